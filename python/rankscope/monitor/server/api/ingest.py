@@ -201,25 +201,18 @@ class Ingest:
         self._placed: dict[str, float] = {}
 
         self.endpoints = (
-            Endpoint(
-                "POST",
-                "/v1/rankings",
-                "ingest",
-                partial(self._take, kind="rankings"),
-                summary="Log rankings: one, a list, or one on each line.",
-                body=Rankings,
-                accepts=(*ACCEPTS, ARROW),
-                result=BatchAnswer,
-            ),
-            Endpoint(
-                "POST",
-                "/v1/labels",
-                "ingest",
-                partial(self._take, kind="labels"),
-                summary="Log labels: one, a list, or one on each line.",
-                body=Labels,
-                accepts=(*ACCEPTS, ARROW),
-                result=BatchAnswer,
+            *(
+                Endpoint(
+                    "POST",
+                    f"/v1/{kind}",
+                    "ingest",
+                    partial(self._take, kind=kind),
+                    summary=f"Log {kind}: one, a list, or one on each line.",
+                    body=events,
+                    accepts=(*ACCEPTS, ARROW),
+                    result=BatchAnswer,
+                )
+                for kind, events in (("rankings", Rankings), ("labels", Labels))
             ),
             Endpoint(
                 "PUT",

@@ -296,22 +296,20 @@ ACTIONS: Mapping[str, tuple[str, Any]] = {
 def _change(monitor: Monitor, call: Call, action: str) -> str:
     """Do what a form says, with one incident or with all active ones of its group."""
     incident_id, actor, note = call.part("incident_id"), call.principal.actor, call.field("note")
-    hours = call.field("hours")
-    if action == "snooze" and hours not in HOURS:
-        raise RefusedRequestError(422, f"hours must be one of {', '.join(HOURS)}", code="bad_form")
+    more: dict[str, Any] = {}
+    if action == "snooze":
+        hours = call.field("hours")
+        if hours not in HOURS:
+            said = f"hours must be one of {', '.join(HOURS)}"
+            raise RefusedRequestError(422, said, code="bad_form")
+        more["until"] = to_datetime(monitor.clock() + int(hours) * HOUR)
     incident, _ = monitor.incident(incident_id)
     wanted = [incident]
     is_group = call.field("scope") == "group" and incident.group
     if is_group:
         wanted = [each for each in monitor.incidents("open") if each.group == incident.group]
     for each in wanted:
-        if action == "acknowledge":
-            monitor.acknowledge(each.incident_id, actor=actor, note=note)
-        elif action == "snooze":
-            until = to_datetime(monitor.clock() + int(hours) * HOUR)
-            monitor.snooze(each.incident_id, until, actor=actor, note=note)
-        else:
-            monitor.resolve(each.incident_id, actor=actor, note=note)
+        getattr(monitor, action)(each.incident_id, actor=actor, note=note, **more)
     return INCIDENTS.path if is_group else f"/incidents/{quote(incident_id, safe='')}"
 
 
