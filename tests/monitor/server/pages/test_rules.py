@@ -167,16 +167,28 @@ def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
     [
         ("name", "", "This field is required."),
         ("name", "a/b", "without slashes"),
-        ("name", "taken", "There is already a rule with this name."),
-        ("measure", "nDCG@7", "nDCG@5"),
-        ("tolerance", "much", "Enter a number"),
         ("tolerance", "-1", "0 or more"),
         ("run_length", "1", "2 periods or more"),
         ("since", "yesterday", "Enter a time"),
-        ("slices", "country", "device"),
         ("remind", "soon", "number of hours"),
         ("lanes", "soon", "15m"),
         ("kind", "rise", "drop or"),
+    ],
+)
+def test_what_is_wrong_with_a_field_is_said(field: str, value: str, said: str) -> None:
+    fields = {name: (text,) for name, text in (FIELDS | {field: value}).items()}
+    rule, form = read_form(fields)
+    assert rule is None
+    assert said.lower() in form.wrong[field].lower()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("name", "taken", "There is already a rule with this name."),
+        ("measure", "nDCG@7", "nDCG@5"),
+        ("tolerance", "much", "Enter a number"),
+        ("slices", "country", "device"),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
