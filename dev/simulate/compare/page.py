@@ -24,10 +24,10 @@ error. The command fails if a share is beyond what is promised by more than {ERR
 errors, or, with fewer than {ENOUGH:,} samples, if chance would hardly ever give it.
 
 Without `--times`, a row has {SAMPLES:,} samples (intervals and margins), {TEST_SAMPLES:,}
-(tests), {MANY_SAMPLES:,} (corrections, gates and judges) or {FEW_SAMPLES:,} (plans and judgments of
-documents). Queries are sampled each by itself, or by users whose queries are alike: five each, as
-many as a Pareto distribution says, or half of them by one user; or each by itself, with a weight
-from 1 to 10.
+(tests), {MANY_SAMPLES:,} (corrections and gates) or {FEW_SAMPLES:,} (plans and judges, half as many
+where documents are judged). Queries are sampled each by itself, or by users whose queries are
+alike: five each, as many as a Pareto distribution says, or half of them by one user; or each by
+itself, with a weight from 1 to 10.
 """
 INTERVALS = f"""## Intervals
 

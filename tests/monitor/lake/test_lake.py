@@ -36,6 +36,8 @@ START = datetime(2026, 11, 2, tzinfo=UTC)
 BEGIN = int(START.timestamp()) * SECOND
 ATTRIBUTES = ("country", "device")
 MEASURES = ("nDCG@5", "RR@10")
+HOURS = (0, 1, 13, 23)
+"""The hours of a day that have events: each is read by itself, so more of them show nothing new."""
 
 
 def configure(window: str = "24h") -> Configuration:
@@ -125,7 +127,8 @@ def make_events(count: int, seed: int = 0) -> list[Event]:
     events: list[Event] = []
     for number in range(count):
         name = f"r{seed}-{number}"
-        time = BEGIN + draw.randrange(3 * DAY // SECOND) * SECOND
+        start = BEGIN + draw.randrange(3) * DAY + draw.choice(HOURS) * HOUR
+        time = start + draw.randrange(HOUR // SECOND) * SECOND
         docs = tuple(draw.sample("abcdefghij", draw.randrange(7)))
         scores = tuple(round(draw.random(), 1) for _ in docs)
         attributes = (("country", draw.choice("xyz")), ("device", draw.choice(["tv", "web"])))
