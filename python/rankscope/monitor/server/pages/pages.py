@@ -85,7 +85,7 @@ class Pages:
             *self._list_endpoints(),
             *(
                 self._take(form, slow if form.is_slow else pool)
-                for form in (*list_modules("FORMS"), channel_form)
+                for form in (channel_form, *list_modules("FORMS"))
             ),
         )
 
