@@ -116,10 +116,10 @@ def test_past_incidents_are_on_pages_of_their_own(site: Service) -> None:
     assert seen == [f"/incidents/incident_{at}" for at in range(25)]
 
 
-@pytest.mark.parametrize("page", ["0", "-1", "x", "1e3", "999999"])
-def test_a_page_is_a_number_from_1_on(site: Service, page: str) -> None:
+def test_a_page_is_a_number_from_1_on(site: Service) -> None:
     open_monitor(site.store)
-    check_page(get(site, f"/incidents?page={page}", 422))
+    for page in ("0", "-1", "x", "1e3", "999999"):
+        check_page(get(site, f"/incidents?page={page}", 422))
 
 
 def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) -> None:
@@ -165,16 +165,15 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) ->
         assert mark in page
 
 
-@pytest.mark.parametrize(
-    "kind", ["volume", "labels", "relevance", "freshness", "attributes", "versions"]
-)
-def test_each_kind_of_incident_has_a_page(story: Service, kind: str) -> None:
-    open_monitor(story.store)
-    put_incidents(story, make_incident(kind=kind, measure="", version="", rule="data"))
-    reader = check_page(get(story, PATH))
-    assert "What to do" in reader.text
-    assert "/quality" in find_links(reader)
-    assert reader.all("svg")
+def test_each_kind_of_incident_has_a_page(story: Service) -> None:
+    kinds = ("volume", "labels", "relevance", "freshness", "attributes", "versions")
+    said = {"measure": "", "version": "", "rule": "data"}
+    put_incidents(story, *(make_incident(at, kind=kind, **said) for at, kind in enumerate(kinds)))
+    for at in range(len(kinds)):
+        reader = check_page(get(story, f"/incidents/incident_{at}"))
+        assert "What to do" in reader.text
+        assert "/quality" in find_links(reader)
+        assert reader.all("svg")
 
 
 def test_an_incident_without_values_has_a_page_too(site: Service) -> None:
@@ -232,7 +231,6 @@ def test_who_may_only_read_sees_no_forms(site: Service) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
-    open_monitor(hostile.store)
     put_incidents(
         hostile,
         make_incident(

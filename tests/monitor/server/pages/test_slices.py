@@ -92,10 +92,9 @@ def test_a_slice_without_rankings_says_so(told_story: Service) -> None:
     assert "No rankings in this range" in reader.text
 
 
-@pytest.mark.parametrize("query", ["slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1"])
-def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> None:
-    open_monitor(site.store)
-    check_page(get(site, f"/slices?{query}", 422))
+def test_what_cannot_be_shown_is_said_on_a_page(told_story: Service) -> None:
+    for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1"):
+        check_page(get(told_story, f"/slices?{query}", 422))
 
 
 def test_attributes_may_be_in_any_order() -> None:
