@@ -6,8 +6,6 @@
 //! refuses the others, by `clippy.toml`.
 //!
 //! What stays small whatever the input, such as a message or a thread's handle, is allocated as usual.
-//! The Python module keeps a reserve for it (`python/reserve.rs`), so that running out of memory can
-//! itself be reported.
 
 #![allow(clippy::disallowed_types)] // what is inside is a vector of the standard library
 
@@ -18,7 +16,6 @@ use std::hint;
 use std::io;
 use std::ops::{Deref, DerefMut, RangeBounds};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{self, AtomicBool};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::vec::{Drain, IntoIter, Vec as StdVec};
 
@@ -37,27 +34,10 @@ impl OutOfMemory {
     }
 }
 
-/// Set while small allocations come from the reserve, so that the next large one gives up.
-static IS_SHORT: AtomicBool = AtomicBool::new(false);
-
-/// Says that the system has no memory left even for small allocations, or has some again.
-pub fn set_short(is_short: bool) {
-    IS_SHORT.store(is_short, atomic::Ordering::Relaxed);
-}
-
 /// Unwinds to the nearest [`guard`].
 #[cold]
 pub fn refuse() -> ! {
     panic::resume_unwind(Box::new(OutOfMemory))
-}
-
-/// Unwinds if small allocations already come from the reserve: called in loops that allocate
-/// many small things.
-#[inline]
-pub fn check() {
-    if IS_SHORT.load(atomic::Ordering::Relaxed) {
-        refuse();
-    }
 }
 
 /// What the system has to have left to start a thread: a stack, and as much again. Neither the standard
@@ -124,7 +104,6 @@ pub struct Vec<T>(StdVec<T>);
 
 #[cold]
 fn grow<T>(values: &mut StdVec<T>, additional: usize) {
-    check();
     if values.try_reserve(additional).is_err() {
         refuse();
     }
@@ -155,11 +134,8 @@ impl<T> Vec<T> {
 
     /// Makes room for exactly so many more values.
     pub fn reserve_exact(&mut self, additional: usize) {
-        if additional > self.0.capacity() - self.0.len() {
-            check();
-            if self.0.try_reserve_exact(additional).is_err() {
-                refuse();
-            }
+        if self.0.try_reserve_exact(additional).is_err() {
+            refuse();
         }
     }
 
@@ -371,6 +347,18 @@ pub fn fill<T: Clone>(value: T, count: usize) -> Vec<T> {
 pub fn copy<T: Clone>(values: &[T]) -> Vec<T> {
     let mut made = Vec::with_capacity(values.len());
     made.extend_from_slice(values);
+    made
+}
+
+/// An identifier as text, for people and for Python; bytes that are not UTF-8 are replaced.
+#[must_use]
+pub fn text(id: &[u8]) -> String {
+    let read = String::from_utf8_lossy(id);
+    let mut made = String::new();
+    if made.try_reserve_exact(read.len()).is_err() {
+        refuse();
+    }
+    made.push_str(&read);
     made
 }
 

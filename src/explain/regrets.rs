@@ -164,14 +164,9 @@ fn list_documents(
     let start = rankings.offsets()[query];
     for doc in docs.iter_mut().filter(|doc| doc.gain != 0.0) {
         let code = doc.row.and_then(|row| rankings.codes().get(start + row));
-        doc.name = code.map(|&code| text(&rankings.docs().get(code)));
+        doc.name = code.map(|&code| memory::text(&rankings.docs().get(code)));
     }
     docs
-}
-
-fn text(name: &[u8]) -> String {
-    memory::check();
-    String::from_utf8_lossy(name).into_owned()
 }
 
 /// Adds the judged documents that were not retrieved; by name, where names are known.
@@ -186,7 +181,7 @@ fn add_unretrieved<N: AsRef<[u8]>>(
             found.number(name.as_bytes());
         });
         let others = known.iter().filter(|(name, _)| found.find(name.as_ref()).is_none());
-        others.map(|(name, grade)| (Some(text(name.as_ref())), *grade)).collect()
+        others.map(|(name, grade)| (Some(memory::text(name.as_ref())), *grade)).collect()
     } else {
         let mut found: Vec<f64> =
             docs.iter().map(|doc| doc.grade).filter(|grade| !grade.is_nan()).collect();

@@ -6,11 +6,10 @@ use pyo3::prelude::*;
 use super::column::{Column, Data};
 use super::rankings::Rankings;
 use super::run::Run;
-use super::texts::text;
 use super::watch::Watch;
 use crate::agreement::choices::{Choices, Ties};
 use crate::agreement::compare::compare;
-use crate::memory::{Vec, guard};
+use crate::memory::{Vec, guard, text};
 use crate::rank::lists::Lists;
 
 /// A run, or rankings.

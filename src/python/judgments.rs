@@ -13,12 +13,12 @@ use super::objects::{
     read_query,
 };
 use super::saved::{Reduced, reduce, restore};
-use super::texts::{NoteRows, names, text};
+use super::texts::{NoteRows, names};
 use super::watch::Watch;
 use super::{choices, table};
 use crate::error::show;
 use crate::ids::interner::Ids;
-use crate::memory::{self, Vec, guard};
+use crate::memory::{self, Vec, guard, text};
 use crate::notes::Notes;
 use crate::qrels::subtopics::{Second, Subtopics};
 use crate::qrels::{by_subtopic, judgments};

@@ -28,7 +28,6 @@ mod parquet;
 mod parts;
 mod plan;
 mod rankings;
-mod reserve;
 mod room;
 mod run;
 mod run_columns;

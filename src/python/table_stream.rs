@@ -10,10 +10,9 @@ use super::errors::to_python;
 use super::evaluation::Evaluation;
 use super::plan::Plan;
 use super::table::TableColumns;
-use super::texts::text;
 use crate::evaluate::table_stream;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, guard};
+use crate::memory::{Vec, guard, text};
 use crate::qrels::attributes::Attributes;
 use crate::qrels::axis::Names;
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use crate::memory::{self, Vec, guard};
+use crate::memory::{Vec, guard, text};
 use crate::qrels::axis::Axis;
 
 /// Rows of notes: a code, how often it was noted, and the first line.
@@ -12,12 +12,6 @@ pub(super) type NoteRows = Vec<(&'static str, u64, u64)>;
 /// What the queries of an axis are called.
 pub(super) fn names(axis: &Axis) -> Vec<String> {
     axis.names().map(|name| text(&name)).collect()
-}
-
-/// An identifier as Python's text.
-pub(super) fn text(id: &[u8]) -> String {
-    memory::check();
-    String::from_utf8_lossy(id).into_owned()
 }
 
 /// The places of texts, in the order of their code points; equal texts in the order given.
