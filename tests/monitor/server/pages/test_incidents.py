@@ -187,13 +187,6 @@ def test_an_incident_that_is_not_there_is_not_found(site: Service) -> None:
     check_page(get(site, PATH, 404))
 
 
-def test_an_incident_of_another_project_is_not_found(site: Service) -> None:
-    open_monitor(site.store)
-    put_incidents(site, make_incident())
-    key = site.make_key("other", "read")
-    assert site.ask("GET", PATH, key=key).status_code == 404
-
-
 def test_an_incident_is_acknowledged_snoozed_and_resolved(watched: Service) -> None:
     monitor = open_monitor(watched.store)
     incident = monitor.incidents()[0]

@@ -149,13 +149,6 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
         assert "\u202e" not in re.sub(r'value="[^"]*"', "", page)
 
 
-def test_other_projects_are_not_shown(story: Service) -> None:
-    reader = story.make_key("other", "read")
-    answer = story.ask("GET", "/v1/overview", key=reader)
-    assert as_json(answer)["configuration"] is None
-    assert as_json(answer)["versions"] == []
-
-
 def test_attributes_may_be_none(site: Service) -> None:
     log_story(site.store)
     open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
