@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as record
     from dataclasses import replace
     from inspect import Signature
+    from typing import Any
 else:
 
     def record(
@@ -38,7 +39,7 @@ else:
         return made.__replace__(**changes)
 
 
-__all__ = ["record", "replace"]
+__all__ = ["as_dict", "record", "replace"]
 
 _set = object.__setattr__
 
@@ -127,6 +128,11 @@ class _SignatureOf:
 def _values(made: object) -> tuple[object, ...]:
     names: tuple[str, ...] = type(made).__match_args__  # type: ignore[attr-defined]  # of records
     return tuple(getattr(made, name) for name in names)
+
+
+def as_dict(made: object) -> dict[str, Any]:
+    """Return the fields of a record, by name."""
+    return dict(zip(type(made).__match_args__, _values(made), strict=True))  # type: ignore[attr-defined]  # of records
 
 
 # Copied field by field: a record that follows a time is replaced with each of its steps.

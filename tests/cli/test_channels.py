@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("apprise", reason="channels need Apprise")
 
 from tests.cli.monitored import Project
-from tests.monitor.alerts.listener import listening
+from tests.monitor.notify.listener import listening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

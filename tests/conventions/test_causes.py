@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,6 @@ import pytest
 import rankscope as rs
 from rankscope import AP, P, nDCG
 from rankscope.reconciliation.causes import list_cutoffs, list_levels
-
-from tests.parity.real import DATA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,17 +171,3 @@ def test_a_printed_command_gives_the_number(
     assert program == "rankscope"
     assert main(words) == 0
     assert f"{value:.4f}" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["org_convdr", "org_manual_ance", "org_manual_bm25"])
-def test_real_numbers_of_another_level_are_found(name: str) -> None:
-    folder = DATA / "cast21"
-    if not folder.is_dir():
-        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
-    qrels = rs.read_qrels(folder / "cast21.qrels")
-    run = folder / f"{name}.run"
-    value = rs.evaluate(qrels, run, AP(rel=2))[AP(rel=2)]
-    found = rs.reconcile(qrels, run, AP, got=f"{value:.4f}")
-    assert found.causes[0].measure == "AP(rel=2)"
-    assert found.causes[0].by_chance < 0.1
-    assert math.isclose(found.causes[0].value, value)

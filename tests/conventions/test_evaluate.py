@@ -63,6 +63,7 @@ def test_without_a_convention_nothing_is_said_of_one() -> None:
         ("lightgbm", nDCG(ideal="judged", discount="reciprocal") @ 3, None, "convention_conflict"),
         ("lightgbm", nDCG @ 3, "empty=zero", "convention_conflict"),
         ("trec_eval", nDCG @ 3, "missing=error", "convention_conflict"),
+        ("trec_eval@10.0", nDCG @ 3, None, "missing_query"),
         ("sklearn", nDCG @ 3, rs.Policy(), "convention_conflict"),
         ("torchmetrics", [nDCG @ 3, P @ 3], None, "convention_conflict"),
         ("lightgmb", nDCG @ 3, None, "unknown_convention"),
@@ -70,7 +71,7 @@ def test_without_a_convention_nothing_is_said_of_one() -> None:
         ("sklearn", nDCG @ 3, "ties=fair", "bad_policy"),
     ],
 )
-def test_what_contradicts_a_convention_is_refused(
+def test_what_a_convention_rules_out_is_refused(
     convention: str, measures: object, policy: object, code: str
 ) -> None:
     with pytest.raises(RankscopeError) as caught:

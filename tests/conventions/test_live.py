@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope import ERR, Rprec, nDCG
+from rankscope import ERR, nDCG
 
 from tests.parity.cases import make
 from tests.parity.peers import of_ir_measures, of_pytrec_eval
@@ -58,15 +58,6 @@ def test_values_are_those_of_trec_eval(seed: int, convention: str) -> None:
     ours = rs.evaluate(case.qrels, case.run, [*SHARED.values()], convention=convention)
     for name, measure in SHARED.items():
         assert values(ours, measure) == theirs[name]
-
-
-@seeds
-def test_levels_and_condensed_lists_are_those_of_trec_eval(seed: int) -> None:
-    case = make(seed)
-    theirs = of_pytrec_eval(case.qrels, case.run, ["Rprec"], rel=2, judged_only=True)
-    measure = Rprec(rel=2, judged_only=True)
-    ours = rs.evaluate(case.qrels, case.run, measure, convention="trec_eval")
-    assert values(ours, measure.name) == theirs["Rprec"]
 
 
 @seeds

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import math
+from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 import rankscope as rs
 from rankscope import AP, RankscopeError, nDCG
+from rankscope.cli import main
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
 from rankscope.reconciliation.target import TargetNumber
@@ -359,18 +362,11 @@ def test_the_value_of_a_rule_is_written_shortly() -> None:
 
 
 def command(*words: str, stdin: str = "") -> tuple[int, str, str]:
-    import subprocess  # noqa: PLC0415 - of these tests only
-    import sys  # noqa: PLC0415 - as above
-
-    program = "import sys; from rankscope.cli import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "conventions", *words],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+    given = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+    out, err = io.StringIO(), io.StringIO()
+    with patch("sys.stdin", given), redirect_stdout(out), redirect_stderr(err):
+        status = main(["conventions", *words])
+    return status, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture

@@ -34,12 +34,8 @@ def test_addresses_differ() -> None:
 
 
 @rows
-def test_a_row_is_found_by_its_address(row: Convention) -> None:
+def test_a_row_says_what_it_is_and_is_found_by_its_address(row: Convention) -> None:
     assert find(row.address) is row
-
-
-@rows
-def test_a_row_says_what_it_is(row: Convention) -> None:
     sentences = [row.summary, *row.notes, *(bug.says for bug in row.bugs)]
     assert all(text[0].isupper() and text[-1] == "." for text in sentences)
     assert row.sources
@@ -47,26 +43,18 @@ def test_a_row_says_what_it_is(row: Convention) -> None:
 
 
 @rows
-def test_the_policy_of_a_row_is_one(row: Convention) -> None:
+def test_the_forms_the_policy_and_the_options_of_a_row_are_those_of_measures(
+    row: Convention,
+) -> None:
     assert {"ties", "empty", "missing", "negative"} <= row.policy.keys()
-    for form in row.forms:
-        Policy(**{**row.policy, **form.policy})  # type: ignore[arg-type]  # the test is that it is
-
-
-@rows
-def test_the_forms_of_a_row_are_measures(row: Convention) -> None:
+    parameters = set()
     for form in row.forms:
         names = {parameter.name for parameter in MEASURES[form.measure].parameters}
         assert set(form.takes) & set(form.settings) == set()
         assert {*form.settings, *(set(form.takes) - {"k"})} <= names
         assert isinstance(measure(form.measure)(**form.settings), Measure)
-
-
-@rows
-def test_what_a_row_leaves_open_is_a_field_or_a_parameter(row: Convention) -> None:
-    parameters = {
-        parameter.name for form in row.forms for parameter in MEASURES[form.measure].parameters
-    }
+        Policy(**{**row.policy, **form.policy})  # type: ignore[arg-type]  # the test is that it is
+        parameters |= names
     for option in row.options:
         assert option.field in {*FIELDS, *parameters}
         if option.field in FIELDS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope import DCG, nDCG
+from rankscope import nDCG
 from rankscope.discounts.exchanges import correlate_orders, find_exchanged, order
 from scipy.stats import kendalltau
 
@@ -89,12 +89,12 @@ def test_runs_of_one_value_are_together() -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_tau_is_that_of_scipy(seed: int) -> None:
-    draw = random.Random(seed)
-    one, other = ({name: draw.randrange(6) for name in "abcdefgh"} for _ in range(2))
-    expected = kendalltau([*one.values()], [*other.values()], variant="b").statistic
-    assert correlate_orders(one, other) == pytest.approx(expected, abs=1e-15)
+def test_tau_is_that_of_scipy() -> None:
+    draw = random.Random(7)
+    for _ in range(50):
+        one, other = ({name: draw.randrange(6) for name in "abcdefgh"} for _ in range(2))
+        expected = kendalltau([*one.values()], [*other.values()], variant="b").statistic
+        assert correlate_orders(one, other) == pytest.approx(expected, abs=1e-15), (one, other)
 
 
 def test_settings_of_the_measure_stay() -> None:
@@ -135,22 +135,6 @@ def test_rankings_are_compared_as_runs_are() -> None:
 def test_a_comparison_of_no_runs_is_refused() -> None:
     with pytest.raises(rs.UsageError):
         rs.compare_discounts(QRELS, {})
-
-
-def test_the_runs_of_cast_keep_their_order() -> None:
-    folder = DATA / "cast21"
-    if not folder.is_dir():
-        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
-    qrels = rs.read_qrels(folder / "cast21.qrels")
-    runs = {path.stem: path for path in sorted(folder.glob("*.run"))}
-    found = rs.compare_discounts(qrels, runs)
-    jk = {"discount": "jk", "base": 2.0}
-    for name, path in runs.items():
-        expected = rs.evaluate(qrels, path, [nDCG(**jk) @ 10, DCG(**jk) @ 10])
-        assert found.to_dict()[name]["jk(base=2)"] == expected[nDCG(**jk) @ 10]
-        assert found.dcg.to_dict()[name]["jk(base=2)"] == expected[DCG(**jk) @ 10]
-    assert len(set(found.orders.values())) == 1
-    assert found.exchanges == found.disagreements == ()
 
 
 def test_further_down_the_runs_of_cast_change_places() -> None:

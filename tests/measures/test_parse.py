@@ -14,46 +14,25 @@ ABOVE_3 = "0: 0, 1: 0, 2: 0, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 8, 9: 9, 10: 10"
 
 SAME = {
     # ir_measures
-    "nDCG@10": "nDCG@10",
     " nDCG @ 10 ": "nDCG@10",
     "NDCG@10": "nDCG@10",
     "nDCG(cutoff=10)": "nDCG@10",
     "nDCG(dcg='log2')@10": "nDCG@10",
-    "nDCG(dcg='exp-log2')@10": "nDCG(dcg='exp-log2')@10",
     'nDCG(dcg="exp-log2",judged_only=True)@10': "nDCG(dcg='exp-log2', judged_only=True)@10",
     "nDCG(gains={0:0,1:3,})@10": "nDCG(gains={0: 0, 1: 3})@10",
     "nDCG(gains={3: 9})@10": "nDCG(gains={0: 0, 1: 1, 2: 2, 3: 9})@10",
-    "nDCG(gain={3: 9})@10": "nDCG(gain={3: 9})@10",
     "nDCG(gain=[0, 1, 3,])@10": "nDCG(gains={0: 0, 1: 1, 2: 3})@10",
     "nDCG()": "nDCG",
-    "AP": "AP",
     "MAP@100": "AP@100",
-    "AP(rel=2)@10": "AP(rel=2)@10",
-    "RR": "RR",
     "MRR@10": "RR@10",
-    "P(rel=2)@5": "P(rel=2)@5",
     "Precision@5": "P@5",
-    "R@1000": "R@1000",
     "Recall@1000": "R@1000",
-    "Rprec": "Rprec",
     "RPrec(rel=2)": "Rprec(rel=2)",
-    "Success@5": "Success@5",
-    "IPrec@0.1": "IPrec@0.1",
     "IPrec(rel=2)@.5": "IPrec(rel=2)@0.5",
     "IPrec(recall=0.2)": "IPrec@0.2",
-    "Bpref": "Bpref",
     "BPref(rel=2)": "Bpref(rel=2)",
-    "infAP": "infAP",
-    "ERR@20": "ERR@20",
-    "RBP(p=0.9)": "RBP(p=0.9)",
     "RBP(p=0.8, rel=1)": "RBP",
-    "Judged@10": "Judged@10",
     "SDCG(dcg='log2', max_rel=3)@5": "SDCG(max_rel=3)@5",
-    "SetP": "SetP",
-    "SetF(beta=0.5)": "SetF(beta=0.5)",
-    "NumQ": "NumQ",
-    "NumRel(rel=2)": "NumRel(rel=2)",
-    "NumRet": "NumRet",
     "NumRet(rel=None)": "NumRet",
     "NumRelRet": "NumRet(rel=1)",
     # trec_eval
@@ -217,22 +196,6 @@ def test_a_name_of_several_measures_says_which(text: str, hint: str) -> None:
     with pytest.raises(MeasureError, match="unknown measure") as caught:
         parse(text)
     assert caught.value.hint == hint
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("accuracy@5", "Success@5"),
-        ("hit_ratio@5", "Success@5"),
-        ("HR@5", "Success@5"),
-        ("mean_average_precision", "AP"),
-        ("mean_reciprocal_rank@10", "RR@10"),
-        ("r_precision", "Rprec"),
-        ("hits", "NumRet(rel=1)"),
-    ],
-)
-def test_names_of_other_libraries_are_read(text: str, meant: str) -> None:
-    assert str(parse(text)) == meant
 
 
 @pytest.mark.parametrize("text", ["PRECISION", "RECALL"])

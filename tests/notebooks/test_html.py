@@ -43,7 +43,21 @@ hostile = pytest.fixture(scope="module", name="hostile")(
         doc=lambda at: f"{texts[at % len(texts)]}{at}",
     )
 )
-every = pytest.mark.parametrize("name", SHOWN)
+
+
+@pytest.fixture(scope="module", params=SHOWN)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def shown(name: str, plain: Runs) -> Any:  # noqa: ANN401 - any result
+    return SHOWN[name](plain)
+
+
+@pytest.fixture(scope="module")
+def page(shown: Any) -> Element:  # noqa: ANN401 - any result
+    return read(shown)
 
 
 def read(shown: Any) -> Element:  # noqa: ANN401 - any result
@@ -59,15 +73,12 @@ def strip(html: str) -> str:
     return unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<style>.*?</style>", "", html)))
 
 
-@every
-def test_a_notebook_shows_what_is_printed(name: str, plain: Runs) -> None:
-    shown = SHOWN[name](plain)
+def test_a_notebook_shows_what_is_printed(name: str, shown: Any) -> None:  # noqa: ANN401 - any result
     # Formulas differ: HTML has signs for them. Comparisons are wider on a page than on a terminal.
     if name not in {"explanation", "comparison"}:
         assert words(str(shown)) <= words(strip(shown._repr_html_()))
 
 
-@every
 def test_ids_are_text_and_nothing_runs(name: str, hostile: Runs) -> None:
     html = SHOWN[name](hostile)._repr_html_()
     for element in read_page(html).every():
@@ -78,9 +89,8 @@ def test_ids_are_text_and_nothing_runs(name: str, hostile: Runs) -> None:
     assert not re.search(r"(?i)url\(|@import|expression\(", html)
 
 
-@every
-def test_styles_change_nothing_else_on_the_page(name: str, plain: Runs) -> None:
-    root, *others = read(SHOWN[name](plain)).children
+def test_styles_change_nothing_else_on_the_page(page: Element) -> None:
+    root, *others = page.children
     assert not others
     (style,) = root.find("style")
     scope = f".{root.attributes['class']}"
@@ -90,11 +100,10 @@ def test_styles_change_nothing_else_on_the_page(name: str, plain: Runs) -> None:
             assert selector.startswith(scope) or selector in steps, selector
 
 
-@every
-def test_numbers_are_on_the_right_and_text_is_on_the_left(name: str, plain: Runs) -> None:
+def test_numbers_are_on_the_right_and_text_is_on_the_left(name: str, page: Element) -> None:
     if name in {"explanation", "comparison"}:
         return
-    for table in read(SHOWN[name](plain)).find("table"):
+    for table in page.find("table"):
         names = [head.text for head in table.find("thead")[0].find("th")]
         for row in table.find("tbody")[0].find("tr"):
             for head, cell in zip(names, row.find("td"), strict=True):
@@ -103,9 +112,7 @@ def test_numbers_are_on_the_right_and_text_is_on_the_left(name: str, plain: Runs
                 assert is_number != ("text" in cell.attributes.get("class", "").split()), head
 
 
-@every
-def test_a_table_that_can_scroll_is_reached_by_the_keyboard(name: str, plain: Runs) -> None:
-    page = read(SHOWN[name](plain))
+def test_a_table_that_can_scroll_is_reached_by_the_keyboard(page: Element) -> None:
     boxes = [*page.find("div", tabindex="0")]
     assert len(boxes) == len(page.find("table"))
     for box in boxes:

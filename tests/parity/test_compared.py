@@ -12,8 +12,6 @@ import pytest
 import rankscope
 from scipy.stats import tukey_hsd
 
-from tests.parity import real
-
 if TYPE_CHECKING:
     from typing import Literal
 
@@ -130,14 +128,3 @@ def test_corrections_over_one_measure_are_those_of_pyterrier(
     found = compare(case, "t", ours, has_baseline=True)
     for pair, p in PYTERRIER[case][f"t, {theirs}"].items():
         assert found[pair].p_corrected == pytest.approx(p, rel=1e-9), pair
-
-
-def test_the_values_of_cast_are_those_of_its_runs() -> None:
-    names = {"ance": "manual_ance", "ance_bert": "manual_ance_bert", "bm25": "manual_bm25"}
-    for run, values in VALUES["cast21"]["values"].items():
-        paths = real.paths(f"cast21-{names.get(run, run)}")
-        if not all(path.exists() for path in paths):
-            pytest.skip("no real data (RANKSCOPE_DATA names its folder)")
-        qrels, path = paths
-        evaluation = rankscope.evaluate(qrels, path, "nDCG@10")
-        assert evaluation.per_query_list("nDCG@10") == pytest.approx(values, abs=5.1e-7)

@@ -17,7 +17,6 @@ import rankscope
 from rankscope.measures import parse
 
 from dev.parity import every
-from tests.parity import real
 
 if TYPE_CHECKING:
     from rankscope.evaluation.evaluation import Evaluation
@@ -150,43 +149,3 @@ def test_a_difference_shows_in_their_values(other: Other) -> None:
         assert max(theirs.values()) > 1, name
         found = evaluate("pyndeval", "shallow", [name], ties_of(name))
         assert max(found.per_query_list(name)) <= 1, name
-
-
-REAL = ["robust04", "cast21-manual_bm25"]
-LIVE = [
-    "SDCG(max_rel=4)@10",
-    "BPM(T=2.0, max_rel=4)@20",
-    "INST(T=2.0, max_rel=4)",
-    "INSQ(max_rel=4)",
-    "NERR8(max_rel=4)@20",
-    "NERR9(max_rel=4)@20",
-    "NERR10(max_rel=4)",
-    "NERR11(max_rel=4)",
-    "RBP(p=0.9, rel=1)",
-    "Accuracy",
-    "Compat",
-    "SetP(relative=True)",
-]
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_values_on_real_runs_are_those_of_ir_measures(name: str) -> None:
-    ir_measures = pytest.importorskip("ir_measures")
-    pytest.importorskip("cwl", reason="cwl-eval isn't installed: pip install cwl-eval")
-    absent = [path for path in real.paths(name) if not path.exists()]
-    if absent:
-        pytest.skip(f"no real data: {absent[0]} is absent (RANKSCOPE_DATA names its folder)")
-    qrels, run = real.read(name)
-    asked = [ir_measures.parse_measure(one) for one in LIVE]
-    theirs: dict[str, dict[str, float]] = {one: {} for one in LIVE}
-    for metric in ir_measures.iter_calc(asked, qrels, run):
-        theirs[LIVE[asked.index(metric.measure)]][metric.query_id] = metric.value
-    for one in LIVE:
-        # pytrec_eval, which computes the last one, orders by ID.
-        found = rankscope.evaluate(qrels, run, one, policy=f"ties={ties_of(one)},empty=nan")
-        for query, value in zip(found.query_texts, found.per_query_list(one), strict=True):
-            expected = theirs[one].get(query, 0.0)
-            if math.isnan(value):
-                assert expected == 0, (one, query)
-            else:
-                assert value == pytest.approx(expected, rel=1e-11, abs=1e-13), (one, query)

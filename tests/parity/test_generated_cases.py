@@ -1,4 +1,4 @@
-"""On thousands of generated queries our values are those of the peers, to the last bit."""
+"""On generated queries and real runs our values are those of the peers, to the last bit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,24 @@ import rankscope
 from rankscope import AP, P, nDCG
 from rankscope.reference import Retrieved, rank
 
-from tests.parity import cases, peers
+from tests.parity import cases, peers, real
 from tests.parity.shared import IR_MEASURES, IR_MEASURES_ASCENDING, SHARED
 
-pytestmark = pytest.mark.parametrize("seed", range(40))
+SEEDS = range(15)
+"""Each makes some 120 queries."""
+RUNS = [*real.TREC, *real.OTHERS]
+
+
+@pytest.fixture(scope="module", params=[*SEEDS, *RUNS])
+def case(request: pytest.FixtureRequest) -> cases.Case:
+    if isinstance(request.param, int):
+        return cases.make(request.param)
+    absent = [path for path in real.paths(request.param) if not path.exists()]
+    if absent:
+        pytest.skip(f"no real data: {absent[0]} is absent (RANKSCOPE_DATA names its folder)")
+    qrels, run = real.read(request.param)
+    rows = [(query, *each) for query, scores in run.items() for each in scores.items()]
+    return cases.Case(qrels, run, rows)
 
 
 def compare(
@@ -39,8 +53,7 @@ def without_empty_lists(case: cases.Case, values: dict[str, float]) -> dict[str,
 
 @pytest.mark.parametrize("rel", [1, 2, 3])
 @pytest.mark.parametrize("judged_only", [False, True], ids=["all", "judged only"])
-def test_values_are_those_of_pytrec_eval(seed: int, rel: int, judged_only: bool) -> None:
-    case = cases.make(seed)
+def test_values_are_those_of_pytrec_eval(case: cases.Case, rel: int, judged_only: bool) -> None:
     shared = [one for one in SHARED if one.takes_rel or rel == 1]
     shared = [one for one in shared if one.takes_judged_only or not judged_only]
     measures = [one.at(rel=rel, judged_only=judged_only) for one in shared]
@@ -59,9 +72,8 @@ def test_values_are_those_of_pytrec_eval(seed: int, rel: int, judged_only: bool)
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_whole_ideals_and_retrieved_denominators_are_those_of_a_run_cut_before_pytrec_eval(
-    seed: int, k: int
+    case: cases.Case, k: int
 ) -> None:
-    case = cases.make(seed)
     cut = {query: first(scores, k) for query, scores in case.run.items()}
     theirs = peers.of_pytrec_eval(case.qrels, cut, ["ndcg", "set_P", "map"])
     measures = [nDCG(ideal="whole") @ k, P(denominator="retrieved") @ k, AP @ k]
@@ -77,8 +89,7 @@ def first(scores: dict[str, float], k: int) -> dict[str, float]:
     return {each.doc_id: scores[each.doc_id] for each in rank(retrieved)[:k]}
 
 
-def test_values_are_those_of_ir_measures(seed: int) -> None:
-    case = cases.make(seed)
+def test_values_are_those_of_ir_measures(case: cases.Case) -> None:
     theirs = peers.of_ir_measures(case.qrels, case.run, [one.name for one in IR_MEASURES])
     found = peers.of_rankscope(case.qrels, case.rows, IR_MEASURES)
     for measure in IR_MEASURES:
@@ -89,8 +100,9 @@ def test_values_are_those_of_ir_measures(seed: int) -> None:
         compare(case, measure, found[measure.name], values)
 
 
-def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(seed: int) -> None:
-    case = cases.make(seed)
+def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(
+    case: cases.Case,
+) -> None:
     names = [one.name for one in IR_MEASURES_ASCENDING]
     theirs = peers.of_ir_measures(case.qrels, case.run, names)
     found = peers.of_rankscope(
@@ -104,15 +116,16 @@ def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(seed:
         compare(case, measure, found[measure.name], theirs[measure.name])
 
 
-def test_a_geometric_mean_is_that_of_the_values_of_pytrec_eval(seed: int) -> None:
-    case = cases.make(seed)
-    theirs = peers.of_pytrec_eval(case.qrels, case.run, ["gm_map", "gm_bpref"], rel=2)
+def test_a_mean_is_the_exact_one_of_the_values_of_pytrec_eval(case: cases.Case) -> None:
+    names = ["map", "bpref", "gm_map", "gm_bpref"]
+    theirs = peers.of_pytrec_eval(case.qrels, case.run, names, rel=2)
     evaluation = rankscope.evaluate(
         case.qrels,
         case.run,
-        ["GMAP(rel=2)", "GMBpref(rel=2)"],
+        ["AP(rel=2)", "Bpref(rel=2)", "GMAP(rel=2)", "GMBpref(rel=2)"],
         policy="missing=skip",
         score_type="float32",
     )
-    for measure, logarithms in zip(evaluation, theirs.values(), strict=True):
-        assert evaluation[measure] == math.exp(math.fsum(logarithms.values()) / len(logarithms))
+    for (name, values), measure in zip(theirs.items(), evaluation, strict=True):
+        mean = math.fsum(values.values()) / len(values)
+        assert evaluation[measure] == (math.exp(mean) if name.startswith("gm_") else mean), measure

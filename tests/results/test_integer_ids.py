@@ -104,20 +104,6 @@ def test_ties_whose_order_as_text_moves_grades_are_noted(way: str, tmp_path: Pat
     assert [*found.to_dict().values()] == [{"RR": 1 / 2}, {"RR": 1.0}]
 
 
-NO_MATTER: dict[str, Log] = {
-    "no ties": [(1, 9, 0.0, 2.0), (1, 10, 1.0, 1.0)],
-    "one order": [(1, 8, 0.0, 1.0), (1, 9, 1.0, 1.0)],
-    "one grade": [(1, 9, 1.0, 1.0), (1, 10, 1.0, 1.0)],
-    "unjudged ties": [(1, 9, np.nan, 1.0), (1, 10, np.nan, 1.0), (1, 7, 1.0, 3.0)],
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("case", NO_MATTER)
-def test_integer_ids_that_change_nothing_are_not_noted(way: str, case: str, tmp_path: Path) -> None:
-    assert "int_ids" not in WAYS[way](NO_MATTER[case], tmp_path, "ties=doc_id").diagnostics
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ties", ["average", "input", "best", "worst"])
 def test_ties_that_ids_do_not_decide_are_not_noted(way: str, ties: str, tmp_path: Path) -> None:

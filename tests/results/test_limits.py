@@ -271,16 +271,7 @@ def test_at_most_100_000_slices_are_made(count: int) -> None:
     codes = list(range(count))
     answer: Any = SimpleNamespace(over=stop)
     with pytest.raises(StoppedError if count <= 100_000 else rs.LimitError):
-        make_slices(
-            answer,
-            [],
-            [("query", [*map(str, codes)], codes)],
-            None,
-            source=TEXT,
-            order=codes,
-            clusters=None,
-            threads=1,
-        )
+        make_slices(answer, [], [("query", [*map(str, codes)], codes)], None, TEXT)
 
 
 @pytest.mark.parametrize(("highest", "is_refused"), [(98, False), (99, False), (100, True)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -101,11 +103,9 @@ def test_dicts_with_integer_keys_have_integers_in_results() -> None:
     assert moved["query_id"].tolist() in ([12, 7], [7, 12])
 
 
-@pytest.mark.parametrize("key", ["12", 12.5])
-def test_keys_of_several_types_stay_text(key: object) -> None:
-    if isinstance(key, float):
-        pytest.skip("floats are no ids")
-    assert rs.evaluate({key: {1: 1}, 7: {"1": 1}}, {7: {1: 1.0}}, "AP").query_ids == ["12", "7"]
+def test_keys_of_several_types_stay_text() -> None:
+    judged: Any = {"12": {1: 1}, 7: {"1": 1}}
+    assert rs.evaluate(judged, {7: {1: 1.0}}, "AP").query_ids == ["12", "7"]
 
 
 def test_a_document_that_is_no_integer_makes_the_column_text() -> None:

@@ -43,7 +43,6 @@ RESULTS = [
         "evaluation.evaluation",
         "evaluation.evaluations",
         "evaluation.slices",
-        "evaluation.text",
         "fusion.fit",
         "fusion.run",
         "judges.combined_judgments",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.evaluation.measured_table import MeasuredTable
 from rankscope.output.ids import TEXT
-from rankscope.output.printed import Printed
-from rankscope.output.table import Table
 from rankscope.output.text import format_value
 from rankscope.records import record
 
@@ -52,7 +51,7 @@ class Openness:
     unjudged: int
 
 
-class Bounds(Printed, Table):
+class Bounds(MeasuredTable):
     """A table with the lowest and the highest possible value of each query.
 
     The columns are `query_id`, `value`, `lower`, `upper` and `unjudged`, the number of unjudged
@@ -84,24 +83,12 @@ class Bounds(Printed, Table):
         is_exact: bool = True,
         source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns, source=source)
-        self._measure = measure
-        self._policy = policy
+        super().__init__(columns, measure=measure, policy=policy, source=source)
         self._scale = tuple(scale)
         self._mean = mean
         self._openness = openness
         self._is_difference = is_difference
         self._is_exact = is_exact
-
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-        return self._measure
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._policy
 
     @property
     def scale(self) -> tuple[float, ...]:
@@ -162,8 +149,6 @@ class Bounds(Printed, Table):
             f"certain despite unjudged documents: {openness.certain} of {openness.queries} queries",
             f"policy: {self._policy}",
         ]
-
-    __repr__ = Printed.__str__
 
 
 VERDICTS = {

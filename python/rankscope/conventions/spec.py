@@ -65,6 +65,20 @@ class Form:
     limit: Limit | None = None
 
 
+def alike(
+    *measures: str,
+    settings: Mapping[str, Setting] = NOTHING,
+    takes: tuple[str, ...] = ("k",),
+    cut: bool | None = None,
+    policy: Mapping[str, str] = NO_POLICY,
+) -> tuple[Form, ...]:
+    """Return the forms of measures that a library computes alike."""
+    return tuple(
+        Form(measure=each, settings=settings, takes=takes, cut=cut, policy=policy)
+        for each in measures
+    )
+
+
 @record(frozen=True, slots=True)
 class Option:
     """A setting that a library leaves to its user, and that can be combined with its convention.

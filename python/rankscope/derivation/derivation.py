@@ -79,8 +79,6 @@ class Derivation(Hinted, ABC):
 
     def to_dict(self) -> dict[str, object]:
         """Return the explanation as values that JSON can hold. NaN becomes `None`."""
-        from rankscope.derivation.derivation import to_plain  # noqa: PLC0415 - only where asked for
-
         plain = to_plain(self)
         if not isinstance(plain, dict):
             raise TypeError(type(self).__name__)

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from os import PathLike
 
-from rankscope.bounds.compute import bound
-from rankscope.deferred import np
-from rankscope.derivation.compute import find_query, take_query
 from rankscope.engine.judgments import load_qrels_for
-from rankscope.engine.query_order import order_queries
 from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
 from rankscope.errors import UsageError
 from rankscope.evaluation.rankings import Rankings, rank_run
 from rankscope.evaluation.refusals import refuse_items
 from rankscope.losses.compute import measure_losses
-from rankscope.records import record
 from rankscope.settings.policy import ties_of
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from rankscope.bounds.result import Bounds
-    from rankscope.comparison.result import Compared
-    from rankscope.difference.documents import Side
-    from rankscope.difference.result import DocumentMoves, RunDifference
+    from rankscope.difference.result import RunDifference
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
     from rankscope.losses.result import Losses
@@ -34,8 +26,6 @@ if TYPE_CHECKING:
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import InputLike
 
-SUMS = ("nDCG", "DCG", "CG")
-"""Measures whose values are sums over documents."""
 WITHOUT_LOSSES = ("losses_unavailable", "aggregate_unavailable")
 """Why a measure, or a policy, has no losses that add up."""
 
@@ -108,53 +98,6 @@ def diff(
     return diff_rankings((one, other), asked, chosen, called, threads)
 
 
-@record(frozen=True, slots=True)
-class RankedPair:
-    """Two rankings whose difference can be asked about.
-
-    Args:
-        rankings: The rankings, of the same queries.
-        measure: The measure.
-        policy: The policy.
-        sides: Their values.
-        threads: How many threads to use.
-    """
-
-    rankings: tuple[Rankings, Rankings]
-    measure: Measure
-    policy: Policy
-    sides: tuple[Side, Side]
-    threads: int | None
-
-    def explain(self, query_id: str) -> DocumentMoves:
-        """Return the documents of a query that moved."""
-        from rankscope.difference.documents import list_moves  # noqa: PLC0415 - only if asked
-
-        one, other = self.rankings
-        number = find_query(one, query_id)
-        first, second = (side.columns["value"][number].item() for side in self.sides)
-        return list_moves(
-            (take_query(one, number), take_query(other, number)),
-            self.measure,
-            self.policy,
-            (first, second),
-            is_sum=self.measure.row.name in SUMS and self.policy.negative != "minmax",
-            source=one.source,
-        )
-
-    def bound(self, scale: Iterable[float] | None) -> Bounds:
-        """Return bounds of the difference, whatever the unjudged documents are."""
-        one, other = self.rankings
-        return bound(
-            other,
-            self.measure,
-            scale=scale,
-            against=one,
-            policy=self.policy,
-            threads=self.threads,
-        )
-
-
 def diff_rankings(
     rankings: tuple[Rankings, Rankings],
     measure: Measure,
@@ -163,8 +106,12 @@ def diff_rankings(
     threads: int | None = None,
 ) -> RunDifference:
     """Compare two rankings of the same queries."""
-    from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged  # noqa: PLC0415 - loads late
-    from rankscope.difference.documents import Side, compare_runs, find_unpaired  # noqa: PLC0415 - loads late
+    from rankscope.difference.documents import (  # noqa: PLC0415 - loads late
+        RankedPair,
+        Side,
+        compare_runs,
+        find_unpaired,
+    )
 
     made = [_measure(each, measure, policy, None, threads) for each in rankings]
     one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
@@ -177,40 +124,11 @@ def diff_rankings(
 
     pair = RankedPair(rankings, measure, policy, (one, other), threads)
     return compare_runs(
-        (one, other),
-        measure=measure,
+        pair,
         policy=made[0].policy,
-        read_ids=lambda: rankings[0].query_texts,
-        source=rankings[0].source,
         unpaired=count,
         observes_retrieval=getattr(made[0], "observes_retrieval", True),
-        explain=pair.explain,
-        bound=pair.bound,
-        unjudged=range_despite_unjudged(rankings[1], rankings[0], measure, policy, threads),
-        tied=range_despite_ties(rankings[1], rankings[0], measure, policy, threads),
-        comparison=_test(pair),
     )
-
-
-def _test(pair: RankedPair) -> Compared | None:
-    """Return the interval of the difference and its p-value, if values are averaged."""
-    from rankscope.comparison.estimates import Choices, MeasureValues, compare_values  # noqa: PLC0415 - loads late
-
-    measure = pair.measure
-    if pair.policy.aggregate != "mean" or measure.row.mean != "mean":
-        return None
-    order = order_queries(pair.rankings[0].query_texts)
-    values = [side.columns["value"] for side in pair.sides]
-    column = MeasureValues.stack(measure, values, order)
-    if np.isnan(column.values).any(axis=0).all():
-        return None
-    found, *_ = compare_values(
-        [column],
-        runs=[side.name for side in pair.sides],
-        baseline=None,
-        choices=Choices(threads=pair.threads),
-    )
-    return found[0]
 
 
 def name_runs(*runs: object) -> tuple[str, str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope.comparison.estimates import are_same
+from rankscope.bounds.compute import bound
+from rankscope.comparison.estimates import Choices, MeasureValues, are_same, compare_values
+from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged
 from rankscope.deferred import np
+from rankscope.derivation.compute import find_query, take_query
 from rankscope.derivation.derive.counted import count
 from rankscope.derivation.derive.kernels import Kernels
 from rankscope.difference.result import DocumentMoves, RunDifference
@@ -21,22 +24,24 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankscope.bounds.result import Bounds
-    from rankscope.comparison.ranges import TieRange, UnjudgedRange
     from rankscope.comparison.result import Compared
     from rankscope.derivation.derive.counted import RankedDocuments
     from rankscope.derivation.derive.query import RankedQuery
     from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.ids import SourceIds
     from rankscope.output.table import Cell
     from rankscope.settings.policy import Policy
 
+SUMS = ("nDCG", "DCG", "CG")
+"""Measures whose values are sums over documents."""
 ROUNDING = 1e-9
 """Ideals that differ by less are the same."""
 
@@ -80,29 +85,63 @@ def find_unpaired(one: Side, other: Side) -> NDArray[np.bool_]:
     return unpaired
 
 
+@record(frozen=True, slots=True)
+class RankedPair:
+    """Two rankings whose difference can be asked about.
+
+    Args:
+        rankings: The rankings, of the same queries.
+        measure: The measure.
+        policy: The policy.
+        sides: Their values.
+        threads: How many threads to use.
+    """
+
+    rankings: tuple[Rankings, Rankings]
+    measure: Measure
+    policy: Policy
+    sides: tuple[Side, Side]
+    threads: int | None
+
+    def explain(self, query_id: str) -> DocumentMoves:
+        """Return the documents of a query that moved."""
+        one, other = self.rankings
+        number = find_query(one, query_id)
+        first, second = (side.columns["value"][number].item() for side in self.sides)
+        return list_moves(
+            (take_query(one, number), take_query(other, number)),
+            self.measure,
+            self.policy,
+            (first, second),
+            is_sum=self.measure.row.name in SUMS and self.policy.negative != "minmax",
+            source=one.source,
+        )
+
+    def bound(self, scale: Iterable[float] | None) -> Bounds:
+        """Return bounds of the difference, whatever the unjudged documents are."""
+        one, other = self.rankings
+        return bound(
+            other,
+            self.measure,
+            scale=scale,
+            against=one,
+            policy=self.policy,
+            threads=self.threads,
+        )
+
+
 def compare_runs(
-    sides: tuple[Side, Side],
-    *,
-    measure: Measure,
-    policy: Policy,
-    read_ids: Callable[[], list[str]],
-    source: SourceIds,
-    unpaired: int,
-    observes_retrieval: bool,
-    explain: Callable[[str], DocumentMoves],
-    bound: Callable[[Iterable[float] | None], Bounds],
-    unjudged: UnjudgedRange | None,
-    tied: TieRange | None,
-    comparison: Compared | None,
+    pair: RankedPair, *, policy: Policy, unpaired: int, observes_retrieval: bool
 ) -> RunDifference:
     """Compare two runs."""
-    one, other = sides
+    one, other = pair.sides
+    measure, (first, second) = pair.measure, pair.rankings
     mine, theirs = one.columns["value"], other.columns["value"]
     difference = theirs - mine
     is_same = are_same(mine, theirs)
     gain = (SIGNS[measure.better] or 1) * difference
     is_won, is_lost = (gain > 0) & ~is_same, (gain < 0) & ~is_same
-    ids = read_ids()
+    ids, source = first.query_texts, first.source
     by_id = np.array(order_queries(ids), dtype=np.int64)
     paired = by_id[~np.isnan(difference[by_id])]
     order = paired[np.argsort(-abs(np.where(is_same, 0, difference))[paired], kind="stable")]
@@ -139,12 +178,31 @@ def compare_runs(
         ),
         observes_retrieval=observes_retrieval,
         notes=tuple(notes),
-        explain=explain,
-        bound=bound,
-        unjudged=unjudged,
-        tied=tied,
-        comparison=comparison,
+        explain=pair.explain,
+        bound=pair.bound,
+        unjudged=range_despite_unjudged(second, first, measure, pair.policy, pair.threads),
+        tied=range_despite_ties(second, first, measure, pair.policy, pair.threads),
+        comparison=_test(pair),
     )
+
+
+def _test(pair: RankedPair) -> Compared | None:
+    """Return the interval of the difference and its p-value, if values are averaged."""
+    measure = pair.measure
+    if pair.policy.aggregate != "mean" or measure.row.mean != "mean":
+        return None
+    order = order_queries(pair.rankings[0].query_texts)
+    values = [side.columns["value"] for side in pair.sides]
+    column = MeasureValues.stack(measure, values, order)
+    if np.isnan(column.values).any(axis=0).all():
+        return None
+    found, *_ = compare_values(
+        [column],
+        runs=[side.name for side in pair.sides],
+        baseline=None,
+        choices=Choices(threads=pair.threads),
+    )
+    return found[0]
 
 
 def _check_names(runs: tuple[str, str], others: Sequence[str]) -> None:

@@ -17,9 +17,11 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
+from rankscope.evaluation.options import list_reading
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.names import quote
 from rankscope.output.text import show_lines
+from rankscope.records import as_dict
 from rankscope.writing import refuse_overwriting
 
 TYPE_CHECKING = False
@@ -217,11 +219,7 @@ def _compare(options: Namespace, discounts: dict[str, Any]) -> DiscountCompariso
         {name: name_file(run, "run", options) for name, run in zip(names, runs, strict=True)},
         options.measure or "nDCG@10",
         policy=options.policy or None,
-        duplicates=options.duplicates,
-        score_type=options.score_type,
-        encoding=options.encoding,
-        threads=options.threads,
-        strict=options.strict,
+        **list_reading(options),
         **discounts,
     )
 
@@ -257,16 +255,7 @@ def _print_comparison(found: DiscountComparison, options: Namespace) -> None:
             "dcg": _by_discount(found.dcg),
             "orders": {name: list(map(list, order)) for name, order in found.orders.items()},
             "tau": found.tau.to_dict(),
-            "exchanges": [
-                {
-                    "discount": each.discount,
-                    "better": each.better,
-                    "worse": each.worse,
-                    "gap": each.gap,
-                    "former": each.former,
-                }
-                for each in found.exchanges
-            ],
+            "exchanges": [*map(as_dict, found.exchanges)],
             "disagreements": [
                 {"discount": each.discount, "ndcg": [*each.by_ndcg], "dcg": [*each.by_dcg]}
                 for each in found.disagreements

@@ -29,6 +29,7 @@ from rankscope.evaluation.options import (
     add_table_options,
     evaluate_scores,
     evaluate_table,
+    list_reading,
     refuse_table_options,
 )
 from rankscope.inputs.files.formats import is_scores
@@ -175,14 +176,10 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 interval=options.interval,
                 cluster=clusters,
                 items=known,
-                duplicates=options.duplicates,
-                score_type=options.score_type,
-                encoding=options.encoding,
-                threads=options.threads,
                 memory=options.memory,
                 spill_folder=options.spill_folder,
-                strict=options.strict,
                 progress=progress,
+                **list_reading(options),
             )
 
 
@@ -207,11 +204,7 @@ def _evaluate_samples(
         policy=rs.Policy.parse(options.policy),
         interval=options.interval,
         cluster=clusters,
-        duplicates=options.duplicates,
-        score_type=options.score_type,
-        encoding=options.encoding,
-        threads=options.threads,
-        strict=options.strict,
+        **list_reading(options),
     )
 
 
@@ -395,16 +388,9 @@ def _write_slices(slices: Slices) -> list[tuple[str | int | float | None, ...]]:
 
 def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]:
     """Return how each interval was made, or why there is none."""
+    fields = ("method", "level", "n", "clusters", "effective", "reason")
     return {
-        name: {
-            "method": each.method,
-            "level": each.level,
-            "n": each.n,
-            "clusters": each.clusters,
-            "effective": each.effective,
-            "reason": each.reason,
-        }
-        for name, each in estimates.items()
+        name: {field: getattr(each, field) for field in fields} for name, each in estimates.items()
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.hints import Hinted
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -34,16 +34,8 @@ class Counts(Hinted):
     def to_dict(self) -> dict[str, int | dict[str, int]]:
         """Return the counts by name, with `all` for the cutoff of whole lists."""
         return {
-            "queries": self.queries,
-            "evaluated": self.evaluated,
-            "empty": self.empty,
-            "missing": self.missing,
-            "run_only": self.run_only,
-            "tied": self.tied,
-            "retrieved_at_k": _name_cutoffs(self.retrieved_at_k),
-            "unjudged_at_k": _name_cutoffs(self.unjudged_at_k),
+            name: {"all" if k is None else str(k): count for k, count in held.items()}
+            if isinstance(held, dict)
+            else held
+            for name, held in as_dict(self).items()
         }
-
-
-def _name_cutoffs(by_cutoff: dict[int | None, int]) -> dict[str, int]:
-    return {"all" if k is None else str(k): count for k, count in by_cutoff.items()}

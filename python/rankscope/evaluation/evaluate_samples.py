@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import evaluate_samples as evaluate_core
-from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
 from rankscope.engine.judgments import load_qrels_for
-from rankscope.engine.requests import read_request
-from rankscope.engine.weights import read_weights
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import make_evaluation, make_plan, refuse_diagnostics
+from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.inputs.reading import rank_run
 from rankscope.inputs.recognition import recognise
 from rankscope.inputs.tables import is_table
@@ -22,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Literal
 
-    from rankscope._core import Rankings
-    from rankscope.engine.requests import Measures
+    from rankscope._core import Plan, Rankings
+    from rankscope.engine.requests import Measures, Request
+    from rankscope.evaluation.evaluating import Evaluated
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
     from rankscope.inputs.reading import Note
@@ -107,33 +105,28 @@ def evaluate_samples(
         encoding=encoding,
         threads=threads,
     )
-    held = load_qrels_for(qrels, listed, measures, reading)
-    grades = held.judgments.grades()
-    request = read_request(
-        measures, policy, convention=None, score_type=reading.score_type, grades=grades
+    return evaluate_run(
+        load_qrels_for(qrels, listed, measures, reading),
+        listed,
+        measures,
+        reading,
+        evaluate=_evaluate_runs,
+        policy=policy,
+        weights=weights,
+        interval=read_interval(interval),
+        cluster=cluster,
+        strict=strict,
     )
-    weighed = read_weights(weights, held.judgments.query_ids)
-    settings = read_interval(interval)
-    refuse_cluster_alone(cluster, settings)
-    clusters = None if cluster is None else read_clusters(cluster, held.judgments.query_ids)
-    plan = make_plan(request, request.ties, grades, reading.duplicates, weights=weighed)
+
+
+def _evaluate_runs(
+    qrels: Qrels, runs: Sequence[InputLike], request: Request, plan: Plan, reading: Reading
+) -> Evaluated:
     samples: list[Rankings] = []
     notes: list[Note] = []
     name = ""
-    for run in listed:
+    for run in runs:
         found = recognise(run, "run", reading.columns)
-        samples.append(rank_run(held.judgments, found, request.ties, reading, notes=notes))
+        samples.append(rank_run(qrels.judgments, found, request.ties, reading, notes=notes))
         name = found.name
-    evaluation = make_evaluation(
-        evaluate_core(samples, plan, reading.threads),
-        request,
-        reading,
-        queries=held.queries,
-        run_name=name,
-        run_notes=notes,
-        interval=settings,
-        clusters=clusters,
-    )
-    if strict:
-        refuse_diagnostics(evaluation.notes)
-    return evaluation
+    return evaluate_core(samples, plan, reading.threads), name, notes

@@ -11,7 +11,7 @@ from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.counts import Counts
 from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.groups import make_estimates, make_slices
+from rankscope.evaluation.groups import Resampling, make_estimates, make_slices
 from rankscope.inputs import tables
 from rankscope.inputs.numbers import is_judged, no_judgments
 from rankscope.inputs.qrels import Qrels, Queries
@@ -24,8 +24,8 @@ from rankscope.settings.policy import split_aggregate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Protocol
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Protocol, TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope.evaluation.groups import Groups
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.items import Items
-    from rankscope.inputs.reading import Tell
+    from rankscope.inputs.reading import Note, Tell
     from rankscope.inputs.recognition import Input
     from rankscope.inputs.tables import JoinedColumns
     from rankscope.measures import Measure
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
+
+    Evaluated: TypeAlias = tuple[CoreEvaluation, str, Iterable[Note]]
+    """The values, the name of the run, and what was noticed when it was read."""
+    Evaluate: TypeAlias = Callable[[Qrels, Any, Request, Plan, Reading], Evaluated]
 
     class Counted(Protocol):
         """An answer of the core, or of its parts."""
@@ -64,12 +68,24 @@ FEWEST_SAMPLED = 10
 """Fewer lists that look like samples of candidates may do so by chance."""
 
 
+def _evaluate_input(
+    qrels: Qrels, run: InputLike, request: Request, plan: Plan, reading: Reading
+) -> Evaluated:
+    is_of_items = any(measure.row.of_items for measure in request.measures)
+    found = recognise_run(run, reading, is_held=is_of_items)
+    answer, notes = evaluate_input(
+        qrels.judgments, found, plan, request.ties, reading, is_held=is_of_items
+    )
+    return answer, found.name, notes
+
+
 def evaluate_run(
     qrels: Qrels,
-    run: InputLike,
+    run: InputLike | Sequence[InputLike],
     measures: Measures,
     reading: Reading,
     *,
+    evaluate: Evaluate = _evaluate_input,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     weights: Weights | None = None,
@@ -84,8 +100,6 @@ def evaluate_run(
         measures, policy, convention=convention, score_type=reading.score_type, grades=grades
     )
     reading = replace(reading, score_type=request.score_type)
-    is_of_items = any(measure.row.of_items for measure in request.measures)
-    found = recognise_run(run, reading, is_held=is_of_items)
     weighed = read_weights(weights, qrels.judgments.query_ids)
     refuse_cluster_alone(cluster, interval)
     clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
@@ -98,15 +112,13 @@ def evaluate_run(
         items=items,
         judgments=qrels.judgments,
     )
-    answer, notes = evaluate_input(
-        qrels.judgments, found, plan, request.ties, reading, is_held=is_of_items
-    )
+    answer, name, notes = evaluate(qrels, run, request, plan, reading)
     evaluation = make_evaluation(
         answer,
         request,
         reading,
         queries=qrels.queries,
-        run_name=found.name,
+        run_name=name,
         run_notes=notes,
         interval=interval,
         clusters=clusters,
@@ -227,18 +239,11 @@ def make_evaluation(
     if attributes:
         refuse_whole_run(request.measures, "by")
     estimates: dict[str, Estimate] = {}
-    order = order_queries(queries.read_ids()) if interval else []
+    resampling = None
     if interval:
-        of_all = make_estimates(
-            answer,
-            request.measures,
-            [0] * counts.queries,
-            1,
-            interval,
-            order=order,
-            clusters=clusters,
-            threads=reading.threads,
-        )
+        order = order_queries(queries.read_ids())
+        resampling = Resampling(interval, order, clusters, reading.threads)
+        of_all = make_estimates(answer, request.measures, [0] * counts.queries, 1, resampling)
         means = answer.means()
         estimates = {
             measure.name: of_all[at][0]
@@ -257,16 +262,7 @@ def make_evaluation(
         names=request.names,
         estimates=estimates,
         attributes=attributes,
-        slices=make_slices(
-            answer,
-            request.measures,
-            attributes,
-            interval,
-            source=queries.source,
-            order=order,
-            clusters=clusters,
-            threads=reading.threads,
-        ),
+        slices=make_slices(answer, request.measures, attributes, resampling, queries.source),
     )
 
 

@@ -7,12 +7,13 @@ from contextlib import suppress
 
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
-from rankscope.evaluation import text as evaluation_text
 from rankscope.measures import Measure, parse
 from rankscope.output import exports as tables
 from rankscope.output.frames import lay_out
+from rankscope.output.intervals import describe_intervals
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
+from rankscope.output.text import format_value
 from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
@@ -306,13 +307,25 @@ class Evaluation(Printed, Mapping[str, float]):
         return len(self._index)
 
     def _parts(self) -> list[str | Table]:
-        names = evaluation_text.column_names(self)
-        rows = evaluation_text.measure_rows(self)
-        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        columns = {"measure": [*self], "value": [*map(format_value, self.values())]}
+        if self._estimates:
+            columns["interval"] = [_format_interval(*self.intervals[name]) for name in self]
+        total = self.counts.queries
+        columns["queries"] = [f"{count} of {total}" for count in self._denominators]
         slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
-        return [Table(columns, numbers=names[1:]), *slices, *evaluation_text.remarks(self)]
+        return [Table(columns, numbers=[*columns][1:]), *slices, *self._remarks()]
 
     __repr__ = Printed.__str__
+
+    def _remarks(self) -> list[str]:
+        """Return the lines with the convention, the policy, the intervals and the notes."""
+        row = self.convention
+        return [
+            *([f"convention: {row.address} ({row.verified})"] if row else []),
+            f"policy: {self.policy}",
+            *describe_intervals(self._estimates),
+            *(f"note: {note}" for note in self.notes),
+        ]
 
     def _columns(self, names: Names) -> dict[str, list[float]]:
         measures = [measure for measure in self._measures if measure.row.level == "query"]
@@ -346,6 +359,12 @@ class Evaluation(Printed, Mapping[str, float]):
         if name in self._index:
             return self._index[name]
         raise NotEvaluatedError(measure, list(self._index))
+
+
+def _format_interval(lower: float, upper: float) -> str:
+    if lower != lower:  # noqa: PLR0124 - NaN alone differs
+        return "none"
+    return f"{format_value(lower)} to {format_value(upper)}"
 
 
 class NotEvaluatedError(MeasureError, KeyError):

@@ -152,9 +152,7 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
     __repr__ = Printed.__str__
 
     def _remarks(self) -> list[str]:
-        from rankscope.evaluation.text import remarks  # noqa: PLC0415 - only to print
-
-        lines = {run: remarks(each) for run, each in self.items()}
+        lines = {run: each._remarks() for run, each in self.items()}  # noqa: SLF001 - its own part
         shared: dict[str, None] = {}
         others: dict[str, None] = {}
         for run, own in lines.items():

@@ -12,6 +12,7 @@ from rankscope.inputs.arrays import from_lists, from_ranked_rows
 from rankscope.inputs.foreign import is_column, is_row
 from rankscope.inputs.numbers import split_lists
 from rankscope.measures import CG, DCG, IDCG, nDCG
+from rankscope.records import record
 from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
@@ -45,15 +46,17 @@ if TYPE_CHECKING:
         base: float
         s: float
 
-    class Given(TypedDict):
-        """The grades, and what belongs to them."""
-
-        rel: Grades
-        groups: GivenGroups | None
-        ideal: Grades | None
-
 
 POLICIES = ("empty", "negative", "missing_gain")
+
+
+@record(frozen=True, slots=True)
+class Given:
+    """The grades, and what belongs to them."""
+
+    rel: Grades
+    groups: GivenGroups | None
+    ideal: Grades | None = None
 
 
 def cg(
@@ -91,7 +94,7 @@ def cg(
         >>> cg([4, 2, 5, 3, 5], k=2, groups=["a", "b", "a", "b", "a"])
         array([9., 5.])
     """
-    return _compute(CG, {"rel": rel, "groups": groups, "ideal": None}, k, dict(settings))
+    return _compute(CG, Given(rel, groups), k, dict(settings))
 
 
 def dcg(
@@ -120,7 +123,7 @@ def dcg(
         >>> [round(value, 2) for value in dcg([4, 2, 5, 3, 5], k="all").tolist()]
         [4.0, 5.26, 7.76, 9.05, 10.99]
     """
-    return _compute(DCG, {"rel": rel, "groups": groups, "ideal": None}, k, dict(settings))
+    return _compute(DCG, Given(rel, groups), k, dict(settings))
 
 
 def idcg(
@@ -152,7 +155,7 @@ def idcg(
         >>> [round(value, 2) for value in idcg([4, 2, 5, 3, 5], k="all").tolist()]
         [5.0, 8.15, 10.15, 11.45, 12.22]
     """
-    return _compute(IDCG, {"rel": rel, "groups": groups, "ideal": ideal}, k, dict(settings))
+    return _compute(IDCG, Given(rel, groups, ideal), k, dict(settings))
 
 
 def ndcg(
@@ -192,8 +195,7 @@ def ndcg(
         >>> ndcg([3, 2, 0, 0, 1, 1], k=2, groups=[3, 3])
         array([1.        , 0.38685281])
     """
-    given: Given = {"rel": rel, "groups": groups, "ideal": ideal}
-    return _compute(nDCG, given, k, {**settings, "empty": empty})
+    return _compute(nDCG, Given(rel, groups, ideal), k, {**settings, "empty": empty})
 
 
 def _compute(measure: Measure, given: Given, k: Cutoffs, settings: dict[str, object]) -> Numbers:
@@ -219,7 +221,7 @@ def _compute(measure: Measure, given: Given, k: Cutoffs, settings: dict[str, obj
 
 def _open_lists(measure: Measure, given: Given) -> tuple[Callable[[], Groups], bool]:
     """Return what reads the lists, and whether there is only one, whose value is a number."""
-    rel, groups, ideal = given["rel"], given["groups"], given["ideal"]
+    rel, groups, ideal = given.rel, given.groups, given.ideal
     lists, is_one = split_lists(rel, "rel")
     is_declared = isinstance(groups, str) and groups == "one"
     if not (groups is None or (is_one and is_declared)):

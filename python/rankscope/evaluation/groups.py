@@ -7,6 +7,7 @@ from collections import Counter
 from rankscope.errors import LimitError, UsageError
 from rankscope.evaluation.slices import Slices
 from rankscope.output.estimate import read_estimate
+from rankscope.records import record
 from rankscope.settings.interval import stream_of
 
 TYPE_CHECKING = False
@@ -26,16 +27,22 @@ if TYPE_CHECKING:
 MOST_SLICES = 100_000
 
 
+@record(frozen=True, slots=True)
+class Resampling:
+    """How intervals are made: over which groups of queries, and in which order of them."""
+
+    interval: Interval
+    order: Sequence[int]
+    clusters: Sequence[int] | None
+    threads: int
+
+
 def make_slices(
     answer: Evaluation,
     measures: list[Measure],
     attributes: Sequence[Groups],
-    interval: Interval | None,
-    *,
+    resampling: Resampling | None,
     source: SourceIds,
-    order: Sequence[int],
-    clusters: Sequence[int] | None,
-    threads: int,
 ) -> Slices | None:
     """Make the table of measures by group, the largest group first."""
     groups = join_groups(attributes)
@@ -60,26 +67,14 @@ def make_slices(
         "queries": [sizes[group] for group in largest_first]
     }
     means = answer.over(codes, len(values))
-    estimates = interval and make_estimates(
-        answer,
-        measures,
-        codes,
-        len(values),
-        interval,
-        order=order,
-        clusters=clusters,
-        threads=threads,
-    )
+    estimates = resampling and make_estimates(answer, measures, codes, len(values), resampling)
     for index, measure in enumerate(measures):
         columns[measure.name] = [means[index][group][0] for group in largest_first]
         columns[f"{measure.name} n"] = [means[index][group][1] for group in largest_first]
         if estimates:
-            columns[f"{measure.name} lower"] = [
-                estimates[index][group].lower for group in largest_first
-            ]
-            columns[f"{measure.name} upper"] = [
-                estimates[index][group].upper for group in largest_first
-            ]
+            ends = [estimates[index][group] for group in largest_first]
+            columns[f"{measure.name} lower"] = [each.lower for each in ends]
+            columns[f"{measure.name} upper"] = [each.upper for each in ends]
     doubled = [each for each in texts if each in columns]
     if doubled:
         raise UsageError(
@@ -117,15 +112,12 @@ def make_estimates(
     measures: list[Measure],
     codes: list[int],
     count: int,
-    interval: Interval,
-    *,
-    order: Sequence[int],
-    clusters: Sequence[int] | None,
-    threads: int,
+    resampling: Resampling,
 ) -> list[list[Estimate]]:
     """Estimate each measure over the queries of each group, resampled in an order."""
+    interval, clusters = resampling.interval, resampling.clusters
     made = answer.intervals(
-        order,
+        resampling.order,
         codes,
         count,
         clusters,
@@ -133,7 +125,7 @@ def make_estimates(
         interval.level,
         interval.method,
         interval.resamples,
-        threads,
+        resampling.threads,
     )
     is_clustered = clusters is not None
     return [

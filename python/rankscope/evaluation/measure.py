@@ -133,15 +133,13 @@ def measure(
         name=name,
         kernel="function",
         parameters=(K, *_read_parameters(name, function, vectorized=vectorized), JUDGED_ONLY),
-        at="k",
         formula=rf"\mathrm{{{name}}}",
         definition=definition or document.partition("\n")[0] or f"The Python function {name}.",
         undefined="Undefined where the function returns None or NaN.",
         value_range=limits,
         better=better,
-        ties="unavailable",
         references=(),
-        example=Example(name, (), (), "", math.nan),
+        example=Example(name, (), "", math.nan),
         function=_Caller(name, function, vectorized, "k" in _keywords(function), limits),
     )
     FUNCTIONS[name] = row

@@ -17,6 +17,7 @@ from rankscope.output.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace, _ArgumentGroup
+    from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.evaluation.evaluation import Evaluation
@@ -56,6 +57,12 @@ def add_table_options(parser: Parser) -> _ArgumentGroup:
         "label=COLUMN",
     )
     return group
+
+
+def list_reading(options: Namespace) -> dict[str, Any]:
+    """Return the options about how files are read, as `evaluate` and others take them."""
+    names = ("duplicates", "score_type", "encoding", "threads", "strict")
+    return {name: getattr(options, name) for name in names}
 
 
 def refuse_table_options(options: Namespace, *known: str) -> None:

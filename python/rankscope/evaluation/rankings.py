@@ -49,18 +49,6 @@ class Rankings(Columns):
     """Ranked lists joined with their judgments: how they are made, and their values.
 
     `rankscope.Rankings` adds what else can be asked of them.
-
-    The rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only
-    views of the core's memory.
-
-    Examples:
-        >>> r = Rankings.from_run({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.5, "d2": 0.9}})
-        >>> r.relevance
-        array([nan,  2.])
-        >>> r.doc_ids("q1")
-        ['d2', 'd1']
-        >>> r.evaluate("RR")["RR"]
-        0.5
     """
 
     @classmethod

@@ -14,12 +14,13 @@ from rankscope.inputs.arrays import as_matrix, from_matrices, from_rows
 from rankscope.inputs.mistakes import groups_needed
 from rankscope.inputs.numbers import split_lists, to_numbers
 from rankscope.measures import DCG, nDCG
+from rankscope.records import record
 from rankscope.settings.policy import Policy, ties_of
 from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
+    from typing import Unpack
 
     from numpy.typing import ArrayLike
 
@@ -35,18 +36,20 @@ if TYPE_CHECKING:
         ties: Ties
         empty: Empty
 
-    class Given(TypedDict):
-        """The arguments that both functions share."""
-
-        y_true: ArrayLike
-        y_score: ArrayLike
-        groups: GivenGroups | None
-        padding: Padding
-        sample_weight: ArrayLike | None
-        ignore_ties: bool
-
 
 POLICIES = ("ties", *POLICIES_OF_GAINS)
+
+
+@record(frozen=True, slots=True)
+class Given:
+    """The arguments that both functions share."""
+
+    y_true: ArrayLike
+    y_score: ArrayLike
+    groups: GivenGroups | None
+    padding: Padding
+    sample_weight: ArrayLike | None
+    ignore_ties: bool
 
 
 def dcg_score(
@@ -97,14 +100,7 @@ def dcg_score(
         4.1309
     """
     measure = DCG if log_base == 2 else DCG(discount="log", base=log_base)
-    given: Given = {
-        "y_true": y_true,
-        "y_score": y_score,
-        "groups": groups,
-        "padding": padding,
-        "sample_weight": sample_weight,
-        "ignore_ties": ignore_ties,
-    }
+    given = Given(y_true, y_score, groups, padding, sample_weight, ignore_ties)
     return _score(measure, k, given, {"negative": "gain", **settings})
 
 
@@ -147,26 +143,19 @@ def ndcg_score(
         >>> ndcg_score(*rows, groups=[2, 1]) == ndcg_score(*rows, groups=["a", "a", "b"])
         True
     """
-    given: Given = {
-        "y_true": y_true,
-        "y_score": y_score,
-        "groups": groups,
-        "padding": padding,
-        "sample_weight": sample_weight,
-        "ignore_ties": ignore_ties,
-    }
+    given = Given(y_true, y_score, groups, padding, sample_weight, ignore_ties)
     return _score(nDCG, k, given, {"negative": "error", **settings})
 
 
 def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, object]) -> float:
     fields = {name: settings.pop(name) for name in POLICIES if name in settings}
-    fields["ties"] = _read_ties(fields.get("ties"), ignores=given["ignore_ties"])
+    fields["ties"] = _read_ties(fields.get("ties"), ignores=given.ignore_ties)
     policy = Policy(**fields)  # type: ignore[arg-type]  # checked there
     chosen = measure(**settings)
     chosen = chosen if k is None else chosen @ k
-    weights = given["sample_weight"]
+    weights = given.sample_weight
     if weights is not None:
-        check_weights(weights, given["y_true"], given["groups"])
+        check_weights(weights, given.y_true, given.groups)
         weights = to_numbers(weights, "sample_weight", dimensions=(1,)).tolist()
     _check_queries(measure, given)
     mean = _score_plain(chosen, policy, given, weights)
@@ -183,16 +172,16 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
 
 def _check_queries(measure: Measure, given: Given) -> None:
     """Raise an error for input that doesn't say which documents belong to one query."""
-    if given["padding"] not in {None, "nan"}:
+    if given.padding not in {None, "nan"}:
         raise UsageError(
-            f"expected padding as 'nan' or None, found {given['padding']!r:.120}",
+            f"expected padding as 'nan' or None, found {given.padding!r:.120}",
             hint="leave it out if every score is a number",
             code="bad_parameter",
         )
-    if given["groups"] is not None:
+    if given.groups is not None:
         return
     names = ("y_true", "y_score")
-    if not all(split_lists(given[name], name)[1] for name in names):  # type: ignore[literal-required]
+    if not all(split_lists(getattr(given, name), name)[1] for name in names):
         return
     function = f"{measure.name.lower()}_score"
     raise groups_needed(
@@ -204,8 +193,8 @@ def _check_queries(measure: Measure, given: Given) -> None:
 
 def _read_queries(given: Given) -> Groups:
     # scikit-learn sorts ascending and turns the order round, so that the last comes first.
-    is_reversed, padding = given["ignore_ties"], given["padding"]
-    y_true, y_score, groups = given["y_true"], given["y_score"], given["groups"]
+    is_reversed, padding = given.ignore_ties, given.padding
+    y_true, y_score, groups = given.y_true, given.y_score, given.groups
     if groups is None:
         return from_matrices(
             y_true, y_score, is_reversed=is_reversed, padding=padding, dimensions=(2,)
@@ -219,9 +208,9 @@ def _score_plain(
     """Score matrices of plain numbers without a copy, or return `None` if that isn't possible."""
     if policy.ties not in {"average", "input"} or policy.empty != "zero":
         return None
-    if given["groups"] is not None:
+    if given.groups is not None:
         return None
-    y_true, y_score = as_matrix(given["y_true"], "y_true"), as_matrix(given["y_score"], "y_score")
+    y_true, y_score = as_matrix(given.y_true, "y_true"), as_matrix(given.y_score, "y_score")
     if y_true is None or y_score is None or y_true.shape != y_score.shape:
         return None
     are_bad = weights is not None and not (len(weights) == len(y_true) and are_weights(weights))
@@ -230,7 +219,7 @@ def _score_plain(
     request = read_request(measure, policy, convention=None, score_type=None, grades=[])
     plan = make_plan(request, policy.ties, [], "error", weights=weights)
     threads = count_threads(None)
-    return mean_of_rows(plan, y_true, y_score, given["ignore_ties"], threads)
+    return mean_of_rows(plan, y_true, y_score, given.ignore_ties, threads)
 
 
 def _read_ties(ties: object, *, ignores: bool) -> object:

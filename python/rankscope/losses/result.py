@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.evaluation.measured_table import MeasuredTable
 from rankscope.output.ids import TEXT
-from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_share, format_value, show
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOT_OBSERVABLE = "not observable"
 
 
-class Losses(Printed, Table):
+class Losses(MeasuredTable):
     """A table with the losses of each query, and their means.
 
     The columns are `query_id`, `value`, `retrieval`, `truncation`, `ordering` and `undefined`. With
@@ -59,9 +59,7 @@ class Losses(Printed, Table):
         observes_retrieval: bool = True,
         source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns, source=source)
-        self._measure = measure
-        self._policy = policy
+        super().__init__(columns, measure=measure, policy=policy, source=source)
         self._means = dict(means)
         self._queries = queries
         self._stages = tuple(stages)
@@ -69,16 +67,6 @@ class Losses(Printed, Table):
         self._slices = slices
         self._notes = tuple(notes)
         self._observes_retrieval = observes_retrieval
-
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-        return self._measure
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._policy
 
     @property
     def means(self) -> dict[str, float]:
@@ -124,8 +112,6 @@ class Losses(Printed, Table):
         shown = _shown_slices(self)
         slices: list[str | Table] = [] if shown is None else ["", shown, ""]
         return [Table(columns, numbers=head[1:]), *slices, *_remarks(self)]
-
-    __repr__ = Printed.__str__
 
 
 def _rows(losses: Losses) -> list[tuple[str, ...]]:

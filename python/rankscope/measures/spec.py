@@ -81,9 +81,9 @@ class Example:
     Args:
         measure: The measure, as text.
         ranking: The grades in rank order, `None` for unjudged documents.
-        not_retrieved: The grades of the judged documents that are not in the list.
         formula: The computation with the numbers of this example, as a Python expression.
         value: The value, rounded to four places.
+        not_retrieved: The grades of the judged documents that are not in the list.
         subtopics: If the measure needs subtopics, those to which each document is relevant: first
             the retrieved documents, then the others. `None` for unjudged documents.
         strata: If the measure needs strata, that of each document: first the retrieved documents,
@@ -97,9 +97,9 @@ class Example:
 
     measure: str
     ranking: tuple[float | None, ...]
-    not_retrieved: tuple[float, ...]
     formula: str
     value: float
+    not_retrieved: tuple[float, ...] = ()
     subtopics: tuple[tuple[str, ...] | None, ...] = ()
     strata: tuple[str | None, ...] = ()
     recommended: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
@@ -118,7 +118,7 @@ class Row:
         kernel: The name of the computation in the core.
         level: `query` if each query has a value, `run` if only all lists together have one.
         parameters: The parameters, in the order in which names print them.
-        at: The parameter that `@` sets, or an empty string.
+        cutoff: The parameter that `@` sets, if the measure has it.
         formula: The definition as LaTeX.
         definition: The definition, whose first sentence says it in short.
         undefined: When it is undefined, in one sentence; empty if never.
@@ -146,14 +146,14 @@ class Row:
     kernel: str
     level: Literal["query", "run"] = "query"
     parameters: tuple[Parameter, ...]
-    at: str = ""
+    cutoff: str = "k"
     formula: str
     definition: str
     undefined: str = ""
-    value_range: tuple[float, float]
+    value_range: tuple[float, float] = (0, 1)
     mean: Literal["mean", "sum", "geometric"] = "mean"
     better: Direction = "higher"
-    ties: Literal["exact", "unavailable"]
+    ties: Literal["exact", "unavailable"] = "unavailable"
     references: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     trec_eval: tuple[Name, ...] = ()
@@ -168,6 +168,11 @@ class Row:
     uncut: str = ""
     example: Example
     function: Caller | None = None
+
+    @property
+    def at(self) -> str:
+        """The parameter that `@` sets, or an empty string."""
+        return self.cutoff if any(each.name == self.cutoff for each in self.parameters) else ""
 
     @property
     def summary(self) -> str:

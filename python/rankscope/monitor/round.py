@@ -9,9 +9,8 @@ from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
-from rankscope.monitor.incidents.management import summarize_rules
+from rankscope.monitor.incidents.management import add_data_rule, summarize_rules
 from rankscope.monitor.intake.lake import scan_lake
-from rankscope.monitor.rules.data.run import add_data_rule
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -93,7 +92,7 @@ def evaluate_project(
     refreshed = refresh(
         store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
     )
-    add_data_rule(store, project, now)
+    add_data_rule(store, project, configuration, now)
     advanced = advance_rules(
         store,
         project,

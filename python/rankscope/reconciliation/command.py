@@ -26,6 +26,7 @@ from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.options import refuse_single_file
 from rankscope.measures.splitting import split_measures
 from rankscope.output.text import show_lines
+from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,18 +208,7 @@ def _whole_document(found: Reconciliation, difference: Difference | None) -> dic
             {"rule": each.rule, "setting": each.setting, "value": each.value, "in": each.names}
             for each in found.deviations
         ],
-        "causes": [
-            {
-                "changes": list(each.changes),
-                "value": each.value,
-                "queries": each.queries,
-                "measure": each.measure,
-                "command": each.command,
-                "tried": each.tried,
-                "by_chance": each.by_chance,
-            }
-            for each in found.causes
-        ],
+        "causes": [*map(as_dict, found.causes)],
     }
     if difference is not None:
         document["between"] = difference.to_dict()

@@ -7,7 +7,7 @@ import math
 from rankscope.output.exports import Tabular
 from rankscope.output.table import Table
 from rankscope.output.text import format_value
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class Difference(Tabular):
         return {
             "one": {"name": self.one, "measure": self.measures[0], "value": self.values[0]},
             "other": {"name": self.other, "measure": self.measures[1], "value": self.values[1]},
-            "rules": [_fields(rule) for rule in self.rules],
+            "rules": [as_dict(rule) for rule in self.rules],
             "queries": [
-                _fields(query) | {"documents": [_fields(each) for each in query.documents]}
+                as_dict(query) | {"documents": [as_dict(each) for each in query.documents]}
                 for query in self.queries
             ],
         }
@@ -161,11 +161,6 @@ class Difference(Tabular):
                 "value with it": [each.value for each in self.rules],
             }
         )
-
-
-def _fields(made: object) -> dict[str, object]:
-    names: tuple[str, ...] = type(made).__match_args__  # type: ignore[attr-defined]  # of records
-    return {name: getattr(made, name) for name in names}
 
 
 def _heads(difference: Difference) -> list[str]:

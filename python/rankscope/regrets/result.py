@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.deferred import np
+from rankscope.evaluation.measured_table import MeasuredTable
 from rankscope.output.ids import TEXT
-from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_value
 
@@ -22,7 +22,7 @@ SHOWN = 10
 """The number of rows that are printed."""
 
 
-class Regrets(Printed, Table):
+class Regrets(MeasuredTable):
     """A table with the regret of each document with a gain, or of each value of an attribute.
 
     The columns are `query_id`, `doc_id` (`None` without IDs), `grade`, `rank` (`None` if it was not
@@ -59,25 +59,13 @@ class Regrets(Printed, Table):
         read_swaps: Callable[[], Table],
         source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns, source=source)
-        self._measure = measure
-        self._policy = policy
+        super().__init__(columns, measure=measure, policy=policy, source=source)
         self._loss = loss
         self._by_rank = by_rank
         self._swaps: Table | Callable[[], Table] = read_swaps
 
     def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "_swaps": self.swaps}
-
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-        return self._measure
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._policy
 
     @property
     def loss(self) -> float:
@@ -144,5 +132,3 @@ class Regrets(Printed, Table):
 
     def _parts(self) -> list[str | Table]:
         return [self._largest(), *self._words()]
-
-    __repr__ = Printed.__str__

@@ -7,9 +7,12 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeVar
 
     from rankscope.bounds.result import Bounds
-    from rankscope.ties.result import TieAudit
+    from rankscope.ties.result import TieAudit, TieSummary
+
+    Found = TypeVar("Found")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -31,29 +34,6 @@ class Bound:
     unjudged: int
     open: int
     certain: int
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class TieSpread:
-    """A mean, and its range over other orders of equal scores.
-
-    Args:
-        value: The mean.
-        expected: Its expected value over all orders; NaN where that is not known.
-        lower: The smallest that it could be.
-        upper: The largest.
-        tied: How many queries have equal scores.
-        touched: How many of their values depend on the order of equal scores.
-        precision: The narrowest type of numbers that holds every score.
-    """
-
-    value: float
-    expected: float
-    lower: float
-    upper: float
-    tied: int
-    touched: int
-    precision: str
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -84,30 +64,24 @@ class TieTable:
     """
 
     measure: str
-    rows: tuple[TieSpread, ...]
+    rows: tuple[TieSummary, ...]
     refusal: str
 
 
+def split_refusals(found: Sequence[Found | str]) -> tuple[str, list[Found]]:
+    """Return why the first result is missing, or else all results."""
+    refusal = next((each for each in found if isinstance(each, str)), "")
+    return refusal, [each for each in found if not (refusal or isinstance(each, str))]
+
+
 def read_bounds(measure: str, found: Sequence[Bounds | str]) -> BoundTable:
-    """Read the bounds of a measure."""
-    refusals = [each for each in found if isinstance(each, str)]
-    bounded = [each for each in found if not isinstance(each, str)]
+    """Return the table of bounds from those of each run, or why a run has none."""
+    refusal, bounded = split_refusals(found)
     return BoundTable(
         measure=measure,
         scale=bounded[0].scale if bounded else (),
-        rows=() if refusals else tuple(map(_read_bound, bounded)),
-        refusal=refusals[0] if refusals else "",
-    )
-
-
-def read_ties(measure: str, found: Sequence[TieAudit | str]) -> TieTable:
-    """Read the audits of ties of a measure."""
-    refusals = [each for each in found if isinstance(each, str)]
-    audited = [each for each in found if not isinstance(each, str)]
-    return TieTable(
-        measure=measure,
-        rows=() if refusals else tuple(map(_read_spread, audited)),
-        refusal=refusals[0] if refusals else "",
+        rows=tuple(map(_read_bound, bounded)),
+        refusal=refusal,
     )
 
 
@@ -122,14 +96,7 @@ def _read_bound(found: Bounds) -> Bound:
     )
 
 
-def _read_spread(found: TieAudit) -> TieSpread:
-    summary = found.summary
-    return TieSpread(
-        value=summary.value,
-        expected=summary.expected,
-        lower=summary.lower,
-        upper=summary.upper,
-        tied=summary.tied,
-        touched=summary.touched,
-        precision=summary.precision,
-    )
+def read_ties(measure: str, found: Sequence[TieAudit | str]) -> TieTable:
+    """Return the table of ties from those of each run, or why a run has none."""
+    refusal, audited = split_refusals(found)
+    return TieTable(measure=measure, rows=tuple(each.summary for each in audited), refusal=refusal)

@@ -33,6 +33,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation.options import (
     add_inputs,
     add_table_options,
+    list_reading,
     name_table,
     rank_scores,
     rank_table,
@@ -143,12 +144,8 @@ def _make(measures: list[str], options: Namespace) -> Report:
         history=options.history,
         items=options.items,
         catalogue=options.catalogue,
-        duplicates=options.duplicates,
-        score_type=options.score_type,
-        encoding=options.encoding,
-        threads=options.threads,
-        strict=options.strict,
         progress=True,
+        **list_reading(options),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.records import record
+from rankscope.records import as_dict, record
+from rankscope.report.audit import split_refusals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
@@ -36,19 +38,17 @@ class Ledger:
     @property
     def losses(self) -> dict[str, float]:
         """The observable losses by name."""
-        named = {
-            "ordering": self.ordering,
-            "truncation": self.truncation,
-            "retrieval": self.retrieval,
-            "undefined": self.undefined,
-        }
-        return {name: loss for name, loss in named.items() if loss is not None}
+        named = as_dict(self).items()
+        return {name: loss for name, loss in named if name != "value" and loss is not None}
 
     @property
     def largest_loss(self) -> str:
         """The name of the largest loss, empty if there is none."""
         name, loss = max(self.losses.items(), key=lambda pair: pair[1])
         return name if loss > 0 else ""
+
+
+NAMES: tuple[str, ...] = Ledger.__match_args__
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -82,43 +82,27 @@ class LossTable:
 
 
 def read_losses(measure: Measure, found: Sequence[Losses | str], *, most: int) -> LossTable:
-    """Return the losses of a measure."""
-    refusals = [each for each in found if isinstance(each, str)]
-    held = [each for each in found if not isinstance(each, str)]
-    slices = None if refusals else held[0].slices
-    names = () if slices is None else slices.labels[:most]
+    """Return the losses of a measure from those of each run, or why a run has none."""
+    refusal, held = split_refusals(found)
+    slices = held[0].slices if held else None
     parts = [] if slices is None else read_ledgers(held[0], slices)
+    names = () if slices is None else slices.labels[:most]
     return LossTable(
         measure=measure.name,
         k=measure.k,
-        ledgers=() if refusals else tuple(map(_read_ledger, held)),
+        ledgers=tuple(_make_ledger(each, each.means) for each in held),
         parts=tuple(zip(map(str, names), parts, strict=False)),
-        refusal=refusals[0] if refusals else "",
-    )
-
-
-def _read_ledger(losses: Losses) -> Ledger:
-    means = losses.means
-    return Ledger(
-        value=means["value"],
-        ordering=means["ordering"],
-        truncation=means["truncation"],
-        retrieval=means["retrieval"] if losses.observes_retrieval else None,
-        undefined=means["undefined"],
+        refusal=refusal,
     )
 
 
 def read_ledgers(losses: Losses, table: Table) -> list[Ledger]:
-    """Return the losses of each row of a table: of each query, or of each slice."""
-    names = ("value", "ordering", "truncation", "retrieval", "undefined")
-    rows = zip(*(table.array(name).tolist() for name in names), strict=True)
-    return [
-        Ledger(
-            value=value,
-            ordering=ordering,
-            truncation=truncation,
-            retrieval=retrieval if losses.observes_retrieval else None,
-            undefined=undefined,
-        )
-        for value, ordering, truncation, retrieval, undefined in rows
-    ]
+    """Return the losses in each row of a table."""
+    columns = [table.array(name).tolist() for name in NAMES]
+    rows = (dict(zip(NAMES, row, strict=True)) for row in zip(*columns, strict=True))
+    return [_make_ledger(losses, row) for row in rows]
+
+
+def _make_ledger(losses: Losses, amounts: Mapping[str, float]) -> Ledger:
+    shown: dict[str, Any] = {name: amounts[name] for name in NAMES}
+    return Ledger(**shown | ({} if losses.observes_retrieval else {"retrieval": None}))

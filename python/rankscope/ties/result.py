@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
+from rankscope.evaluation.measured_table import MeasuredTable
 from rankscope.output.ids import TEXT
-from rankscope.output.printed import Printed
-from rankscope.output.table import Table
 from rankscope.output.text import format_value
 from rankscope.records import record
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
-    from rankscope.output.table import Column
+    from rankscope.output.table import Column, Table
     from rankscope.settings.policy import Policy
 
 
@@ -50,7 +49,7 @@ class TieSummary:
     precision: str
 
 
-class TieAudit(Printed, Table):
+class TieAudit(MeasuredTable):
     """A table with the range of each query's value over all orders of its tied documents.
 
     The columns are `query_id`, `value`, `expected`, `lower`, `upper`, `variance` and `tied`, the
@@ -88,21 +87,9 @@ class TieAudit(Printed, Table):
         by_precision: Table,
         source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns, source=source)
-        self._measure = measure
-        self._policy = policy
+        super().__init__(columns, measure=measure, policy=policy, source=source)
         self._summary = summary
         self._by_precision = by_precision
-
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-        return self._measure
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._policy
 
     @property
     def summary(self) -> TieSummary:
@@ -138,8 +125,6 @@ class TieAudit(Printed, Table):
             self._by_precision,
             f"policy: {self._policy}",
         ]
-
-    __repr__ = Printed.__str__
 
 
 def _say_precision(found: TieSummary) -> str:

@@ -63,7 +63,7 @@ def evaluate_requests(
     counts_all = options.complete_rel_info_wanted
     needed = [*kernels_needed(requests, qrels, options), *([POSITIVE] if counts_all else ())]
     kernels |= {repr(kernel): kernel for kernel in needed}
-    found = _evaluate(qrels, source, list(kernels.values()), options, note)
+    found = source.read(lambda: run_kernels(qrels, source, list(kernels.values()), options), note)
     columns = dict(zip(kernels, found.columns, strict=True))
     known = Known(options, qrels, found, columns)
     evaluated = []
@@ -114,22 +114,16 @@ def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
     return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
 
 
-def _evaluate(
-    qrels: Qrels,
-    source: Source,
-    kernels: list[Kernel],
-    options: Namespace,
-    note: Callable[[str], None],
+def run_kernels(
+    qrels: Qrels, source: Source, kernels: list[Kernel], options: Namespace
 ) -> QueryValues:
-    def evaluate() -> QueryValues:
-        return evaluate_kernels(
-            qrels,
-            source.file(),
-            kernels,
-            score_type="float32" if options.dialect == "9" else "float64",
-            depth=options.depth,
-            judged_only=options.Judged_docs_only,
-            fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
-        )
-
-    return source.read(evaluate, note)
+    """Evaluate kernels as the options say."""
+    return evaluate_kernels(
+        qrels,
+        source.file(),
+        kernels,
+        score_type="float32" if options.dialect == "9" else "float64",
+        depth=options.depth,
+        judged_only=options.Judged_docs_only,
+        fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
+    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from array import array
 
 import rankscope as rs
-from rankscope.engine.trec_values import evaluate_kernels
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.measures import parse
 from rankscope.records import record
 from rankscope.trec_eval.catalog import entries_of
-from rankscope.trec_eval.evaluating import Evaluated
+from rankscope.trec_eval.evaluating import Evaluated, run_kernels
 from rankscope.trec_eval.reading import read_lines
 from rankscope.trec_eval.requests import Requested, make_measures
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from rankscope.engine.trec_values import Kernel, QueryValues
+    from rankscope.engine.trec_values import QueryValues
     from rankscope.inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
 
@@ -73,7 +72,7 @@ def evaluate_judges(
         for name, measure in zip(one.names, _make_measures(one, options), strict=True)
     ]
     # Version 10 also evaluates if no query is in the run.
-    found = _evaluate(judges.every, source, [parse("NumQ").kernel_spec()], options)
+    found = run_kernels(judges.every, source, [parse("NumQ").kernel_spec()], options)
     numbers = {query: number for number, query in enumerate(judges.every.query_texts)}
     sums = [array("d", bytes(8 * len(numbers))) for _ in planned]
     counts = array("d", bytes(8 * len(numbers)))
@@ -82,7 +81,7 @@ def evaluate_judges(
         for place in places:
             counts[place] += 1
         try:
-            values = _evaluate(qrels, source, [kernel for _, _, kernel in planned], options)
+            values = run_kernels(qrels, source, [kernel for _, _, kernel in planned], options)
         except FormatError as error:
             if error.code != "no_common_queries":
                 raise
@@ -101,17 +100,3 @@ def _make_measures(requested: Requested, options: Namespace) -> list[rs.Measure]
     entry = entries_of("9")[requested.entry.name.removesuffix(SUFFIX)]
     of_one = Requested(entry, requested.text, requested.values)
     return make_measures(of_one, level=options.level, documents=0, dialect=options.dialect)
-
-
-def _evaluate(
-    qrels: Qrels, source: Source, kernels: list[Kernel], options: Namespace
-) -> QueryValues:
-    return evaluate_kernels(
-        qrels,
-        source.file(),
-        kernels,
-        score_type="float32" if options.dialect == "9" else "float64",
-        depth=options.depth,
-        judged_only=options.Judged_docs_only,
-        fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
-    )

@@ -19,7 +19,7 @@ from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_valu
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.stats.means import Mean
 
-from tests.monitor.alerts.world import CLICKS, PROJECT, SLICING, START, list_told, show
+from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, list_told, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

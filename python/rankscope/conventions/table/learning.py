@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
 from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
 
 SKLEARN_POLICY = {
@@ -74,12 +74,7 @@ ROWS = (
         forms=(
             Form(measure="nDCG", settings=RETRIEVED),
             Form(measure="AP", settings={"denominator": "found"}, policy=TOPK),
-            Form(measure="P", policy=TOPK),
-            Form(measure="SetP", policy=TOPK),
-            Form(measure="R", policy=TOPK),
-            Form(measure="SetR", policy=TOPK),
-            Form(measure="RR", policy=TOPK),
-            Form(measure="Success", policy=TOPK),
+            *alike("P", "SetP", "R", "SetR", "RR", "Success", policy=TOPK),
         ),
         limit=Limit(f"only accepts integers, and {NO_NEGATIVE.says}", least=0, integers=True),
         computes_in="float32",
@@ -113,9 +108,7 @@ ROWS = (
             Form(measure="AP"),
             Form(measure="RR"),
             Form(measure="P", settings={"denominator": "retrieved"}),
-            Form(measure="SetP"),
-            Form(measure="R"),
-            Form(measure="SetR"),
+            *alike("SetP", "R", "SetR"),
         ),
         limit=NO_NEGATIVE,
         computes_in="float32",

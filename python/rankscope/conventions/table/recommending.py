@@ -6,7 +6,7 @@ If a library only knows interactions, these are the judged documents with a grad
 from __future__ import annotations
 
 from rankscope.conventions.gains import every
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
 from rankscope.conventions.table.notes import LOG_CANCELS, NO_NEGATIVE
 
 BINARY = {"gain": "binary"}
@@ -32,8 +32,7 @@ COMMON = {"missing": "skip", "empty": "zero"}
 OF_USERS = (
     Form(measure="AP", settings={**ALL_ROWS, **REACHABLE}, policy=COMMON, cut=True),
     Form(measure="AP", settings=ALL_ROWS, policy=COMMON, cut=False),
-    Form(measure="P", settings=ALL_ROWS, policy=COMMON),
-    Form(measure="R", settings=ALL_ROWS, policy=COMMON),
+    *alike("P", "R", settings=ALL_ROWS, policy=COMMON),
 )
 
 RECTOOLS_FORMS = (
@@ -49,9 +48,7 @@ LENSKIT_FORMS = (
     Form(measure="P", settings={"denominator": "retrieved"}),
     Form(measure="SetP"),
     Form(measure="R", settings=REACHABLE),
-    Form(measure="SetR"),
-    Form(measure="RR"),
-    Form(measure="Success"),
+    *alike("SetR", "RR", "Success"),
 )
 LENSKIT_NOTES = (
     (
@@ -220,8 +217,7 @@ ROWS = (
         "have the same weight.",
         policy=LENSKIT_POLICY,
         forms=(
-            Form(measure="nDCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
-            Form(measure="DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
+            *alike("nDCG", "DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
             *LENSKIT_FORMS,
         ),
         notes=LENSKIT_NOTES,
@@ -235,10 +231,7 @@ ROWS = (
         verified="run",
         summary="Like lenskit, with gain='rating': linear gains.",
         policy=LENSKIT_POLICY,
-        forms=(
-            Form(measure="nDCG", settings={"discount": "jk"}, takes=("k", "base")),
-            Form(measure="DCG", settings={"discount": "jk"}, takes=("k", "base")),
-        ),
+        forms=alike("nDCG", "DCG", settings={"discount": "jk"}, takes=("k", "base")),
         limit=NO_NEGATIVE,
         notes=LENSKIT_NOTES,
         sources=("lenskit.metrics.NDCG(gain='rating') of LensKit 2025.8.1",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Option
+from rankscope.conventions.spec import Bug, Convention, Form, Option, alike
 from rankscope.conventions.table.notes import NO_NEGATIVE, UNKNOWN
 
 GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
@@ -17,11 +17,9 @@ ROWS = (
         summary="Exponential gains; the ideal has all rated documents, cut at k.",
         policy=GIVEN,
         forms=(
-            Form(measure="nDCG", settings=EXP2),
-            Form(measure="DCG", settings=EXP2),
+            *alike("nDCG", "DCG", settings=EXP2),
             Form(measure="P", settings={"denominator": "retrieved"}, takes=("k", "rel")),
-            Form(measure="R", takes=("k", "rel")),
-            Form(measure="RR", takes=("k", "rel")),
+            *alike("R", "RR", takes=("k", "rel")),
         ),
         options=(Option("unknown_doc_rating", "unjudged"),),
         notes=("Its metric dcg is only normalized if normalize is true.",),
@@ -43,8 +41,7 @@ ROWS = (
         "each query is rounded to two places.",
         policy=GIVEN,
         forms=(
-            Form(measure="nDCG", settings=EXP2, cut=True),
-            Form(measure="DCG", settings=EXP2, cut=True),
+            *alike("nDCG", "DCG", settings=EXP2, cut=True),
             Form(measure="AP", cut=True),
             Form(measure="P", settings={"denominator": "retrieved"}),
             Form(measure="R"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
 from rankscope.conventions.table.notes import UNKNOWN
 
 RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
@@ -41,16 +41,8 @@ ROWS = (
         forms=(
             Form(measure="nDCG"),
             Form(measure="DCG"),
-            Form(measure="AP", takes=LEVEL),
-            Form(measure="RR", takes=LEVEL),
-            Form(measure="P", takes=LEVEL),
-            Form(measure="R", takes=LEVEL),
-            Form(measure="F", takes=LEVEL),
-            Form(measure="Success", takes=LEVEL),
-            Form(measure="Rprec", takes=("rel",)),
-            Form(measure="SetP", takes=("rel",)),
-            Form(measure="SetR", takes=("rel",)),
-            Form(measure="SetF", takes=("rel",)),
+            *alike("AP", "RR", "P", "R", "F", "Success", takes=LEVEL),
+            *alike("Rprec", "SetP", "SetR", "SetF", takes=("rel",)),
         ),
         truncates=True,
         options=(COMPARABLE,),
@@ -65,10 +57,7 @@ ROWS = (
         verified="run",
         summary="Like ranx, with exponential gains: its ndcg_burges and dcg_burges.",
         policy=RANX_POLICY,
-        forms=(
-            Form(measure="nDCG", settings={"gain": "exp2"}),
-            Form(measure="DCG", settings={"gain": "exp2"}),
-        ),
+        forms=alike("nDCG", "DCG", settings={"gain": "exp2"}),
         truncates=True,
         options=(COMPARABLE,),
         notes=RANX_NOTES,
@@ -85,11 +74,7 @@ ROWS = (
         policy=RANKKIT_POLICY,
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
-            Form(measure="AP", cut=True),
-            Form(measure="RR", cut=True),
-            Form(measure="P", cut=True),
-            Form(measure="R", cut=True),
-            Form(measure="Success", cut=True),
+            *alike("AP", "RR", "P", "R", "Success", cut=True),
         ),
         limit=RANKKIT_LIMIT,
         notes=RANKKIT_NOTES,
@@ -123,11 +108,7 @@ ROWS = (
         },
         forms=(
             Form(measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True),
-            Form(measure="AP", cut=True),
-            Form(measure="RR", cut=True),
-            Form(measure="P", cut=True),
-            Form(measure="R", cut=True),
-            Form(measure="F", cut=True),
+            *alike("AP", "RR", "P", "R", "F", cut=True),
         ),
         options=(Option("oblivious, max, min", "ties", ("input", "best", "worst")),),
         bugs=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.conventions.gains import quarters
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
 from rankscope.conventions.table.notes import LOG_CANCELS
 
 TREC_POLICY = {"ties": "doc_id", "empty": "zero", "missing": "skip", "negative": "nonrelevant"}
@@ -11,18 +11,13 @@ LEVEL = ("k", "rel", "judged_only")
 UNCUT = ("rel", "judged_only")
 
 BINARY = (
-    Form(measure="AP", takes=LEVEL),
-    Form(measure="P", takes=LEVEL),
-    Form(measure="R", takes=LEVEL),
+    *alike("AP", "P", "R", takes=LEVEL),
     Form(measure="Rprec", takes=("rel", "multiple", "judged_only")),
     Form(measure="Success", takes=LEVEL),
     Form(measure="SetP", takes=UNCUT),
     Form(measure="SetR", takes=("rel",)),
-    Form(measure="SetF", takes=UNCUT),
-    Form(measure="SetAP", takes=UNCUT),
-    Form(measure="Bpref", takes=("rel",)),
-    Form(measure="infAP", takes=("rel",)),
-    Form(measure="NumRet", takes=("rel",)),
+    *alike("SetF", "SetAP", takes=UNCUT),
+    *alike("Bpref", "infAP", "NumRet", takes=("rel",)),
 )
 NDCG_CUT = Form(measure="nDCG", takes=("k", "judged_only"), cut=True)
 NDCG = Form(measure="nDCG", takes=("gain", "judged_only"), cut=False)
@@ -34,11 +29,8 @@ IPREC_10 = Form(
     takes=("recall", "rel", "judged_only"),
 )
 OTHERS = (
-    Form(measure="YAAP", takes=UNCUT),
-    Form(measure="BinG", takes=UNCUT),
-    Form(measure="G", takes=("gain", "judged_only")),
-    Form(measure="nDCGRel", takes=("gain", "judged_only")),
-    Form(measure="RnDCG", takes=("gain", "judged_only")),
+    *alike("YAAP", "BinG", takes=UNCUT),
+    *alike("G", "nDCGRel", "RnDCG", takes=("gain", "judged_only")),
     Form(measure="SetP", settings={"relative": True}, takes=UNCUT),
     Form(
         measure="Utility",
@@ -275,17 +267,11 @@ ROWS = (
         summary="The discount of the original paper: the first ranks are not discounted, later "
         "ranks by the logarithm of the rank.",
         policy={**TREC_POLICY, "missing": "zero"},
-        forms=(
-            Form(
-                measure="nDCG",
-                settings={"discount": "jk"},
-                takes=("k", "gain", "base", "judged_only"),
-            ),
-            Form(
-                measure="DCG",
-                settings={"discount": "jk"},
-                takes=("k", "gain", "base", "judged_only"),
-            ),
+        forms=alike(
+            "nDCG",
+            "DCG",
+            settings={"discount": "jk"},
+            takes=("k", "gain", "base", "judged_only"),
         ),
         notes=("The base is 2 by default.",),
         sources=(

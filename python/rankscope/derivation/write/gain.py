@@ -21,16 +21,9 @@ MOST_GAINS = 12
 
 
 class GainOutline(Outline):
-    """The blocks of an explanation of cumulated gain.
+    """The blocks of an explanation of cumulated gain."""
 
-    Args:
-        explanation: The explanation.
-        digits: Places after the point.
-    """
-
-    def __init__(self, explanation: Explanation, digits: int) -> None:
-        super().__init__(explanation, digits)
-        self.explanation = explanation
+    explained: Explanation
 
     def blocks(self) -> Iterator[Block]:
         """Return the blocks, in order."""
@@ -39,7 +32,7 @@ class GainOutline(Outline):
         yield from self._equations()
         yield from self._undefined(
             f"no judged document has a gain above 0, and {self.name('IDCG')} is 0"
-            if self.explanation.between is None
+            if self.explained.between is None
             else "the best order of what is judged is worth no more than the worst"
         )
         if self.kind != "IDCG":
@@ -52,7 +45,7 @@ class GainOutline(Outline):
         yield self._policy()
 
     def _definitions(self) -> Iterator[Block]:
-        measure = self.explanation.measure
+        measure = self.explained.measure
         parts = [*self._define_gain(), "."]
         if self.kind != "CG":
             share = Math(write_share(measure), write_share(measure, is_latex=True))
@@ -60,16 +53,16 @@ class GainOutline(Outline):
         yield Sentence(tuple(parts))
 
     def _define_gain(self) -> list[Inline]:
-        gain = self.explanation.measure.parameters["gain"]
+        gain = self.explained.measure.parameters["gain"]
         if gain == "linear":
             return ["The gain of a document is its grade"]
         if gain == "binary":
             return ["The gain of a document is 1 where its grade is above 0"]
         listed = [
             f"{write_number(worth, self.digits)} for grade {write_number(grade, self.digits)}"
-            for grade, worth in self.explanation.gains[:MOST_GAINS]
+            for grade, worth in self.explained.gains[:MOST_GAINS]
         ]
-        more = ["…"] if len(self.explanation.gains) > MOST_GAINS else []
+        more = ["…"] if len(self.explained.gains) > MOST_GAINS else []
         values = f": {', '.join([*listed, *more])}" if listed else ""
         if gain == "exp2":
             power = Math("2^grade - 1", r"2^{\mathrm{grade}} - 1")
@@ -77,7 +70,7 @@ class GainOutline(Outline):
         return ["The gain of a document is given by its grade", values]
 
     def _equations(self) -> Iterator[Block]:
-        explained = self.explanation
+        explained = self.explained
         if self.kind == "CG":
             yield self._sum("CG", explained.rows, [], explained.cg, is_whole=self._is_whole())
             return
@@ -94,7 +87,7 @@ class GainOutline(Outline):
 
     def _is_whole(self) -> bool:
         """Check whether every rank with a gain is among the rows."""
-        return not any(gap.gains for gap in self.explanation.gaps)
+        return not any(gap.gains for gap in self.explained.gaps)
 
     def _sum(
         self,
@@ -105,25 +98,28 @@ class GainOutline(Outline):
         *,
         is_whole: bool,
     ) -> Equation:
-        terms = list_terms(self.explanation.measure, rows, self.digits)
+        terms = list_terms(self.explained.measure, rows, self.digits)
         steps = [cut(terms, is_whole=is_whole)] if terms else []
         written = list_values(values, self.digits)
         if len(written) > 1:
             steps.append(cut(written, is_whole=is_whole))
-        steps.append((_plain(self.number(total)),))
+        steps.append((self.term(total),))
         return self._equation(kind, steps)
 
     def _quotient(self) -> Equation:
-        explained = self.explanation
+        explained = self.explained
         value = explained.value
         between = explained.between
         steps = []
         if between is None:
             above, below = self.name("DCG"), self.name("IDCG")
-            pairs = [(above, below, True), (*self._both(explained.dcg, explained.idcg), False)]
+            pairs = [
+                (above, below, True),
+                (self.number(explained.dcg), self.number(explained.idcg), False),
+            ]
         else:
             above = f"{self.name('DCG')} - worst"
-            dcg, worst = self._both(explained.dcg, between.worst)
+            dcg, worst = self.number(explained.dcg), self.number(between.worst)
             best = self.number(between.best)
             pairs = [
                 (above, "best - worst", True),
@@ -133,13 +129,10 @@ class GainOutline(Outline):
             text = f"{_bracket(above)} / {_bracket(below)}"
             latex = rf"\frac{{{_words(above, is_words)}}}{{{_words(below, is_words)}}}"
             steps.append((Term(text, latex),))
-        return self._equation(self.kind, [*steps, (_plain(self.number(value)),)])
-
-    def _both(self, one: float, other: float) -> tuple[str, str]:
-        return self.number(one), self.number(other)
+        return self._equation(self.kind, [*steps, (self.term(value),)])
 
     def _list(self) -> Iterator[Block]:
-        explained = self.explanation
+        explained = self.explained
         has_ids = any(row.doc_id is not None for row in explained.rows)
         columns = [Column("rank"), *([Column("document", is_text=True)] if has_ids else [])]
         columns += [Column("grade"), Column("gain")]
@@ -163,17 +156,9 @@ class GainOutline(Outline):
         return (*cells, *(self.number(values[name]) for name in running))
 
     def _notes_on_list(self) -> Iterator[Block]:
-        explained = self.explanation
+        explained = self.explained
         rows = explained.rows
-        if any(row.tie for row in rows):
-            words = (
-                "= marks documents of one score: each order of them is as likely as any other, so "
-                "that each of their ranks has their mean gain."
-            )
-            first, last = rows[-1].tie or (0, 0)
-            if last > rows[-1].rank:
-                words += f" Ranks {first} to {last} have one score, across the cutoff."
-            yield Sentence((words,))
+        yield from self._ties("their mean gain")
         if any(row.grade is not None and math.isnan(row.grade) for row in rows):
             worth = explained.policy.unjudged
             what = (
@@ -191,14 +176,10 @@ class GainOutline(Outline):
             yield Sentence(
                 (f"The list ends before the cutoff; each rank after its end has a gain of {gain}.",)
             )
-        yield from self._documents(
-            "Without a rank, for they are unjudged or have a negative grade: ",
-            explained.removed,
-        )
-        yield from self._documents("With a gain, but below the cutoff: ", explained.below)
+        yield from self._others("With a gain, but below the cutoff: ")
 
     def _ideal(self) -> Iterator[Block]:
-        explained = self.explanation
+        explained = self.explained
         if not explained.ideal_rows:
             return
         has_ids = any(row.doc_id is not None for row in explained.ideal_rows)
@@ -236,28 +217,26 @@ class GainOutline(Outline):
         )
 
     def _losses(self) -> Iterator[Block]:
-        losses = self.explanation.losses
+        losses = self.explained.losses
         if losses is None:
             return
         columns = (Column("loss"), Column("for", is_text=True))
-        retrieval = (
-            "relevant documents that were never retrieved"
-            if self.explanation.observes_retrieval
-            else "not observable: only what was shown is judged"
-        )
+        retrieval = ("–", "not observable: only what was shown is judged")
+        if self.explained.observes_retrieval:
+            retrieval = (
+                self.number(losses.retrieval),
+                "relevant documents that were never retrieved",
+            )
         rows = (
-            (self._loss(losses.retrieval, self.explanation.observes_retrieval), retrieval),
+            retrieval,
             (self.number(losses.truncation), "relevant documents below the cutoff"),
             (self.number(losses.ordering), "the order above the cutoff"),
-            (self.number(1 - self.explanation.value), f"1 - {self.name(self.kind)}"),
+            (self.number(1 - self.explained.value), f"1 - {self.name(self.kind)}"),
         )
         yield Grid("Where the loss comes from", columns, rows)
 
-    def _loss(self, value: float, is_observed: bool) -> str:
-        return self.number(value) if is_observed else "–"
-
     def _swap(self) -> Iterator[Block]:
-        explained = self.explanation
+        explained = self.explained
         swap = explained.swap
         if swap is None:
             if explained.best is not None:
@@ -283,10 +262,6 @@ IDEALS = {
     "whole": "all judged documents in the best order, cut nowhere",
     "slots": "a gain of 1 at each rank",
 }
-
-
-def _plain(text: str) -> Term:
-    return Term(text, text)
 
 
 def _bracket(text: str) -> str:

@@ -14,6 +14,7 @@ from rankscope.derivation.write.blocks import (
     Id,
     Note,
     Sentence,
+    Term,
 )
 from rankscope.derivation.write.terms import write_fixed, write_number
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.derivation.explanation import Document, Documents, Explanation, Gap, Order
     from rankscope.derivation.relevance import RelevanceExplanation
-    from rankscope.derivation.write.blocks import Block, Inline, Term
+    from rankscope.derivation.write.blocks import Block, Inline
 
     Explained: TypeAlias = Explanation | RelevanceExplanation
 
@@ -56,6 +57,11 @@ class Outline:
     def number(self, value: float) -> str:
         """Write a value with all its decimals, a dash if it is undefined."""
         return write_fixed(value, self.digits)
+
+    def term(self, value: float) -> Term:
+        """Return a value as the only term of a sum."""
+        text = self.number(value)
+        return Term(text, text)
 
     def name(self, kind: str) -> str:
         """Return the name of another measure with the same cutoff."""
@@ -101,6 +107,25 @@ class Outline:
         if not gap.gains:
             return f"{ranks}: no {self.gain}"
         return f"{ranks}: not shown, {gap.gains} with a {self.gain}"
+
+    def _ties(self, share: str) -> Iterator[Block]:
+        rows = self.explained.rows
+        if any(row.tie for row in rows):
+            words = (
+                "= marks documents of one score: each order of them is as likely as any other, so "
+                f"that each of their ranks has {share}."
+            )
+            first, last = rows[-1].tie or (0, 0)
+            if last > rows[-1].rank:
+                words += f" Ranks {first} to {last} have one score, across the cutoff."
+            yield Sentence((words,))
+
+    def _others(self, below: str) -> Iterator[Block]:
+        yield from self._documents(
+            "Without a rank, for they are unjudged or have a negative grade: ",
+            self.explained.removed,
+        )
+        yield from self._documents(below, self.explained.below)
 
     def _documents(self, words: str, documents: Documents) -> Iterator[Block]:
         if not documents.count:

@@ -32,75 +32,64 @@ DIVIDES = {
 
 
 class RelevanceOutline(Outline):
-    """The blocks of an explanation of AP, RR, P or R.
-
-    Args:
-        explanation: The explanation.
-        digits: Places after the point.
-    """
+    """The blocks of an explanation of AP, RR, P or R."""
 
     gain = "relevant document"
 
-    def __init__(self, explanation: RelevanceExplanation, digits: int) -> None:
-        super().__init__(explanation, digits)
-        self.explanation = explanation
+    explained: RelevanceExplanation
 
     def blocks(self) -> Iterator[Block]:
         """Return the blocks, in order."""
         yield self._head()
         yield self._define()
-        if not self.explanation.is_undefined:
+        if not self.explained.is_undefined:
             yield from self._equations()
         yield from self._undefined("no judged document is relevant")
         yield from self._list()
         yield from self._documents(
-            "Judged as relevant, but never retrieved: ", self.explanation.unretrieved
+            "Judged as relevant, but never retrieved: ", self.explained.unretrieved
         )
         yield from self._orders()
         yield self._policy()
 
     def _define(self) -> Sentence:
-        explanation = self.explanation
-        rel = write_number(explanation.rel, self.digits)
+        explained = self.explained
+        rel = write_number(explained.rel, self.digits)
         known = {0: "no judged document is", 1: "one judged document is"}
-        count = explanation.relevant
+        count = explained.relevant
         are = known.get(count, f"{count} judged documents are")
         return Sentence((f"A document is relevant from grade {rel} on; {are}. {ADDS[self.kind]}",))
 
     def _equations(self) -> Iterator[Block]:
-        explanation = self.explanation
-        terms = list_relevant(explanation.measure, explanation.rows, self.digits)
-        is_whole = not any(gap.gains for gap in explanation.gaps)
+        explained = self.explained
+        terms = list_relevant(explained.measure, explained.rows, self.digits)
+        is_whole = not any(gap.gains for gap in explained.gaps)
         if self.kind == "RR":
             steps = [tuple(terms)] if terms else []
-            yield self._equation("RR", [*steps, (self._total(explanation.value),)])
+            yield self._equation("RR", [*steps, (self.term(explained.value),)])
             return
-        total = self._total(explanation.total)
+        total = self.term(explained.total)
         if self.kind != "AP":
-            written = write_number(explanation.total, self.digits)
+            written = write_number(explained.total, self.digits)
             total = Term(written, written)
         steps = [cut(terms, is_whole=is_whole)] if terms else []
         if self.kind == "AP" and len(terms) > 1:
-            values = list_values([row.contribution for row in explanation.rows], self.digits)
+            values = list_values([row.contribution for row in explained.rows], self.digits)
             steps.append(cut(values, is_whole=is_whole))
         name = SUMS[self.kind]
         if self.kind == "AP" or steps != [(total,)]:
             steps.append((total,))
         yield Equation(name, rf"\text{{{name}}}", tuple(steps))
-        below = str(explanation.denominator)
-        divides = DIVIDES[str(explanation.measure.parameters["denominator"])]
+        below = str(explained.denominator)
+        divides = DIVIDES[str(explained.measure.parameters["denominator"])]
         words = Term(f"{name} / {divides}", rf"\frac{{\text{{{name}}}}}{{\text{{{divides}}}}}")
         numbers = Term(f"{total.text} / {below}", rf"\frac{{{total.latex}}}{{{below}}}")
-        value = self._total(explanation.value)
+        value = self.term(explained.value)
         yield self._equation(self.kind, [(words,), (numbers,), (value,)])
 
-    def _total(self, value: float) -> Term:
-        text = self.number(value)
-        return Term(text, text)
-
     def _list(self) -> Iterator[Block]:
-        explanation = self.explanation
-        rows = explanation.rows
+        explained = self.explained
+        rows = explained.rows
         has_ids = any(row.doc_id is not None for row in rows)
         columns = [
             Column("rank"),
@@ -113,22 +102,10 @@ class RelevanceOutline(Outline):
         ]
         cells = [self._row(row, has_ids=has_ids) for row in rows]
         yield from self._table(columns, cells, [row.rank for row in rows])
-        if any(row.tie for row in rows):
-            words = (
-                "= marks documents of one score: each order of them is as likely as any other, so "
-                "that each of their ranks has the share of the relevant ones among them."
-            )
-            first, last = rows[-1].tie or (0, 0)
-            if last > rows[-1].rank:
-                words += f" Ranks {first} to {last} have one score, across the cutoff."
-            yield Sentence((words,))
+        yield from self._ties("the share of the relevant ones among them")
         if any(math.isnan(row.grade) for row in rows):
             yield Sentence(("– stands for a document without a judgment: it is not relevant.",))
-        yield from self._documents(
-            "Without a rank, for they are unjudged or have a negative grade: ",
-            explanation.removed,
-        )
-        yield from self._documents("Relevant, but below the cutoff: ", explanation.below)
+        yield from self._others("Relevant, but below the cutoff: ")
 
     def _row(self, row: RelevanceRow, *, has_ids: bool) -> tuple[Inline, ...]:
         cells: list[Inline] = [f"{row.rank}{'=' if row.tie else ''}"]

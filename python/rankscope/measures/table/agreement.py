@@ -24,7 +24,6 @@ ROWS = (
         name="Accuracy",
         kernel="accuracy",
         parameters=(K, REL),
-        at="k",
         formula=r"\mathrm{Accuracy@}k = 1 - \frac{1}{m\, n} \sum_{r \le k\, :\, b_r = 1} "
         r"|\{ i < r : b_i = 0 \}|, \quad m = \sum_{r=1}^{k} b_r, \quad "
         r"n = \min(k, |\mathrm{retrieved}|) - m",
@@ -32,8 +31,6 @@ ROWS = (
         "first k in which the relevant document is ranked higher, or 1 if there is no non-relevant "
         "document.",
         undefined="Undefined if no relevant document is among the first k.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=("ir_measures, measure Accuracy",),
         ir_measures=(
             Name(
@@ -64,8 +61,6 @@ ROWS = (
         "documents, of those by grade the one most like the list, as a share of the highest that "
         "is possible. The depth d is the length of the longer one.",
         undefined="Undefined if no judged document has a grade above 0.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Clarke, Vtyurina and Smucker, Assessing top-k preferences, ACM Transactions on "
@@ -78,7 +73,6 @@ ROWS = (
         example=Example(
             "Compat(p=0.5)",
             ranking=(1, 2),
-            not_retrieved=(),
             formula="((1 + 0.5/2 - 1) + (1 + 0.5/2 - 1)) / ((1 + 0.5/2) + (1 + 0.5/2 - 1))",
             value=0.3333,
         ),

@@ -25,7 +25,6 @@ ROWS = (
         name="AUC",
         kernel="auc",
         parameters=(NEGATIVES, REL),
-        at="k",
         formula=r"\mathrm{AUC@}k = \frac{" + COUNTED + r"}{N_k\, R}",
         definition="The share of all pairs of a relevant document and one of the first k "
         "nonrelevant documents of the list in which the relevant one is higher. Unjudged documents "
@@ -34,8 +33,6 @@ ROWS = (
         "if they were at its end.",
         undefined="Undefined if there is no relevant document, or if there is no cutoff and no "
         "nonrelevant document was retrieved.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=(PAP, RECTOOLS.format("PartialAUC")),
         aliases=("PartialAUC", "pAUC"),
         properties=frozenset({"swap_monotone", "bounded", "binary"}),
@@ -51,13 +48,10 @@ ROWS = (
         name="PAP",
         kernel="pap",
         parameters=(REQUIRED_NEGATIVES, REL),
-        at="k",
         formula=r"\mathrm{PAP@}k = \frac{" + COUNTED + r"}{k \min(k, R)}",
         definition="Like AUC, but only the first k relevant documents count, so it is about "
         "precision where there are more than k, and AUC where there are fewer.",
         undefined="Undefined if there is no relevant document.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=(PAP, RECTOOLS.format("PAP")),
         aliases=("pAp",),
         properties=frozenset({"swap_monotone", "bounded", "binary"}),

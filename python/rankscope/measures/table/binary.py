@@ -70,12 +70,10 @@ ROWS = (
         name="AP",
         kernel="ap",
         parameters=(K, REL, DENOMINATOR, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{AP@}k = \frac{1}{R} \sum_{r=1}^{k} b_r\, \mathrm{P@}r",
         definition="The mean of the precision at the rank of each relevant document, which is 0 "
         "for those that are not in the list.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(TREC_BOOK,),
         aliases=("MAP", "average_precision", "mean_average_precision"),
@@ -103,13 +101,11 @@ ROWS = (
         name="GMAP",
         kernel="ap",
         parameters=(K, REL, DENOMINATOR, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{GMAP} = \exp \left( \frac{1}{n} \sum_{q=1}^{n} "
         r"\log \max(\mathrm{AP}_q, 10^{-5}) \right)",
         definition="The geometric mean of average precision over queries, where values below "
         "0.00001 count as 0.00001.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         mean="geometric",
         ties="exact",
         references=("Robertson, On GMAP: and other transformations, CIKM 2006",),
@@ -120,7 +116,6 @@ ROWS = (
         example=Example(
             "GMAP",
             ranking=(1, None, 1),
-            not_retrieved=(),
             formula="exp(log((1/1 + 2/3) / 2))",
             value=0.8333,
         ),
@@ -129,11 +124,9 @@ ROWS = (
         name="RR",
         kernel="rr",
         parameters=(K, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{RR@}k = \frac{1}{\min \{ r \le k : b_r = 1 \}}",
         definition="One divided by the rank of the first relevant document, or 0 if there is none.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(
             "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval, 2000",
@@ -145,18 +138,16 @@ ROWS = (
         properties=frozenset(
             {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
         ),
-        example=Example("RR", ranking=(0, None, 1), not_retrieved=(), formula="1/3", value=0.3333),
+        example=Example("RR", ranking=(0, None, 1), formula="1/3", value=0.3333),
     ),
     Row(
         name="P",
         kernel="precision",
         parameters=(REQUIRED_K, REL, OF_RANKS, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} b_r",
         definition="The share of the first k ranks that have a relevant document; ranks below the "
         "end of a shorter list count as not relevant.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(CLEVERDON,),
         aliases=("Precision",),
@@ -173,11 +164,9 @@ ROWS = (
         name="R",
         kernel="recall",
         parameters=(REQUIRED_K, REL, OF_RELEVANT, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{R@}k = \frac{1}{R} \sum_{r=1}^{k} b_r",
         definition="The share of the relevant documents that are among the first k.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(CLEVERDON,),
         aliases=("Recall",),
@@ -199,7 +188,6 @@ ROWS = (
         definition="The precision at rank R, where R is the number of relevant documents, or at a "
         "multiple of it.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(TREC_BOOK,),
         aliases=("RPrec", "r_precision"),
@@ -207,20 +195,16 @@ ROWS = (
         ir_measures=(Name("Rprec", takes=("rel", "judged_only")),),
         ranx=(Name("r-precision"),),
         properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
-        example=Example(
-            "Rprec", ranking=(1, 0, 2, 1), not_retrieved=(), formula="2/3", value=0.6667
-        ),
+        example=Example("Rprec", ranking=(1, 0, 2, 1), formula="2/3", value=0.6667),
     ),
     Row(
         name="Success",
         kernel="success",
         parameters=(K, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{Success@}k = \max_{r \le k} b_r",
         definition="1 if there is a relevant document among the first k, or without a cutoff, "
         "in the list, else 0.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(TREC_BOOK,),
         aliases=("HitRate", "Hit", "hit_ratio", "HR", "accuracy"),
@@ -228,21 +212,17 @@ ROWS = (
         ir_measures=(Name("Success", takes=TAKES),),
         ranx=(Name("hit_rate"), Name("hit_rate@{k}")),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
-        example=Example(
-            "Success@3", ranking=(0, None, 1, 0), not_retrieved=(), formula="1", value=1.0
-        ),
+        example=Example("Success@3", ranking=(0, None, 1, 0), formula="1", value=1.0),
     ),
     Row(
         name="F",
         kernel="f",
         parameters=(REQUIRED_K, REL, BETA, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{F@}k = \frac{(1 + \beta^2)\, \mathrm{P@}k \cdot \mathrm{R@}k}"
         r"{\beta^2\, \mathrm{P@}k + \mathrm{R@}k}",
         definition="The weighted harmonic mean of precision and recall at the cutoff, or 0 if both "
         "are 0.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(RIJSBERGEN,),
         aliases=("F1",),
@@ -261,14 +241,12 @@ ROWS = (
         name="IPrec",
         kernel="iprec",
         parameters=(RECALL, REL, ROUNDING, JUDGED_ONLY),
-        at="recall",
+        cutoff="recall",
         formula=r"\mathrm{IPrec@}x = \max \left\{ \mathrm{P@}r : R\, \mathrm{R@}r \ge "
         r"\lfloor x R + 0.9 \rfloor \right\}",
         definition="The highest precision at any rank by which the given share of the relevant "
         "documents has been found, or 0 if it is never found.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(TREC_BOOK,),
         trec_eval=(
             Name(
@@ -294,8 +272,6 @@ ROWS = (
         r"\frac{i}{10}",
         definition="The mean of interpolated precision over levels of recall.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(TREC_BOOK,),
         trec_eval=(
             Name(
@@ -321,7 +297,6 @@ ROWS = (
         definition="The logarithm of the odds of average precision, smoothed so that extreme "
         "values can be averaged over queries.",
         value_range=(float("-inf"), float("inf")),
-        ties="unavailable",
         references=("Robertson, On smoothing average precision, ECIR 2012",),
         trec_eval=(Name("yaap"),),
         properties=frozenset({"swap_monotone", "binary"}),

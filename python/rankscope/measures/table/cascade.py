@@ -48,14 +48,11 @@ ROWS = (
         name="ERR",
         kernel="err",
         parameters=(K, MAX_GRADE, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{ERR@}k = \sum_{r=1}^{k} \frac{s_r}{r} \prod_{i=1}^{r-1} (1 - s_i), "
         r"\quad s_r = \frac{2^{g_r} - 1}{2^{g_{\max}}}",
         definition="The expected reciprocal rank at which a user stops, if each document satisfies "
         "the user with a probability that depends on its grade.",
         undefined="Undefined if no judged document has a grade above 0.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded "
@@ -67,7 +64,6 @@ ROWS = (
         example=Example(
             "ERR@3",
             ranking=(2, 0, 3, 4),
-            not_retrieved=(),
             formula="(2**2 - 1)/2**4 / 1 + (1 - (2**2 - 1)/2**4) * (2**3 - 1)/2**4 / 3",
             value=0.306,
         ),
@@ -76,13 +72,11 @@ ROWS = (
         name="RBP",
         kernel="rbp",
         parameters=(K, P, REL, GRADED, MAX_GRADE_WHERE_GRADED, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{RBP@}k = (1 - p) \sum_{r=1}^{k} b_r\, p^{r-1}",
         definition="The expected rate at which a user finds relevant documents, if the user "
         "continues from each rank to the next with probability p.",
         undefined="Undefined if no judged document is relevant, or with graded=True, if none has "
         "a grade above 0.",
-        value_range=(0, 1),
         ties="exact",
         references=(MOFFAT,),
         trec_eval=(
@@ -104,7 +98,6 @@ ROWS = (
         example=Example(
             "RBP(p=0.5)",
             ranking=(1, None, 1, 0),
-            not_retrieved=(),
             formula="(1 - 0.5) * (1 + 0.5**2)",
             value=0.625,
         ),
@@ -113,12 +106,10 @@ ROWS = (
         name="RBPResidual",
         kernel="rbp_residual",
         parameters=(K, P),
-        at="k",
         formula=r"p^{n} + (1 - p) \sum_{r \le n\, :\, g_r \ \mathrm{unknown}} p^{r-1}, "
         r"\quad n = \min(k, |\mathrm{retrieved}|)",
         definition="How much RBP would increase if every unjudged document, and every rank below "
         "the end of the list or the cutoff, were relevant.",
-        value_range=(0, 1),
         better="lower",
         ties="exact",
         references=(MOFFAT,),
@@ -133,7 +124,6 @@ ROWS = (
         example=Example(
             "RBPResidual(p=0.5)",
             ranking=(1, None, 0, None),
-            not_retrieved=(),
             formula="0.5**4 + (1 - 0.5) * (0.5 + 0.5**3)",
             value=0.375,
         ),

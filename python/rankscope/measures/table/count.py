@@ -19,7 +19,6 @@ ROWS = (
         name="NumRet",
         kernel="num_ret",
         parameters=(K, OPTIONAL_REL),
-        at="k",
         formula=r"\mathrm{NumRet} = |\mathrm{retrieved}|",
         definition="The number of retrieved documents, or of the relevant ones with rel; with a "
         "cutoff, of those among the first k.",
@@ -86,6 +85,6 @@ ROWS = (
         trec_eval=(Name("num_q"),),
         ir_measures=(Name("NumQ"),),
         properties=frozenset({"swap_monotone", "bounded", "order_free", "binary"}),
-        example=Example("NumQ", ranking=(1, None, 0), not_retrieved=(), formula="1", value=1.0),
+        example=Example("NumQ", ranking=(1, None, 0), formula="1", value=1.0),
     ),
 )

@@ -63,18 +63,37 @@ NERR = (
 UTILITY = r"\frac{\sum_{r=1}^{k} V_r\, g_r}{\sum_{r=1}^{k} V_r}, \quad V_r = \prod_{i=1}^{r-1} C_i"
 TAKES = ("min_rel", "max_rel")
 
+
+def _nerr(
+    *, name: str, parameter: Parameter, continues: str, definition: str, example: Example
+) -> Row:
+    """Return the measure of an equation of the paper on ERR, which its name ends with."""
+    is_cut = parameter is READ_K
+    symbol = rf"\mathrm{{{name}@}}k" if is_cut else rf"\mathrm{{{name}}}"
+    return Row(
+        name=name,
+        kernel=name.lower(),
+        parameters=(*((READ_K,) if is_cut else (DEPTH, parameter)), *SCALE),
+        formula=rf"{symbol} = {UTILITY}, \quad C_i = {continues}",
+        definition=definition,
+        undefined=NO_GAIN,
+        references=(f"{NERR}, equation {name.removeprefix('NERR')}",),
+        ir_measures=(Name(name, takes=(parameter.name, *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=example,
+    )
+
+
 ROWS = (
     Row(
         name="SDCG",
         kernel="sdcg",
         parameters=(READ_K, *SCALE),
-        at="k",
         formula=r"\mathrm{SDCG@}k = \frac{\sum_{r=1}^{k} g_r / \log_2(r + 1)}"
         r"{\sum_{r=1}^{k} 1 / \log_2(r + 1)}",
         definition="The discounted gain of the list, as a share of that of k documents of the "
         "highest grade, whether or not there are so many.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
         ties="exact",
         references=(CWL,),
         ir_measures=(Name("SDCG", takes=("k", *TAKES), fixed={"dcg": "log2"}),),
@@ -91,14 +110,11 @@ ROWS = (
         name="BPM",
         kernel="bpm",
         parameters=(READ_K, T, *SCALE),
-        at="k",
         formula=r"\mathrm{BPM@}k = \frac{1}{s} \sum_{r=1}^{s} g_r, \quad "
         r"s = \min \left( \left\{ r : \sum_{i=1}^{r} g_i \ge T \right\} \cup \{ k \} \right)",
         definition="The mean gain of the documents that a user reads, who stops when the gain T is "
         "found, or at rank k.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating web search with a bejeweled player "
@@ -110,7 +126,6 @@ ROWS = (
         example=Example(
             "BPM(max_rel=2)@5",
             ranking=(1, None, 1, 2),
-            not_retrieved=(),
             formula="(1/2 + 1/2) / 3",
             value=0.3333,
         ),
@@ -119,15 +134,12 @@ ROWS = (
         name="INST",
         kernel="inst",
         parameters=(DEPTH, T, *SCALE),
-        at="k",
         formula=r"\mathrm{INST} = " + UTILITY + r", \quad "
         r"C_i = \left( \frac{i + 2T - G_i - 1}{i + 2T - G_i} \right)^2, \quad "
         r"G_i = \sum_{j=1}^{i} g_j",
         definition="The gain per document that a user reads, who wants the gain T, and continues "
         "more likely the less of it has been found.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Moffat, Bailey, Scholer and Thomas, INST: an adaptive metric for information "
@@ -139,7 +151,6 @@ ROWS = (
         example=Example(
             "INST(max_rel=1)@2",
             ranking=(1, 0),
-            not_retrieved=(),
             formula="1 / (1 + (1/2)**2)",
             value=0.8,
         ),
@@ -148,13 +159,11 @@ ROWS = (
         name="INSQ",
         kernel="insq",
         parameters=(DEPTH, T, *SCALE),
-        at="k",
         formula=r"\mathrm{INSQ} = " + UTILITY + r", \quad "
         r"C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2",
         definition="The gain per document that a user reads, who wants the gain T, and continues "
         "more likely at each rank.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
         ties="exact",
         references=(
             (
@@ -167,96 +176,58 @@ ROWS = (
         example=Example(
             "INSQ(max_rel=1)@3",
             ranking=(1, 0, 1),
-            not_retrieved=(),
             formula="(1 + (2/4)**2) / (1 + (2/3)**2 + (2/4)**2)",
             value=0.7377,
         ),
     ),
-    Row(
+    _nerr(
         name="NERR8",
-        kernel="nerr8",
-        parameters=(READ_K, *SCALE),
-        at="k",
-        formula=r"\mathrm{NERR8@}k = " + UTILITY + r", \quad C_i = 1 - g_i",
+        parameter=READ_K,
+        continues="1 - g_i",
         definition="The gain per document that a user reads, who stops at each document with the "
         "probability of its gain, and at rank k.",
-        undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
-        references=(f"{NERR}, equation 8",),
-        ir_measures=(Name("NERR8", takes=("k", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "NERR8(max_rel=2)@3",
             ranking=(1, 0, 2),
-            not_retrieved=(),
             formula="(1/2 + (1/2)*1) / (1 + 1/2 + 1/2)",
             value=0.5,
         ),
     ),
-    Row(
+    _nerr(
         name="NERR9",
-        kernel="nerr9",
-        parameters=(READ_K, *SCALE),
-        at="k",
-        formula=r"\mathrm{NERR9@}k = " + UTILITY + r", \quad C_i = \frac{i}{i + 1} (1 - g_i)",
+        parameter=READ_K,
+        continues=r"\frac{i}{i + 1} (1 - g_i)",
         definition="Like NERR8, for a user who in addition continues from rank i with the "
         "probability i/(i + 1).",
-        undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
-        references=(f"{NERR}, equation 9",),
-        ir_measures=(Name("NERR9", takes=("k", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "NERR9(max_rel=2)@2",
             ranking=(1, 2),
-            not_retrieved=(),
             formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
             value=0.6,
         ),
     ),
-    Row(
+    _nerr(
         name="NERR10",
-        kernel="nerr10",
-        parameters=(DEPTH, P, *SCALE),
-        at="k",
-        formula=r"\mathrm{NERR10} = " + UTILITY + r", \quad C_i = p\, (1 - g_i)",
+        parameter=P,
+        continues=r"p\, (1 - g_i)",
         definition="Like NERR8, for a user who in addition continues from each rank with "
         "probability p.",
-        undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
-        references=(f"{NERR}, equation 10",),
-        ir_measures=(Name("NERR10", takes=("p", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "NERR10(p=0.5, max_rel=2)@2",
             ranking=(1, 2),
-            not_retrieved=(),
             formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
             value=0.6,
         ),
     ),
-    Row(
+    _nerr(
         name="NERR11",
-        kernel="nerr11",
-        parameters=(DEPTH, T, *SCALE),
-        at="k",
-        formula=r"\mathrm{NERR11} = " + UTILITY + r", \quad "
-        r"C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
+        parameter=T,
+        continues=r"\left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
         definition="Like NERR8, for a user who in addition continues from each rank like that of "
         "INSQ.",
-        undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
-        references=(f"{NERR}, equation 11",),
-        ir_measures=(Name("NERR11", takes=("T", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "NERR11(max_rel=2)@2",
             ranking=(1, 2),
-            not_retrieved=(),
             formula="(1/2 + (1/2)*(2/3)**2*1) / (1 + (1/2)*(2/3)**2)",
             value=0.5909,
         ),
@@ -265,12 +236,10 @@ ROWS = (
         name="P_CWL",
         kernel="cwl_p",
         parameters=(READ_K, *SCALE),
-        at="k",
         formula=r"\mathrm{P_{CWL}@}k = \frac{1}{k} \sum_{r=1}^{k} g_r",
         definition="Precision as a user model: the mean gain of the documents that a user reads, "
         "who stops at rank k.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
         ties="exact",
         references=(CWL,),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
@@ -286,21 +255,17 @@ ROWS = (
         name="RR_CWL",
         kernel="cwl_rr",
         parameters=(DEPTH, *SCALE),
-        at="k",
         formula=r"\mathrm{RR_{CWL}} = "
         + UTILITY
         + r", \quad C_i = 1 \text{ if } g_i = 0, \text{ else } 0",
         definition="Reciprocal rank as a user model: the gain per document of a user who stops at "
         "the first document with a gain.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(CWL,),
         properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "RR_CWL(max_rel=2)",
             ranking=(0, None, 1, 2),
-            not_retrieved=(),
             formula="(1/2) / 3",
             value=0.1667,
         ),
@@ -309,15 +274,12 @@ ROWS = (
         name="AP_CWL",
         kernel="cwl_ap",
         parameters=(DEPTH, *SCALE),
-        at="k",
         formula=r"\mathrm{AP_{CWL}} = " + UTILITY + r", \quad "
         r"C_i = \frac{\sum_{j=i+1}^{k} g_j / j}{\sum_{j=i}^{k} g_j / j}",
         definition="Average precision as a user model: the gain per document of a user who knows "
         "what is still to come, and stops after the last document with a gain. With gains of 0 and "
         "1, it is AP(denominator='found').",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(CWL,),
         properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
@@ -332,20 +294,17 @@ ROWS = (
         name="RBP_CWL",
         kernel="cwl_rbp",
         parameters=(DEPTH, P, *SCALE),
-        at="k",
         formula=r"\mathrm{RBP_{CWL}} = \frac{\sum_{r=1}^{k} p^{r-1} g_r}{\sum_{r=1}^{k} p^{r-1}}",
         definition="Rank-biased precision as a user model: the gain per document of a user who "
         "continues from each rank with probability p. Net present value at the rate r has "
         "p = 1/(1 + r).",
         undefined=NO_GAIN,
-        value_range=(0, 1),
         ties="exact",
         references=(CWL,),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
         example=Example(
             "RBP_CWL(p=0.5, max_rel=2)@2",
             ranking=(1, 2),
-            not_retrieved=(),
             formula="(1/2 + 0.5*1) / (1 + 0.5)",
             value=0.6667,
         ),
@@ -361,14 +320,12 @@ ROWS = (
             COST,
             *SCALE,
         ),
-        at="k",
         formula=r"\mathrm{TBG} = "
         + UTILITY.replace(r" = \prod_{i=1}^{r-1} C_i", "")
         + r" = 2^{-c\,(r-1)/h}",
         definition="Time-biased gain: the gain per document of a user who continues less likely "
         "the longer reading has taken, for documents that all cost the same.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
         ties="exact",
         references=(
             "Smucker and Clarke, Time-based calibration of effectiveness measures, SIGIR 2012",
@@ -377,7 +334,6 @@ ROWS = (
         example=Example(
             "TBG(halflife=1, max_rel=2)@3",
             ranking=(2, 0, 1),
-            not_retrieved=(),
             formula="(1 + (1/4)*(1/2)) / (1 + 1/2 + 1/4)",
             value=0.6429,
         ),
@@ -391,14 +347,12 @@ ROWS = (
             COST,
             *SCALE,
         ),
-        at="k",
         formula=r"\mathrm{U} = "
         + UTILITY.replace(r" = \prod_{i=1}^{r-1} C_i", "")
         + r" = \max \left( 0, 1 - \frac{c\,(r-1)}{L} \right)",
         definition="U-measure: the gain per document of a user whose attention decreases with the "
         "text that was read, for documents of the same length.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
         ties="exact",
         references=(
             (
@@ -410,7 +364,6 @@ ROWS = (
         example=Example(
             "U(L=4, max_rel=2)",
             ranking=(2, 0, 1),
-            not_retrieved=(),
             formula="(1 + (2/4)*(1/2)) / (1 + 3/4 + 2/4 + 1/4)",
             value=0.5,
         ),
@@ -430,15 +383,12 @@ ROWS = (
             COST,
             *SCALE,
         ),
-        at="k",
         formula=r"\mathrm{IFT} = " + UTILITY + r", \quad "
         r"C_i = \left( 1 - \frac{1}{1 + b_1 e^{R_1 (T - G_i)}} \right) "
         r"\frac{1}{1 + b_2 e^{R_2 (A - G_i / (c\,i))}}, \quad G_i = \sum_{j=1}^{i} g_j",
         definition="The gain per document of a user who stops more likely when the gain T is "
         "found, and when the gain by cost falls below A.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Azzopardi, Thomas and Craswell, Measuring the utility of search engine result "
@@ -449,7 +399,6 @@ ROWS = (
         example=Example(
             "IFT(stops_by='goal', T=1.0, b1=1, R1=0, max_rel=1)@2",
             ranking=(1, 1),
-            not_retrieved=(),
             formula="(1 + (1/2)*1) / (1 + 1/2)",
             value=1.0,
         ),

@@ -64,7 +64,6 @@ ROWS = (
         name="alpha_nDCG",
         kernel="alpha_ndcg",
         parameters=(K, ALPHA, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\alpha\textrm{-}\mathrm{nDCG@}k = \frac{\sum_{r=1}^{k} n_r / \log_2(r + 1)}"
         r"{\sum_{r=1}^{k} n^{*}_r / \log_2(r + 1)}, \quad " + NOVELTY,
         definition="The discounted gain of the list, where each document gains as many subtopics "
@@ -72,7 +71,6 @@ ROWS = (
         "best order is made greedily: the document with the most gain is next.",
         undefined=NO_SUBTOPIC,
         value_range=GREEDY,
-        ties="unavailable",
         references=(CLARKE,),
         aliases=("α_nDCG",),
         ir_measures=(
@@ -90,14 +88,11 @@ ROWS = (
         name="alpha_DCG",
         kernel="alpha_dcg",
         parameters=(READ_K, ALPHA, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\alpha\textrm{-}\mathrm{DCG@}k = \frac{\sum_{r=1}^{k} n_r / \log_2(r + 1)}"
         r"{S \sum_{r=1}^{k} (1 - \alpha)^{r - 1} / \log_2(r + 1)}, \quad " + NOVELTY,
         definition="The same gain as in alpha_nDCG, divided by that of k documents each of which "
         "covers all S subtopics.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(CLARKE,),
         aliases=("α_DCG",),
         ir_measures=(
@@ -119,7 +114,6 @@ ROWS = (
         name="ERR_IA",
         kernel="err_ia",
         parameters=(READ_K, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{ERR\textrm{-}IA@}k = \frac{\sum_{r=1}^{k} n_r / r}"
         r"{S \sum_{r=1}^{k} 2^{1 - r} / r}, \quad n_r = \sum_{s\, \ni\, r} 2^{-c_s(r - 1)}",
         definition="Intent-aware expected reciprocal rank: the mean over subtopics of the expected "
@@ -127,8 +121,6 @@ ROWS = (
         "probability 1/2, divided by the value of k documents each of which covers all S "
         "subtopics.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(CHAPELLE,),
         ir_measures=(
             Name("ERR_IA", takes=("k", "rel", "judged_only"), note=f"{FIRST} {DEPTH_20}"),
@@ -141,13 +133,11 @@ ROWS = (
         name="nERR_IA",
         kernel="nerr_ia",
         parameters=(K, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{nERR\textrm{-}IA@}k = \frac{\sum_{r=1}^{k} n_r / r}"
         r"{\sum_{r=1}^{k} n^{*}_r / r}, \quad n_r = \sum_{s\, \ni\, r} 2^{-c_s(r - 1)}",
         definition="Like ERR_IA, divided by the value of the best order, which is made greedily.",
         undefined=NO_SUBTOPIC,
         value_range=GREEDY,
-        ties="unavailable",
         references=(CHAPELLE,),
         ir_measures=(Name("nERR_IA", takes=("k", "rel", "judged_only"), note=DEPTH_20),),
         properties=frozenset({"cutoff_local"}),
@@ -163,8 +153,6 @@ ROWS = (
         definition="Novelty- and rank-biased precision: like alpha_DCG, for a user who continues "
         "from each rank to the next with probability beta.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(NRBP,),
         ir_measures=(Name("NRBP", takes=("rel", "alpha", "beta")),),
         properties=frozenset({"bounded"}),
@@ -180,7 +168,6 @@ ROWS = (
         definition="Like NRBP, divided by the value of the best order, which is made greedily.",
         undefined=NO_SUBTOPIC,
         value_range=GREEDY,
-        ties="unavailable",
         references=(NRBP,),
         ir_measures=(
             Name(
@@ -200,8 +187,6 @@ ROWS = (
         formula=r"\mathrm{AP\textrm{-}IA} = \frac{1}{S} \sum_{s=1}^{S} \mathrm{AP}_s",
         definition="Intent-aware average precision: the mean over subtopics of average precision.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(AGRAWAL,),
         aliases=("MAP_IA",),
         ir_measures=(Name("AP_IA", takes=("rel", "judged_only")),),
@@ -213,13 +198,10 @@ ROWS = (
         name="P_IA",
         kernel="p_ia",
         parameters=(REQUIRED_K, REL, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{P\textrm{-}IA@}k = \frac{1}{S} \sum_{s=1}^{S} \mathrm{P@}k_s",
         definition="Intent-aware precision: the mean over subtopics of the precision of the first "
         "k.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(AGRAWAL,),
         ir_measures=(Name("P_IA", takes=("k", "rel", "judged_only"), note=DEPTH_20),),
         properties=frozenset({"cutoff_local", "bounded"}),
@@ -230,12 +212,9 @@ ROWS = (
         name="StRecall",
         kernel="strecall",
         parameters=(K, REL),
-        at="k",
         formula=r"\mathrm{StRecall@}k = \frac{|\{ s : c_s(k) > 0 \}|}{S}",
         definition="Subtopic recall: the share of the subtopics that the first k documents cover.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(ZHAI,),
         aliases=("strec",),
         ir_measures=(Name("StRecall", takes=("k", "rel"), note=DEPTH_20),),

@@ -65,7 +65,6 @@ ROWS = (
         name="EEL",
         kernel="eel",
         parameters=PARAMETERS,
-        at="k",
         formula=r"\mathrm{EEL} = \sum_{d} (e_d - t_d)^2 = \mathrm{EED} - 2\,\mathrm{EER} + "
         r"\sum_{d} t_d^2",
         definition="Expected exposure loss: the squared distance between the exposure e of "
@@ -73,7 +72,6 @@ ROWS = (
         undefined=UNDEFINED,
         value_range=(0, float("inf")),
         better="lower",
-        ties="unavailable",
         references=(DIAZ, EXPEVAL),
         aliases=("ExpectedExposureLoss",),
         properties=PROPERTIES,
@@ -85,14 +83,12 @@ ROWS = (
         name="EED",
         kernel="eed",
         parameters=PARAMETERS,
-        at="k",
         formula=r"\mathrm{EED} = \sum_{d} e_d^2",
         definition="Expected exposure disparity: how unequal the exposure of documents is. "
         f"{EXPOSURE}It is lower the more different documents a ranker shows at the top.",
         undefined=UNDEFINED,
         value_range=(0, float("inf")),
         better="lower",
-        ties="unavailable",
         references=(DIAZ, EXPEVAL),
         aliases=("ExpectedExposureDisparity",),
         properties=PROPERTIES,
@@ -102,13 +98,11 @@ ROWS = (
         name="EER",
         kernel="eer",
         parameters=PARAMETERS,
-        at="k",
         formula=r"\mathrm{EER} = \sum_{d} e_d\, t_d",
         definition="Expected exposure relevance: how much of their exposure e relevant documents "
         f"have, weighted by a target t. {EXPOSURE}{TARGET}",
         undefined=UNDEFINED,
         value_range=(0, float("inf")),
-        ties="unavailable",
         references=(
             DIAZ,
             EXPEVAL,

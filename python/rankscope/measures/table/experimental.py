@@ -20,8 +20,6 @@ ROWS = (
         definition="The mean over the relevant documents of a discount that depends on how many "
         "documents above are not relevant, which is 0 for those that are not in the list.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(BUCKLEY,),
         trec_eval=(Name("binG"),),
         properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
@@ -42,15 +40,12 @@ ROWS = (
         definition="The sum of the gains in the list, each discounted by how far the list is "
         "behind the ideal one at its rank, divided by the sum of all gains.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(BUCKLEY,),
         trec_eval=(Name("G"),),
         properties=frozenset({"bounded"}),
         example=Example(
             "G",
             ranking=(1, 0, 2),
-            not_retrieved=(),
             formula="(1/log2(2 + 2 - 1) + 2/log2(2 + (2 + 1 + 1) - (1 + 2))) / 3",
             value=0.6309,
         ),
@@ -63,15 +58,12 @@ ROWS = (
         definition="The mean nDCG at the ranks of the documents with a gain, where the ideal list "
         "is cut at the same rank; for those that are not in the list, nDCG of the whole list.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=("Buckley, trec_eval 9.0, 2008, measure ndcg_rel", JARVELIN),
         trec_eval=(Name("ndcg_rel"),),
         properties=frozenset({"bounded"}),
         example=Example(
             "nDCGRel",
             ranking=(1, 0, 2),
-            not_retrieved=(),
             formula="(1/2 + (1 + 2/log2(4)) / (2 + 1/log2(3))) / 2",
             value=0.6301,
         ),
@@ -84,15 +76,12 @@ ROWS = (
         definition="The mean nDCG at the ranks at which the gain of the ideal list falls, and at "
         "the end of the list if it is at least two documents longer than the ideal one.",
         undefined=NO_GAIN,
-        value_range=(0, 1),
-        ties="unavailable",
         references=("Buckley, trec_eval 9.0, 2008, measure Rndcg", JARVELIN),
         trec_eval=(Name("Rndcg", note="It is 0 if no judged document reaches the level of -l."),),
         properties=frozenset({"bounded"}),
         example=Example(
             "RnDCG",
             ranking=(1, 0, 2, None),
-            not_retrieved=(),
             formula="(1/2 + 1 / (2 + 1/log2(3)) + (1 + 2/log2(4)) / (2 + 1/log2(3))) / 3",
             value=0.5468,
         ),

@@ -28,13 +28,11 @@ ROWS = (
         name="nDCG",
         kernel="ndcg",
         parameters=(K, GAIN, DISCOUNT, BASE, S, IDEAL, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{nDCG@}k = \frac{\sum_{r=1}^{k} G(g_r)\, d(r)}"
         r"{\sum_{r=1}^{k} G(g^{*}_r)\, d(r)}, \quad d(r) = \frac{1}{\log_2 (r + 1)}",
         definition="The discounted gain of the list, divided by that of the ideal list, which has "
         "the judged documents in the best order.",
         undefined="Undefined if no judged document has a gain above 0.",
-        value_range=(0, 1),
         ties="exact",
         references=(JARVELIN, BURGES),
         aliases=("NDCG",),
@@ -82,7 +80,6 @@ ROWS = (
         name="DCG",
         kernel="dcg",
         parameters=(K, GAIN, DISCOUNT, BASE, S, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{DCG@}k = \sum_{r=1}^{k} G(g_r)\, d(r)",
         definition="The sum of the gains in the list, each discounted by its rank.",
         value_range=(0, float("inf")),
@@ -115,7 +112,6 @@ ROWS = (
         name="IDCG",
         kernel="idcg",
         parameters=(K, GAIN, DISCOUNT, BASE, S, IDEAL),
-        at="k",
         formula=r"\mathrm{IDCG@}k = \sum_{r=1}^{k} G(g^{*}_r)\, d(r)",
         definition="The discounted gain of the ideal list, which has the judged documents in the "
         "best order.",
@@ -137,7 +133,6 @@ ROWS = (
         name="CG",
         kernel="cg",
         parameters=(K, GAIN, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{CG@}k = \sum_{r=1}^{k} G(g_r)",
         definition="The sum of the gains in the list, regardless of their ranks.",
         value_range=(0, float("inf")),
@@ -156,15 +151,12 @@ ROWS = (
         name="Q",
         kernel="q",
         parameters=(K, REL, GAIN, BLEND, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{Q@}k = \frac{1}{R} \sum_{r=1}^{k} b_r "
         r"\frac{\sum_{i=1}^{r} b_i\, (1 + \beta\, G(g_i))}"
         r"{r + \beta \sum_{i=1}^{r} G(g^{*}_i)}",
         definition="Q-measure: average precision in which the precision at each relevant document "
         "is blended with cumulated gain, as a share of that of the ideal list.",
         undefined="Undefined if no judged document is relevant.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Sakai, New performance metrics based on multigrade relevance: their application "

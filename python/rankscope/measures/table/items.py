@@ -98,7 +98,6 @@ def _example(measure: str, formula: str, value: float) -> Example:
     return Example(
         measure,
         ranking=(),
-        not_retrieved=(),
         formula=formula,
         value=value,
         recommended={"ann": ("c", "d", "e")},
@@ -114,7 +113,6 @@ ROWS = (
         name="Novelty",
         kernel="novelty",
         parameters=(K, SHARE, NORMALIZE),
-        at="k",
         formula=r"\mathrm{Novelty@}k = -\frac{1}{k} \sum_{r=1}^{k} \log_2 \frac{u_r}{U}",
         definition="The mean self-information of the recommended items, which is higher the fewer "
         "users had them before. With share='users' it is also called mean inverse user frequency. "
@@ -122,7 +120,6 @@ ROWS = (
         "averaged over its length.",
         undefined=EMPTY,
         value_range=(0, float("inf")),
-        ties="unavailable",
         references=(
             ZHOU,
             CASTELLS,
@@ -137,7 +134,6 @@ ROWS = (
         name="AvgPopularity",
         kernel="popularity",
         parameters=(K, OF_INTERACTIONS),
-        at="k",
         formula=r"\mathrm{AvgPopularity@}k = \frac{1}{k} \sum_{r=1}^{k} u_r",
         definition="The mean popularity of the recommended items, which is the number of users who "
         "had each before: 0 for an item that nobody had. A user who had an item several times "
@@ -145,7 +141,6 @@ ROWS = (
         undefined=EMPTY,
         value_range=(0, float("inf")),
         better="neither",
-        ties="unavailable",
         references=(YIN, POPULARITIES),
         aliases=("ARP",),
         needs=("history",),
@@ -156,7 +151,6 @@ ROWS = (
         name="ILD",
         kernel="ild",
         parameters=(K, DISTANCE),
-        at="k",
         formula=r"\mathrm{ILD@}k = \frac{2}{k (k - 1)} \sum_{q=1}^{k} \sum_{r=q+1}^{k} "
         r"\mathrm{distance}(i_q, i_r)",
         definition="Intra-list diversity: the mean distance between two recommended items. Vectors "
@@ -164,7 +158,6 @@ ROWS = (
         "the categories of an item and else 0. Pairs with an item without attributes are left out.",
         undefined="Undefined if no two recommended items have attributes.",
         value_range=(0, float("inf")),
-        ties="unavailable",
         references=(ZIEGLER, DIVERSITIES),
         aliases=("IntraListDiversity",),
         needs=("items",),
@@ -175,15 +168,12 @@ ROWS = (
         name="Serendipity",
         kernel="serendipity",
         parameters=(K, REL),
-        at="k",
         formula=r"\mathrm{Serendipity@}k = \frac{1}{k} \sum_{r=1}^{k} b_r "
         r"\max\Bigl(0, \frac{C + 1 - r}{C} - \frac{C + 1 - p_r}{C}\Bigr)",
         definition="How far the list ranks relevant items above their rank by popularity. Items "
         "that equally many users had share a rank, and the second term is 0 for an item that "
         "nobody had. A list that is shorter than k is averaged over its length.",
         undefined=EMPTY,
-        value_range=(0, 1),
-        ties="unavailable",
         references=("RecTools, class Serendipity",),
         needs=("history", "catalogue"),
         properties=frozenset({"bounded"}),
@@ -193,7 +183,6 @@ ROWS = (
         name="Miscalibration",
         kernel="miscalibration",
         parameters=(K, ALPHA),
-        at="k",
         formula=r"\mathrm{Miscalibration@}k = \sum_{c} p_c \ln "
         r"\frac{p_c}{(1 - \alpha)\, q_c + \alpha\, p_c}",
         definition="The Kullback-Leibler divergence between the categories of the items that the "
@@ -203,7 +192,6 @@ ROWS = (
         "history has a category.",
         value_range=(0, float("inf")),
         better="lower",
-        ties="unavailable",
         references=(STECK,),
         aliases=("CalibrationKL",),
         needs=("history", "items"),
@@ -220,7 +208,6 @@ ROWS = (
         name="AWRF",
         kernel="awrf",
         parameters=(K, ATTENTION, P, TARGET, REL),
-        at="k",
         formula=r"\mathrm{AWRF@}k = 1 - \frac{1}{2} \sum_{g} \Bigl( a_g \ln "
         r"\frac{2 a_g}{a_g + t_g} + t_g \ln \frac{2 t_g}{a_g + t_g} \Bigr)",
         definition="Attention-weighted rank fairness: how close the share a of the attention that "
@@ -230,8 +217,6 @@ ROWS = (
         "or the shares that are the numbers of its vector. Items without attributes are left out.",
         undefined="Undefined if no item of the list, or none that the target is made of, has "
         "attributes.",
-        value_range=(0, 1),
-        ties="unavailable",
         references=(SAPIEZYNSKI, FAIR_TRACK, RAJ),
         needs=("items",),
         properties=frozenset({"bounded"}),

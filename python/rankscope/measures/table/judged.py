@@ -21,8 +21,6 @@ ROWS = (
         definition="How rarely documents judged not relevant rank above relevant ones; unjudged "
         "documents are ignored.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(BUCKLEY,),
         aliases=("BPref",),
         trec_eval=(Name("bpref"),),
@@ -46,9 +44,7 @@ ROWS = (
         definition="The geometric mean of Bpref over queries, where values below 0.00001 count as "
         "0.00001.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         mean="geometric",
-        ties="unavailable",
         references=(BUCKLEY,),
         trec_eval=(Name("gm_bpref"),),
         properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
@@ -70,8 +66,6 @@ ROWS = (
         definition="Average precision, with the precision at each relevant document estimated from "
         "the judged documents above it.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
-        ties="unavailable",
         references=(
             (
                 "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect "
@@ -84,7 +78,6 @@ ROWS = (
         example=Example(
             "infAP",
             ranking=(1, None, 0, 1),
-            not_retrieved=(),
             formula="(1 + (1/4 + (3/4) * (2/3) * ((1 + 0.00001) / (1 + 1 + 2 * 0.00001)))) / 2",
             value=0.75,
         ),
@@ -93,37 +86,29 @@ ROWS = (
         name="Judged",
         kernel="judged",
         parameters=(K,),
-        at="k",
         formula=r"\mathrm{Judged@}k = \frac{|\{ r \le k : g_r \ \mathrm{is\ known} \}|}"
         r"{\min(k, |\mathrm{retrieved}|)}",
         definition="The share of the first k retrieved documents that are judged, or 0 for an "
         "empty list.",
-        value_range=(0, 1),
         better="neither",
         ties="exact",
         references=("ir_measures, measure Judged",),
         ir_measures=(Name("Judged", takes=("k",)),),
         properties=frozenset({"cutoff_local", "bounded"}),
-        example=Example(
-            "Judged@4", ranking=(1, None, 0), not_retrieved=(), formula="2/3", value=0.6667
-        ),
+        example=Example("Judged@4", ranking=(1, None, 0), formula="2/3", value=0.6667),
     ),
     Row(
         name="Unjudged",
         kernel="unjudged",
         parameters=(REQUIRED_K, OF_RANKS),
-        at="k",
         formula=r"\mathrm{Unjudged@}k = \frac{1}{k} |\{ r \le k : g_r \ \mathrm{is\ unknown} \}|",
         definition="The share of the first k ranks that have a document without a judgment; ranks "
         "below the end of a shorter list count as judged.",
-        value_range=(0, 1),
         better="neither",
         ties="exact",
         references=("trec_eval 10.0, measure unj; grades below 0 mean pooled and not judged",),
         trec_eval=(Name("unj_{k}"),),
         properties=frozenset({"cutoff_local", "bounded"}),
-        example=Example(
-            "Unjudged@4", ranking=(1, None, 0), not_retrieved=(), formula="1/4", value=0.25
-        ),
+        example=Example("Unjudged@4", ranking=(1, None, 0), formula="1/4", value=0.25),
     ),
 )

@@ -15,13 +15,11 @@ ROWS = (
         name="RetrievalLoss",
         kernel="retrieval_loss",
         parameters=PARAMETERS,
-        at="k",
         formula=r"\mathrm{RetrievalLoss@}k = "
         r"\frac{\mathrm{IDCG@}k - \mathrm{IDCG@}k(\mathrm{retrieved})}{\mathrm{IDCG@}k}",
         definition="What nDCG loses because relevant documents were not retrieved: the ideal of "
         "the retrieved documents, compared with that of all judged ones.",
         undefined=UNDEFINED,
-        value_range=(0, 1),
         better="lower",
         ties="exact",
         references=(JARVELIN,),
@@ -38,13 +36,11 @@ ROWS = (
         name="TruncationLoss",
         kernel="truncation_loss",
         parameters=PARAMETERS,
-        at="k",
         formula=r"\mathrm{TruncationLoss@}k = \frac{\mathrm{IDCG@}k(\mathrm{retrieved}) - "
         r"\mathrm{IDCG@}k(\mathrm{shown})}{\mathrm{IDCG@}k}",
         definition="What nDCG loses because relevant documents rank below the cutoff: the ideal of "
         "the documents above it, compared with that of all retrieved ones.",
         undefined=UNDEFINED,
-        value_range=(0, 1),
         better="lower",
         ties="exact",
         references=(JARVELIN,),
@@ -61,13 +57,11 @@ ROWS = (
         name="OrderingLoss",
         kernel="ordering_loss",
         parameters=PARAMETERS,
-        at="k",
         formula=r"\mathrm{OrderingLoss@}k = "
         r"\frac{\mathrm{IDCG@}k(\mathrm{shown}) - \mathrm{DCG@}k}{\mathrm{IDCG@}k}",
         definition="What nDCG loses because of the order of the documents above the cutoff, "
         "compared with the best order of the same documents.",
         undefined=UNDEFINED,
-        value_range=(0, 1),
         better="lower",
         ties="exact",
         references=(JARVELIN,),

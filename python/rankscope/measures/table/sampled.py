@@ -38,7 +38,6 @@ ROWS = (
         name="infNDCG",
         kernel="infndcg",
         parameters=(K,),
-        at="k",
         formula=r"\mathrm{infNDCG} = \frac{1}{\mathrm{IDCG}} \sum_{s} \frac{n_s}{m_s} "
         r"\sum_{d \in s} \frac{g_d}{\log_2(r_d + 1)}",
         definition=f"nDCG inferred from a sample of judgments. {STRATA}Of the n documents of a "
@@ -47,7 +46,6 @@ ROWS = (
         f"number. Values can be above 1, because they are estimates. {BIAS}",
         undefined="Undefined if no judged document has a grade above 0.",
         value_range=(0, float("inf")),
-        ties="unavailable",
         references=(YILMAZ, SAMPLE_EVAL),
         strata=True,
         example=_example(
@@ -61,7 +59,6 @@ ROWS = (
         name="xinfAP",
         kernel="xinfap",
         parameters=(K, REL),
-        at="k",
         formula=r"\mathrm{xinfAP} = \sum_{s} \frac{R_s}{R} \, \frac{1}{m_s} "
         r"\sum_{d \in s} \mathrm{P}(r_d)",
         definition=f"AP inferred from a sample of judgments. {STRATA}R is the estimated number of "
@@ -70,7 +67,6 @@ ROWS = (
         f"stratum. {BIAS}",
         undefined="Undefined if no judged document is relevant.",
         value_range=(0, float("inf")),
-        ties="unavailable",
         references=(YILMAZ, SAMPLE_EVAL + ", where it is called infAP"),
         strata=True,
         example=_example(

@@ -31,13 +31,11 @@ ROWS = (
         name="SetP",
         kernel="set_precision",
         parameters=(K, REL, RELATIVE, JUDGED_ONLY),
-        at="k",
         formula=r"\mathrm{SetP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{retrieved}|}",
         definition="The share of the retrieved documents that are relevant, or 0 if none was "
         "retrieved. With a cutoff, only the first k documents count as retrieved.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(CLEVERDON,),
         trec_eval=(Name("set_P"), Name("set_relative_P", {"relative": True})),
@@ -57,13 +55,11 @@ ROWS = (
         name="SetR",
         kernel="set_recall",
         parameters=(K, REL),
-        at="k",
         formula=r"\mathrm{SetR} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{relevant}|}",
         definition="The share of the relevant documents that were retrieved. With a cutoff, only "
         "the first k documents count as retrieved.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(CLEVERDON,),
         trec_eval=(Name("set_recall"),),
@@ -85,7 +81,6 @@ ROWS = (
         definition="The weighted harmonic mean of set precision and set recall, or 0 if both "
         "are 0.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=(RIJSBERGEN,),
         trec_eval=(Name("set_F", note="Its parameter is beta squared."),),
@@ -115,7 +110,6 @@ ROWS = (
         formula=r"\mathrm{SetAP} = \mathrm{SetP} \cdot \mathrm{SetR}",
         definition="Set precision multiplied by set recall.",
         undefined=NO_RELEVANT,
-        value_range=(0, 1),
         ties="exact",
         references=("trec_eval, measure set_map",),
         trec_eval=(Name("set_map"),),

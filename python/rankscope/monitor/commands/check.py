@@ -17,7 +17,7 @@ from rankscope.monitor.commands.store import (
 from rankscope.monitor.commands.times import read_duration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.rules.data.check import default_rule
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.output.text import show
 from rankscope.records import replace
 

@@ -93,15 +93,6 @@ class ClusterSpread:
 
     moments: tuple[Moments, ...]
 
-    def merge(self, other: ClusterSpread) -> ClusterSpread:
-        """Add the clusters of other rankings."""
-        return ClusterSpread(
-            tuple(
-                (one[0] + more[0], one[1] + more[1], one[2] + more[2], one[3] + more[3])
-                for one, more in zip(self.moments, other.moments, strict=True)
-            )
-        )
-
     def interval(
         self, measure: int, *, mean: float, count: int, level: float
     ) -> tuple[float, float]:

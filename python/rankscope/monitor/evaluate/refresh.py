@@ -46,7 +46,6 @@ class Refreshed:
         rankings: How many rankings they have.
         later: How many hours are to be summed again later.
         seq: The number of the last event that is in the windows, but for those hours.
-        as_of: The moment as of which they are, in microseconds since 1970 in UTC.
         slicing: The slices that they have.
     """
 
@@ -54,7 +53,6 @@ class Refreshed:
     rankings: int
     later: int
     seq: int
-    as_of: int
     slicing: Slicing
 
 
@@ -159,7 +157,7 @@ def _refresh_once(
         return None
     if before is None:
         store.drop_windows(project, digest)
-    return Refreshed(len(starts), rankings, len(later), touched.seq, now, slicing)
+    return Refreshed(len(starts), rankings, len(later), touched.seq, slicing)
 
 
 def find_later(

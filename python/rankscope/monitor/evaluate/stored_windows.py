@@ -169,27 +169,8 @@ def _unpack(kind: str, packed: bytes) -> tuple[Any, ...]:
     return struct.unpack(f"<{len(packed) // 8}{kind}", packed)
 
 
-AGES = tuple(
-    minutes * MINUTE
-    for minutes in (
-        1,
-        5,
-        15,
-        30,
-        60,
-        120,
-        240,
-        480,
-        720,
-        1440,
-        2880,
-        4320,
-        7200,
-        10080,
-        20160,
-        43200,
-    )
-)
+MINUTES = (1, 5, 15, 30, 60, 120, 240, 480, 720, 1440, 2880, 4320, 7200, 10080, 20160, 43200)
+AGES = tuple(minutes * MINUTE for minutes in MINUTES)
 """The ages that labels are counted by."""
 
 

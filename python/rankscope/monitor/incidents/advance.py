@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FileError
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.monitor.incidents.conclusion import (
-    Conclusion,
-    conclude,
-    find_next,
-    settle,
-)
+from rankscope.monitor.incidents.conclusion import Conclusion, conclude, find_next, settle
 from rankscope.monitor.incidents.incident import LASTING
-from rankscope.monitor.incidents.rows import read_incident, write_conclusion
+from rankscope.monitor.incidents.management import RESTARTED, find_default_row
+from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
 from rankscope.monitor.incidents.transitions import resolve
-from rankscope.monitor.rules.data.run import find_default_row
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, Scene
 from rankscope.records import record, replace
@@ -23,14 +17,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.incidents.conclusion import FindCause
-    from rankscope.monitor.incidents.incident import Change, Event, Incident
+    from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.rules.finding import Finding
     from rankscope.monitor.rules.run import RuleRun
     from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
-
-TRIES = 5
-RESTARTED = "what the rule measures was changed"
 
 
 @record(frozen=True, slots=True)
@@ -38,20 +29,16 @@ class Advanced:
     """What a check of all rules has changed.
 
     Args:
-        rules: How many there are.
         periods: How many periods were looked at, counted once for each rule.
         events: What people are notified of: what happened, and the incident.
         incidents: The incidents that were changed, as they are now, the oldest first.
-        changes: What was added to their history: the ID of an incident, and its change.
         lasting: All incidents that are not resolved.
         rows: The rules as they were evaluated last.
     """
 
-    rules: int
     periods: int
     events: tuple[tuple[Event, Incident], ...] = ()
     incidents: tuple[Incident, ...] = ()
-    changes: tuple[tuple[str, Change], ...] = ()
     lasting: tuple[Incident, ...] = ()
     rows: tuple[RuleRow, ...] = ()
 
@@ -92,11 +79,7 @@ def advance_rules(
         )
         if walk.run(store):
             return walk.result
-    raise FileError(
-        "the rules were changed by others at the same time, again and again",
-        hint="try again",
-        code="store_busy",
-    )
+    raise busy("the rules were")
 
 
 def replay_rules(
@@ -125,7 +108,7 @@ def replay_rules(
         find_cause=find_cause,
         is_replay=True,
         rewinds=True,
-        more=find_default_row(store, project, now),
+        more=find_default_row(store, project, configuration, now),
     )
     walk.run(None)
     return walk.result
@@ -179,7 +162,7 @@ class _Walk:
             threads=threads,
             made={},
         )
-        self._runs: list[RuleRun] = [find_kind(row).make_run(scene, row) for row in rows]
+        self._runs: list[RuleRun] = [find_kind(row).run(scene, row) for row in rows]
         self._lasting = {
             row.incident_id: read_incident(row)
             for row in (
@@ -194,11 +177,9 @@ class _Walk:
         """What was changed so far."""
         incidents = {it.incident_id: it for one in self._all for it in one.incidents}
         return Advanced(
-            rules=len(self._runs),
             periods=sum(run.periods for run in self._runs),
             events=tuple(event for one in self._all for event in one.events),
             incidents=tuple(sorted(incidents.values(), key=lambda it: (it.opened, it.incident_id))),
-            changes=tuple(change for one in self._all for change in one.changes),
             lasting=tuple(self._lasting.values()),
             rows=tuple(run.row for run in self._runs),
         )

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from rankscope.monitor.incidents.group_cause import share_causes
-from rankscope.monitor.incidents.grouping import find_group
+from rankscope.monitor.incidents.grouping import find_group, share_causes
 from rankscope.monitor.incidents.incident import EVENTS, Change, Notified
 from rankscope.monitor.incidents.notice import make_notice
 from rankscope.monitor.incidents.transitions import (

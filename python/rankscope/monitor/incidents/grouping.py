@@ -1,18 +1,21 @@
-"""Groups incidents that have the same cause, so that one release is one message."""
+"""Groups incidents that have the same cause, so that one release is one message, and names it."""
 
 from __future__ import annotations
 
 import json
 from hashlib import blake2b
 
-from rankscope.monitor.ask.cause import leave_out_rankers
+from rankscope.monitor.ask.cause import explains, leave_out_rankers
+from rankscope.monitor.incidents.transitions import Turn
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import timedelta
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime, timedelta
     from typing import Any
 
+    from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.incidents.incident import Incident
 
 ANY = "<all>"
@@ -65,7 +68,58 @@ def _may_be(one: str, other: str) -> bool:
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two causes are the same, whichever models they were found in."""
     here, there = (
-        (leave_out_rankers(tuple(dict(cause.get("slice") or {}).items())), cause.get("new_version"))
-        for cause in (one, other)
+        (leave_out_rankers(_read_slice(cause)), cause.get("new_version")) for cause in (one, other)
     )
     return sorted(here[0]) == sorted(there[0]) and here[1] == there[1] and any(here)
+
+
+def share_causes(turns: Sequence[Turn], known: Mapping[str, Incident], now: datetime) -> list[Turn]:
+    """Set the cause of each group that has changed to the best cause of its active incidents.
+
+    A part keeps its own cause where that of the group contradicts its slice. Each model has its
+    own, as the numbers of a cause are those of one model.
+    """
+    changed = {turn.incident.incident_id: turn for turn in turns}
+    current = {**known, **{name: turn.incident for name, turn in changed.items()}}
+    touched = {
+        (turn.incident.group, turn.incident.model)
+        for name, turn in changed.items()
+        if name not in known or known[name].cause != turn.incident.cause
+    }
+    for group, model in sorted(touched):
+        parts = [
+            one
+            for one in current.values()
+            if group
+            and (one.group, one.model) == (group, model)
+            and one.is_active
+            and one.kind == "quality"
+        ]
+        causes = [one.cause for one in parts if one.cause is not None]
+        if not causes:
+            continue
+        best = min(causes, key=_rank)
+        is_everywhere = not _read_slice(best)
+        for one in parts:
+            fits = is_everywhere or explains(_read_slice(best), one.slice)
+            if not fits or one.cause == best:
+                continue
+            name = one.incident_id
+            told = replace(one, cause=best, updated=now)
+            turn = changed.get(name)
+            changed[name] = Turn(told) if turn is None else replace(turn, incident=told)
+    return list(changed.values())
+
+
+def _rank(cause: Mapping[str, Any]) -> tuple[object, ...]:
+    """Order causes: slices before everything, then by confidence, then the largest."""
+    return (
+        not cause.get("slice"),
+        cause.get("p_value", 1.0),
+        cause.get("contribution", 0.0),
+        str(sorted(_read_slice(cause))),
+    )
+
+
+def _read_slice(cause: Mapping[str, Any]) -> Slice:
+    return tuple(dict(cause.get("slice") or {}).items())

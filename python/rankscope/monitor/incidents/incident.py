@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 import json
+from typing import Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.rules.stored import show_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from typing import Any, Literal, TypeAlias
+    from typing import Any
 
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.rules.finding import Kind, StreamKey
 
-    Status: TypeAlias = Literal[
-        "open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
-    ]
-    Severity: TypeAlias = Literal["warning", "critical"]
-    Event: TypeAlias = Literal[
-        "opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"
-    ]
-
-STATUSES: tuple[Status, ...] = (
-    "open",
-    "acknowledged",
-    "snoozed",
-    "recovered",
-    "superseded",
-    "resolved",
-)
+Status: TypeAlias = Literal[
+    "open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
+]
+Severity: TypeAlias = Literal["warning", "critical"]
+Event: TypeAlias = Literal[
+    "opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"
+]
+STATUSES: tuple[Status, ...] = get_args(Status)
 ACTIVE: frozenset[Status] = frozenset({"open", "acknowledged", "snoozed"})
 """States in which the problem lasts."""
 LASTING: frozenset[Status] = ACTIVE | {"recovered"}
 """States in which a stream that is bad again continues its incident."""
-EVENTS: tuple[Event, ...] = (
-    "opened",
-    "reopened",
-    "worsened",
-    "reminded",
-    "recovered",
-    "superseded",
-    "resolved",
-)
+EVENTS: tuple[Event, ...] = get_args(Event)
 """What people are notified of."""
 
 
@@ -95,12 +81,8 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        return {
-            "time": format_time(self.time),
-            "action": self.action,
-            "actor": self.actor,
-            "note": self.note,
-        }
+        said = {name: getattr(self, name) for name in ("action", "actor", "note")}
+        return {"time": format_time(self.time)} | said
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -218,7 +200,7 @@ class Incident:
                 "slice": dict(self.slice),
             },
             "state": self.state,
-            **{name: _write_time(getattr(self, name)) for name in TIMES},
+            **{name: show_time(getattr(self, name)) for name in TIMES},
             "acknowledged_by": self.acknowledged_by,
             "reason": self.reason,
             "evidence": dict(self.evidence),
@@ -272,10 +254,6 @@ SAME = (
     "cause",
     "group",
 )
-
-
-def _write_time(moment: datetime | None) -> str | None:
-    return None if moment is None else format_time(moment)
 
 
 def _read_time(text: str | None) -> datetime | None:

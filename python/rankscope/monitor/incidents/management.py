@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.conclusion import Conclusion
 from rankscope.monitor.incidents.incident import ACTIVE, LASTING
 from rankscope.monitor.incidents.response import end_incidents
-from rankscope.monitor.incidents.rows import read_incident, write_conclusion
+from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
-from rankscope.monitor.rules.run import RESOLVED
-from rankscope.monitor.rules.state import RuleState, read_word
+from rankscope.monitor.rules.run import ACTOR, RESOLVED
+from rankscope.monitor.rules.state import RuleState, list_first, read_word
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import OPERATOR, RuleRow
 from rankscope.records import record, replace
@@ -25,13 +26,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Delivery
     from rankscope.monitor.store.store import Store, StoreReader
 
-TRIES = 5
 MOST_RULES = 1000
 WAITS = "no period is final yet"
 CHANGED = f"the rule was changed; {WAITS}"
 RESTARTED = "what the rule measures was changed"
 REMOVED = "the rule was removed"
-MOST_NAMED = 3
 
 
 def list_rules(store: StoreReader, project: str) -> tuple[Rule, ...]:
@@ -60,8 +59,7 @@ def summarize_rules(
 
 
 def _read_state(row: RuleRow) -> RuleState:
-    kind = find_kind(row)
-    progress = kind.read_progress(row.progress)
+    progress = read_progress(row)
     return RuleState(
         rule=Rule.from_json(row.rule),
         state=read_word(row.state),
@@ -70,7 +68,7 @@ def _read_state(row: RuleRow) -> RuleState:
         evaluated=to_datetime(row.evaluated),
         following=to_datetime(progress.following),
         silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
-        **kind.summarize(progress),
+        **progress.describe(),
     )
 
 
@@ -79,9 +77,7 @@ def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
     if not active:
         return replace(state, state="OK") if state.state == "ALERT" else state
     ordered = sorted(active, key=lambda one: (len(one.slice), one.opened, one.key))
-    more = len(ordered) - MOST_NAMED
-    told = [one.reason for one in ordered[:MOST_NAMED]]
-    reason = "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
+    reason = "; ".join(list_first([one.reason for one in ordered]))
     since = min(one.opened for one in active)
     return replace(state, state="ALERT", reason=reason, since=since)
 
@@ -162,9 +158,9 @@ def set_rule(
                     hint="remove rules that are no longer needed",
                     code="too_many_rules",
                 )
-            return _make_row(checked, start(), now), "rule.create", ""
+            return make_row(checked, start(), now), "rule.create", ""
         is_same = find_kind(row) is kind
-        if is_same and read_progress(row).basis == kind.find_basis(checked, configuration):
+        if is_same and read_progress(row).basis == kind.run.find_basis(checked, configuration):
             return replace(row, rule=checked.to_json()), "rule.change", ""
         changed = replace(row, rule=checked.to_json(), progress=start())
         turned = replace(changed, state="INSUFFICIENT", reason=CHANGED, since=now, evaluated=now)
@@ -173,15 +169,50 @@ def set_rule(
     _write(store, project, checked.name, change, now=now, actor=actor)
 
 
+def find_default_row(
+    store: StoreReader, project: str, configuration: Configuration, now: int
+) -> RuleRow | None:
+    """Return the row of the rule about data if a project lacks it and nobody has removed it."""
+    rule = default_rule()
+    if store.find_rule(project, rule.name) is not None:
+        return None
+    known = {"rule.create", "rule.remove"}
+    if any(entry.subject == rule.name and entry.action in known for entry in store.audit(project)):
+        return None
+    progress = KINDS[rule.kind].begin(rule, configuration, now, store.last_seq)
+    return make_row(rule, progress, now, "no hour has been checked yet")
+
+
+def add_data_rule(store: Store, project: str, configuration: Configuration, now: int) -> None:
+    """Create the rule about data if a project lacks it and nobody has removed it."""
+    row = find_default_row(store, project, configuration, now)
+    if row is not None:
+        # If somebody else has created one meanwhile, it stays.
+        store.save_rules(project, [row], audit=[AuditEntry(now, ACTOR, "rule.create", row.name)])
+
+
+def make_row(rule: Rule, progress: str, now: int, reason: str = WAITS) -> RuleRow:
+    """Return the row of a rule that has looked at nothing yet."""
+    return RuleRow(
+        name=rule.name,
+        rule=rule.to_json(),
+        progress=progress,
+        state="INSUFFICIENT",
+        reason=reason,
+        since=now,
+        evaluated=now,
+        silenced_until=None,
+        revision=1,
+    )
+
+
 def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
     """Remove a rule; its incidents are resolved, and stay."""
     audit = AuditEntry(now, actor, "rule.remove", name)
-    row = store.find_rule(project, name)
-    if row is None:
-        raise _unknown(name)
+    row = _known(store.find_rule(project, name), name)
     ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
-    if not store.remove_rule(project, name, audit, **write_conclusion(ended, now)):
-        raise _unknown(name)
+    is_removed = store.remove_rule(project, name, audit, **write_conclusion(ended, now))
+    _known(row if is_removed else None, name)
 
 
 def silence_rule(
@@ -207,8 +238,6 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
         rows = store.list_incidents(project, states=LASTING, rule=name)
         keys = [read_incident(each).key for each in rows]
         changed = find_kind(known).restart(known, keys, now, is_all=True)
-        if known.state == "ALERT":
-            changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
         return changed, "rule.resolve", RESOLVED
 
     _write(store, project, name, change, now=now, actor=actor)
@@ -233,42 +262,15 @@ def _write(
         if note and known is not None:
             ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
         audit = AuditEntry(now, actor, action, name + more)
-        if not store.save_rules(
-            project,
-            [row],
-            audit=[audit],
-            **write_conclusion(ended, now),
-        ):
+        if not store.save_rules(project, [row], audit=[audit], **write_conclusion(ended, now)):
             return
-    raise FileError(
-        "the rule was changed by others at the same time, again and again",
-        hint="try again",
-        code="store_busy",
-    )
-
-
-def _make_row(rule: Rule, progress: str, now: int) -> RuleRow:
-    return RuleRow(
-        name=rule.name,
-        rule=rule.to_json(),
-        progress=progress,
-        state="INSUFFICIENT",
-        reason=WAITS,
-        since=now,
-        evaluated=now,
-        silenced_until=None,
-        revision=1,
-    )
+    raise busy("the rule was")
 
 
 def _known(row: RuleRow | None, name: str) -> RuleRow:
-    if row is None:
-        raise _unknown(name)
-    return row
-
-
-def _unknown(name: str) -> UsageError:
-    return UsageError(
+    if row is not None:
+        return row
+    raise UsageError(
         f"there is no rule {name[:100]!a}",
         hint="list the rules to see their names",
         code="no_rule",

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FileError, UsageError
+from functools import partial
+
+from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import settle
 from rankscope.monitor.incidents.incident import ACTIVE, LASTING, STATUSES
-from rankscope.monitor.incidents.rows import read_change, read_incident, write_conclusion
+from rankscope.monitor.incidents.rows import (
+    TRIES,
+    busy,
+    read_change,
+    read_incident,
+    write_conclusion,
+)
 from rankscope.monitor.rules.kinds import Rule, find_kind
 from rankscope.monitor.rules.run import Check
 from rankscope.monitor.store.keys import AuditEntry
@@ -21,16 +29,13 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.monitor.incidents.conclusion import Conclusion
-    from rankscope.monitor.incidents.incident import Change, Incident, Notified
+    from rankscope.monitor.incidents.incident import Change, Incident, Notified, Status
     from rankscope.monitor.incidents.transitions import Turn
     from rankscope.monitor.store.records import IncidentRow, RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
-    Chosen: TypeAlias = Literal[
-        "open", "all", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
-    ]
+    Chosen: TypeAlias = Status | Literal["all"]
 
-TRIES = 5
 CHOICES: tuple[str, ...] = (*STATUSES, "all")
 SENT = ("waiting", "delivered")
 AT_ONCE = 500
@@ -70,10 +75,7 @@ def acknowledge_incident(
     store: Store, project: str, incident_id: str, *, now: int, actor: str, note: str = ""
 ) -> Incident:
     """Acknowledge an incident, and return it."""
-
-    def change(incident: Incident, time: datetime) -> Turn:
-        return transitions.acknowledge(incident, time, actor=actor, note=note)
-
+    change = partial(transitions.acknowledge, actor=actor, note=note)
     return _change(store, project, incident_id, change, "acknowledge", now=now, actor=actor)
 
 
@@ -88,10 +90,7 @@ def snooze_incident(
     note: str = "",
 ) -> Incident:
     """Send no notifications of an incident until a time, and return it."""
-
-    def change(incident: Incident, time: datetime) -> Turn:
-        return transitions.snooze(incident, time, to_datetime(until), actor=actor, note=note)
-
+    change = partial(transitions.snooze, until=to_datetime(until), actor=actor, note=note)
     return _change(store, project, incident_id, change, "snooze", now=now, actor=actor)
 
 
@@ -99,10 +98,7 @@ def resolve_incident(
     store: Store, project: str, incident_id: str, *, now: int, actor: str, note: str = ""
 ) -> Incident:
     """Resolve an incident, discard the evidence of its stream, and return the incident."""
-
-    def change(incident: Incident, time: datetime) -> Turn:
-        return transitions.resolve(incident, time, actor=actor, note=note)
-
+    change = partial(transitions.resolve, actor=actor, note=note)
     return _change(store, project, incident_id, change, "resolve", now=now, actor=actor)
 
 
@@ -149,11 +145,7 @@ def _change(
         rows = write_conclusion(ended, now)
         if not store.save_rules(project, [changed], audit=[audit], **rows):
             return ended.incidents[0]
-    raise FileError(
-        "the incident was changed by others at the same time, again and again",
-        hint="try again",
-        code="store_busy",
-    )
+    raise busy("the incident was")
 
 
 def _name_recipients(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.errors import FileError
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import Change, Incident
 from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
@@ -11,6 +12,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.incidents.conclusion import Conclusion
+
+
+TRIES = 5
+"""How often something is changed again because somebody else has changed its rule meanwhile."""
+
+
+def busy(what: str) -> FileError:
+    """Return the error that others change the same thing all the time."""
+    return FileError(
+        f"{what} changed by others at the same time, again and again",
+        hint="try again",
+        code="store_busy",
+    )
 
 
 def write_incident(incident: Incident) -> IncidentRow:

@@ -14,6 +14,7 @@ import ssl
 import threading
 import time
 from contextlib import suppress
+from copy import copy
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
@@ -159,14 +160,9 @@ class Poster:
 
     def with_private(self) -> Poster:
         """Return the same poster, but for private networks, too."""
-        return Poster(
-            allows_loopback=self._allows_loopback,
-            allows_private=True,
-            resolve=self._resolve,
-            seconds=self._seconds,
-            clock=self._clock,
-            context=self._context,
-        )
+        poster = copy(self)
+        poster._allows_private = True  # noqa: SLF001 - of the same class
+        return poster
 
     def check(self, target: Target) -> list[str]:
         """Resolve a target, and check that each of its addresses may be called."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,14 +72,12 @@ def _make_state(
     service: str = "",
     severity: str = "warning",
 ) -> ChannelState:
+    state = ChannelState(name=name, kind=kind, service=service, severity=severity)
     known = deliveries.get(name)
     if known is None:
-        return ChannelState(name=name, kind=kind, service=service, severity=severity)
-    return ChannelState(
-        name=name,
-        kind=kind,
-        service=service,
-        severity=severity,
+        return state
+    return replace(
+        state,
         last_delivered=None if known.delivered is None else to_datetime(known.delivered),
         last_problem=known.problem,
         waiting=known.waiting,

@@ -65,7 +65,11 @@ def sign(secret: Secret, notification_id: str, timestamp: int, body: bytes) -> s
 def call(poster: Poster, webhook: Webhook, notification_id: str, body: str, now: int) -> Reply:
     """Send a notification to a webhook."""
     if webhook.secret is None:
-        raise _no_secret()
+        raise UsageError(
+            "expected the webhook's secret beside the store, found none: set the webhook again",
+            hint="rankscope monitor webhook set STORE ADDRESS; backups have no secrets",
+            code="webhook_secret_missing",
+        )
     target = read_url(webhook.url, allows_http=webhook.allows_http)
     sent, timestamp = body.encode(), now // SECOND
     headers = {
@@ -150,14 +154,6 @@ def check_secret(secret: Secret) -> Secret:
             code="webhook_secret",
         )
     return secret
-
-
-def _no_secret() -> UsageError:
-    return UsageError(
-        "expected the webhook's secret beside the store, found none: set the webhook again",
-        hint="rankscope monitor webhook set STORE ADDRESS; backups have no secrets",
-        code="webhook_secret_missing",
-    )
 
 
 def _no_webhook() -> UsageError:

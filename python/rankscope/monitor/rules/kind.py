@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.rules.run import name_basis
-from rankscope.records import record
+from rankscope.monitor.rules.run import RESOLVED, find_first
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from typing import Any, Literal, Protocol, TypeAlias
+    from collections.abc import Collection, Mapping
+    from typing import Literal, TypeAlias
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.rules.finding import StreamKey
     from rankscope.monitor.rules.rule import Rule
-    from rankscope.monitor.rules.run import RuleRun, Scene
+    from rankscope.monitor.rules.run import Progress, RuleRun
     from rankscope.monitor.store.records import RuleRow
 
     # What is drawn: the measure of the rule, a share of rankings, or how many there are.
     Drawn: TypeAlias = Literal["measure", "labelled", "empty", "rankings"]
-
-    class Progress(Protocol):
-        """What every rule remembers: what it measures, and what it looks at next."""
-
-        @property
-        def basis(self) -> str:
-            """A hash of what is measured."""
-
-        @property
-        def following(self) -> int:
-            """When the period begins that is looked at next."""
-
-    class Restart(Protocol):
-        """Discards evidence."""
-
-        def __call__(
-            self, row: RuleRow, keys: Collection[StreamKey], now: int, *, is_all: bool
-        ) -> RuleRow:
-            """Return the row without it."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -67,23 +48,31 @@ class Kind:
         words: When it alerts, for the choice in a form.
         text: What it does, in a phrase.
         problems: The kinds of its incidents.
-        begin: Returns the stored progress of a rule that has looked at nothing yet, given the rule,
-            the configuration, the time and the number of the last event.
-        read_progress: Reads the stored progress.
-        restart: Discards the evidence of a stored rule as of a time, as a person has resolved
-            incidents of some streams, or all of them.
-        make_run: Makes a rule ready for a check.
-        find_basis: Returns a hash of what a rule measures.
-        summarize: Returns fields of the rule's state from its progress.
+        run: Looks at what is due, and names what it remembers.
     """
 
     record: type[Rule]
     words: str
     text: str
     problems: Mapping[str, Problem]
-    begin: Callable[[Any, Configuration, int, int], str]
-    read_progress: Callable[[str], Progress]
-    restart: Restart
-    make_run: Callable[[Scene, RuleRow], RuleRun]
-    find_basis: Callable[[Rule, Configuration], str] = name_basis
-    summarize: Callable[[Any], dict[str, Any]] = lambda _: {}
+    run: type[RuleRun]
+
+    def begin(self, rule: Rule, configuration: Configuration, now: int, seq: int) -> str:
+        """Return the stored progress of a rule that has looked at nothing yet."""
+        first = find_first(rule, now, self.run.find_length(rule))
+        basis = self.run.find_basis(rule, configuration)
+        return self.run.progress_type.begin(basis, first, seq).to_text()
+
+    def read_progress(self, text: str) -> Progress:
+        """Read what `begin`, or a check, has returned."""
+        return self.run.progress_type.from_text(text)
+
+    def restart(
+        self, row: RuleRow, keys: Collection[StreamKey], now: int, *, is_all: bool
+    ) -> RuleRow:
+        """Return a row without the evidence about some streams, or all, as they were resolved."""
+        progress = self.read_progress(row.progress).restart(keys, now, is_all=is_all)
+        changed = replace(row, progress=progress.to_text())
+        if row.state == "ALERT" and not progress.is_alert:
+            return replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
+        return changed

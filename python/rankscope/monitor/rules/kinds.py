@@ -16,7 +16,8 @@ from rankscope.monitor.rules.trace.run import KIND as TRACE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.monitor.rules.kind import Kind, Problem, Progress
+    from rankscope.monitor.rules.kind import Kind, Problem
+    from rankscope.monitor.rules.run import Progress
     from rankscope.monitor.store.records import RuleRow
 
 KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, TRACE)}

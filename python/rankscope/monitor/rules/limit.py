@@ -14,16 +14,15 @@ from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.fields import can_be_stored
-from rankscope.monitor.events.limits import HOUR, SECOND
-from rankscope.monitor.events.times import count_micros, describe_time, to_datetime
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kind import Kind, Problem
 from rankscope.monitor.rules.measured import check_measure
 from rankscope.monitor.rules.rule import Rule, bad
-from rankscope.monitor.rules.run import RESOLVED, RuleRun, Scene, find_first, name_basis
+from rankscope.monitor.rules.run import Progress, RuleRun, Scene
 from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
 from rankscope.monitor.rules.state import RuleVerdict
-from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
@@ -196,7 +195,7 @@ def write_value(measure: str, value: float) -> str:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class LimitProgress(Stored):
+class LimitProgress(Progress):
     """The hours that a rule about a limit has looked at.
 
     Args:
@@ -215,74 +214,46 @@ class LimitProgress(Stored):
     is_beyond: bool = False
     reason: str = ""
 
+    @property
+    def is_alert(self) -> bool:
+        """Whether the limit is crossed, and nobody has resolved that."""
+        return self.is_beyond
 
-def begin_limit(rule: LimitRule, configuration: Configuration, now: int, _seq: int) -> str:
-    """Return the stored progress of a rule that has looked at nothing yet."""
-    first = find_first(rule, now, HOUR)
-    basis = name_basis(rule, configuration)
-    return LimitProgress(basis=basis, first=first, following=first).to_json()
-
-
-def restart_limit(
-    row: RuleRow,
-    keys: Collection[StreamKey],  # noqa: ARG001 - it has one stream
-    now: int,
-    *,
-    is_all: bool,  # noqa: ARG001 - likewise
-) -> RuleRow:
-    """Look at nothing from before a time, as a person has resolved it."""
-    known = LimitProgress.from_json(row.progress)
-    fresh = replace(known, fresh=-(-now // HOUR) * HOUR, is_beyond=False, reason="")
-    changed = replace(row, progress=fresh.to_json())
-    if row.state == "ALERT":
-        return replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
-    return changed
+    def restart(
+        self,
+        keys: Collection[StreamKey],  # noqa: ARG002 - it has one stream
+        now: int,
+        *,
+        is_all: bool,  # noqa: ARG002 - likewise
+    ) -> Self:
+        """Look at nothing from before a time, as a person has resolved it."""
+        return replace(self, fresh=-(-now // HOUR) * HOUR, is_beyond=False, reason="")
 
 
 class LimitRun(RuleRun):
     """A rule about a limit during a check: one hour after another."""
 
+    progress_type = LimitProgress
     rule: LimitRule
+    progress: LimitProgress
 
     def __init__(self, scene: Scene, row: RuleRow) -> None:
         super().__init__(scene, row)
-        self.progress = LimitProgress.from_json(row.progress)
-        definition = scene.configuration.definition
         needs_labels = self.rule.measure not in {RANKINGS, "no_results"}
-        self._window = definition.window * SECOND if needs_labels else 0
-        if self.complaint:
-            return
-        basis = name_basis(self.rule, scene.configuration)
-        if basis != self.progress.basis:
-            at = self.progress.following
-            self.progress = LimitProgress(basis=basis, first=at, following=at)
-            self.restart()
-        has_begun = self.progress.following > self.progress.first
-        if scene.shown and not has_begun:
-            start = scene.find_start(self.rule, self.progress.following, HOUR)
-            self.progress = replace(self.progress, first=start, following=start)
-
-    def find_due(self) -> int | None:
-        """Return the moment at which the next hour is final, `None` if that is not yet."""
-        if self.complaint or not self._scene.shown:
-            return None
-        grace = count_micros(self._scene.configuration.grace)
-        due = self.progress.following + HOUR + self._window + grace
-        return due if due <= self._scene.now else None
+        self._window = scene.window if needs_labels else 0
+        self.wait = self._window + scene.grace
 
     def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
         """Look at the next hour and those before it, and return what was found."""
-        start = self.progress.following
-        self.progress = replace(self.progress, following=start + HOUR)
-        self.periods += 1
-        self.is_new = True
+        start, was_beyond = self.progress.following, self.progress.is_beyond
+        self.pass_period(following=start + HOUR)
         mean = self._measure(start + HOUR)
         if mean is None or not math.isfinite(mean.lower):
-            if not self.progress.is_beyond:  # what is missing later ends no alert
+            if not was_beyond:  # what is missing later ends no alert
                 self.progress = replace(self.progress, reason="")
             return ()
         side = self.rule.judge(mean)
-        is_beyond = side == "beyond" or (self.progress.is_beyond and side == "between")
+        is_beyond = side == "beyond" or (was_beyond and side == "between")
         reason = describe_value(self.rule, mean)
         self.progress = replace(self.progress, is_beyond=is_beyond, reason=reason)
         if side == "between" and not is_beyond:
@@ -355,10 +326,6 @@ class LimitRun(RuleRun):
             limits=limits,
         )
 
-    def write_progress(self) -> str:
-        """Return what it has looked at and concluded, as it is stored."""
-        return self.progress.to_json()
-
     def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - hours alone change the state
         """Return the state of the rule, apart from its incidents."""
         known = self.progress
@@ -428,8 +395,5 @@ KIND = Kind(
             is_hourly=True,
         )
     },
-    begin=begin_limit,
-    read_progress=LimitProgress.from_json,
-    restart=restart_limit,
-    make_run=LimitRun,
+    run=LimitRun,
 )

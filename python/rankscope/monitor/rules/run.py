@@ -7,22 +7,23 @@ from abc import ABC, abstractmethod
 from hashlib import sha256
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, Self, TypeVar
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.finding import Finding, StreamKey
     from rankscope.monitor.rules.rule import Rule
     from rankscope.monitor.store.records import RuleRow, Version
     from rankscope.monitor.store.store import StoreReader
@@ -98,18 +99,14 @@ class Scene:
         return [each for each in self.versions if each.environment == "production"]
 
     @property
-    def wait(self) -> int:
-        """How long after a period its values are final and checked, in microseconds."""
-        return self.configuration.definition.window * SECOND + count_micros(
-            self.configuration.grace
-        )
+    def window(self) -> int:
+        """The attribution window, in microseconds."""
+        return self.configuration.definition.window * SECOND
 
-    def find_start(self, rule: Rule, following: int, length: int) -> int:
-        """Return when the first period with rankings begins that a rule looks at."""
-        start = min(each.first for each in self.shown) // length * length
-        if self.is_replay and rule.since is None:
-            return start
-        return max(following, min(start, self.now // length * length))
+    @property
+    def grace(self) -> int:
+        """How long late events are waited for, in microseconds."""
+        return count_micros(self.configuration.grace)
 
     def share(self, make: Callable[[Scene], T]) -> T:
         """Return what a function makes of the scene; it is called once."""
@@ -119,16 +116,62 @@ class Scene:
         return made
 
 
+class Progress(Stored):
+    """What a rule remembers, as it is stored: a base of records with at least these fields.
+
+    Attributes:
+        basis: A hash of what is measured; with another one the rule begins anew.
+        first: When the first period begins, in microseconds since 1970 in UTC.
+        following: When the period begins that is looked at next.
+    """
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        basis: str
+        first: int
+        following: int
+
+    @classmethod
+    def begin(cls, basis: str, first: int, seq: int) -> Self:  # noqa: ARG003 - of some kinds
+        """Return what a rule remembers before its first period."""
+        return cls(basis=basis, first=first, following=first)  # type: ignore[call-arg] # of records
+
+    @property
+    def is_alert(self) -> bool:
+        """Whether something is wrong that a person has not resolved."""
+        raise NotImplementedError
+
+    def restart(self, keys: Collection[StreamKey], now: int, *, is_all: bool) -> Self:
+        """Discard the evidence about some streams, or all, as a person has resolved them."""
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, Any]:
+        """Return fields of the rule's state."""
+        return {}
+
+    def to_text(self) -> str:
+        """Return all of it as text that `from_text` reads back."""
+        return self.to_json()
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read what `to_text` has written."""
+        return cls.from_json(text)
+
+
 class RuleRun(ABC):
-    """A rule during a check.
+    """A rule during a check; a period is an hour unless the kind says otherwise.
 
     Args:
         scene: What it is checked on.
         row: The rule as it was stored.
 
     Attributes:
+        progress_type: What rules of the kind remember.
         rule: The rule.
         row: The rule as it was stored last.
+        progress: What it remembers.
+        wait: How long after a period it is due, in microseconds.
         periods: How many periods were looked at.
         complaint: Why it can't be checked; empty if it can.
         is_new: Whether something was concluded that is not stored.
@@ -137,24 +180,59 @@ class RuleRun(ABC):
         audit: What was changed about the rule, for the audit log.
     """
 
+    progress_type: ClassVar[type[Progress]]
     rule: Any
+    progress: Any
 
     def __init__(self, scene: Scene, row: RuleRow) -> None:
         self.rule = next(rule for rule in scene.rules if rule.name == row.name)
         self.row = row
+        self.progress = self.progress_type.from_text(row.progress)
+        self.wait = scene.window + scene.grace
         self.periods = 0
         self.complaint = ""
         self.is_new = self.is_restarted = self.has_ended_day = False
         self.audit: AuditEntry | None = None
         self._scene = scene
+        self._has_rankings = bool(scene.shown)
         try:
             self.rule.check(scene.configuration)
         except UsageError as error:
             self.complaint = error.message
+            return
+        basis = self.find_basis(self.rule, scene.configuration)
+        if basis != self.progress.basis:
+            self.progress = self.progress_type.begin(basis, self.progress.following, scene.seq)
+            subject = f"{self.rule.name}: what is measured was changed"
+            self.audit = AuditEntry(scene.now, ACTOR, "rule.restart", subject)
+            self.is_restarted = self.is_new = True
+        if self._has_rankings and self.progress.following == self.progress.first:
+            self._begin()
 
-    @abstractmethod
+    @classmethod
+    def find_length(cls, _rule: Any) -> int:  # noqa: ANN401 - of the kind
+        """Return how long the periods are that a rule looks at one after another."""
+        return HOUR
+
+    @classmethod
+    def find_basis(cls, rule: Rule, configuration: Configuration) -> str:
+        """Return a hash of what a rule measures; evidence collected with another one is void."""
+        return name_basis(rule, configuration)
+
+    def _begin(self) -> None:
+        """Begin with the first period that has rankings."""
+        scene, length = self._scene, self.find_length(self.rule)
+        start = min(each.first for each in scene.shown) // length * length
+        if not scene.is_replay or self.rule.since is not None:
+            start = max(self.progress.following, min(start, scene.now // length * length))
+        self.progress = replace(self.progress, first=start, following=start)
+
     def find_due(self) -> int | None:
         """Return the moment at which the next period is final, `None` if there is none by now."""
+        if self.complaint or not self._has_rankings:
+            return None
+        due = int(self.progress.following + self.find_length(self.rule) + self.wait)
+        return due if due <= self._scene.now else None
 
     @abstractmethod
     def take(self, moment: int) -> tuple[Finding, ...]:
@@ -164,9 +242,15 @@ class RuleRun(ABC):
     def decide(self, moment: int) -> RuleVerdict:
         """Return the state of the rule at a moment, apart from its incidents."""
 
-    @abstractmethod
     def write_progress(self) -> str:
         """Return what it has looked at and concluded, as it is stored."""
+        return str(self.progress.to_text())
+
+    def pass_period(self, **concluded: object) -> None:
+        """Go on with the next period, with what was concluded from this one."""
+        self.progress = replace(self.progress, **concluded)
+        self.periods += 1
+        self.is_new = True
 
     def write(self, moment: int) -> RuleRow:
         """Return the row to be stored: what was concluded by a moment."""
@@ -196,12 +280,6 @@ class RuleRun(ABC):
     def keep(self, row: RuleRow) -> None:
         """Take note that a row was stored."""
         self.row, self.audit, self.is_new = row, None, False
-
-    def restart(self) -> None:
-        """Take note that what was concluded is void, as something else is measured now."""
-        subject = f"{self.rule.name}: what is measured was changed"
-        self.audit = AuditEntry(self._scene.now, ACTOR, "rule.restart", subject)
-        self.is_restarted = self.is_new = True
 
     def _decide(self, moment: int) -> RuleVerdict:
         if self.complaint:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias, get_args
+
 from rankscope.monitor.rules.stored import show_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
-    from typing import Any, Literal, TypeAlias
+    from typing import Any
 
     from rankscope.monitor.rules.rule import Rule
     from rankscope.monitor.rules.stream import Stream
 
-    State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
-
-STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
+State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
+STATES: tuple[State, ...] = get_args(State)
+MOST_NAMED = 3
 
 
 @record(frozen=True, slots=True)
@@ -29,6 +32,12 @@ class RuleVerdict:
 
     state: State
     reason: str
+
+
+def list_first(told: Sequence[str]) -> list[str]:
+    """Return the first texts of a list, and how many more there are."""
+    more = len(told) - MOST_NAMED
+    return [*told[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
 def read_word(stored: str) -> State:

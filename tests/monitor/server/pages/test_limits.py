@@ -34,7 +34,7 @@ from rankscope.monitor.server.pages.slices import SlicesView
 from rankscope.monitor.server.pages.trace import TraceView
 from rankscope.monitor.store.records import Version
 
-from tests.monitor.alerts.notices import make_incident
+from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.pages.incidents import make_incident as make_one
 from tests.monitor.server.pages.incidents import put_incidents
 from tests.monitor.server.pages.site import check_page, get, open_monitor

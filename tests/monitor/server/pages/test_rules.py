@@ -15,7 +15,7 @@ from rankscope.monitor.server.pages.incident import _name_chart
 from rankscope.monitor.server.pages.render import write_field
 from rankscope.monitor.server.pages.rule import fill_form, read_form
 
-from tests.monitor.alerts.notices import make_incident
+from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.pages.site import (
     as_json,
     check_page,

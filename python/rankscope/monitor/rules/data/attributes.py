@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from rankscope.deferred import np
-from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import Anomaly
-from rankscope.monitor.rules.data.silence import compare
 from rankscope.monitor.rules.data.surprise import (
     AGAIN,
     FALLEN,
@@ -17,10 +14,8 @@ from rankscope.monitor.rules.data.surprise import (
     measure_surprise,
     weigh_return,
 )
-from rankscope.monitor.rules.data.traffic import LEAST_DAILY
+from rankscope.monitor.rules.data.traffic import place_missing
 from rankscope.monitor.rules.data.usual import FEWEST_DAYS, HOURS
-from rankscope.monitor.rules.data.words import code, write_count, write_share
-from rankscope.monitor.store.folding import OTHER
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -52,13 +47,8 @@ MISSING_SPANS = (1, 3, 6, 12, 24)
 
 def find_values(traffic: Traffic) -> list[Segment]:
     """Find the values that are watched, the ones with the most rankings."""
-    sizes = {}
-    for segment in traffic.counts:
-        if not segment.slice or segment.slice[0][1] in {MISSING, OTHER}:
-            continue
-        usual = traffic.usual(segment)
-        if usual is not None and usual.daily >= LEAST_DAILY:
-            sizes[segment] = usual.daily
+    steady = {one: traffic.find_steady(one) for one in traffic.counts if one.is_named}
+    sizes = {one: usual.daily for one, usual in steady.items() if usual is not None}
     largest = sorted(sizes, key=lambda segment: (-sizes[segment], segment))[:MOST_VALUES]
     return sorted(largest)
 
@@ -68,8 +58,7 @@ def watch_value(traffic: Traffic, segment: Segment) -> Anomaly | None:
     change = traffic.find_silence(segment, scale=traffic.scale(segment))
     if change is None:
         return None
-    silence = traffic.count_silence(segment)
-    return describe(traffic, traffic.make_anomaly("attributes", segment, change, silence))
+    return traffic.make_anomaly("attributes", segment, change, traffic.count_silence(segment))
 
 
 def watch_value_volume(traffic: Traffic, segment: Segment) -> Anomaly | None:
@@ -78,7 +67,7 @@ def watch_value_volume(traffic: Traffic, segment: Segment) -> Anomaly | None:
     change = traffic.find_fall(segment, scale=scale) or traffic.find_rise(segment, scale=scale)
     if change is None or not change.surprise.count:
         return None
-    return describe(traffic, traffic.make_anomaly("volume", segment, change, change.hours))
+    return traffic.make_anomaly("volume", segment, change, change.hours)
 
 
 def watch_new_values(traffic: Traffic, busy: Iterable[Segment]) -> list[Anomaly]:
@@ -86,7 +75,7 @@ def watch_new_values(traffic: Traffic, busy: Iterable[Segment]) -> list[Anomaly]
     found: list[Anomaly] = []
     taken = set(busy)
     for segment in sorted(traffic.counts):
-        if not segment.slice or segment in taken or segment.slice[0][1] in {MISSING, OTHER}:
+        if not segment.is_named or segment in taken:
             continue
         age = _find_age(traffic, segment)
         if age is None:
@@ -106,8 +95,6 @@ def watch_new_values(traffic: Traffic, busy: Iterable[Segment]) -> list[Anomaly]
             and not _is_paired(traffic, segment, taken, age)
         ):
             found.append(_make(traffic, segment, age, 0.0))
-        if found:
-            found[-1] = describe(traffic, found[-1])
     return found
 
 
@@ -133,7 +120,7 @@ def watch_missing(traffic: Traffic, attribute: str) -> Anomaly | None:
     evidence = best[0]
     hours = find_start(missing, total * max(usual, MISSING_LEAST))
     share = float(missing[-hours:].sum()) / max(float(total[-hours:].sum()), 1.0)
-    made = Anomaly(
+    return Anomaly(
         kind="attributes",
         segment=segment,
         began=traffic.moment - hours * HOUR,
@@ -147,7 +134,6 @@ def watch_missing(traffic: Traffic, attribute: str) -> Anomaly | None:
             "usual": round(usual, 4),
         },
     )
-    return describe(traffic, made)
 
 
 def advance_missing(traffic: Traffic, anomaly: Anomaly) -> Anomaly | None:
@@ -171,59 +157,6 @@ def is_new_over(traffic: Traffic, anomaly: Anomaly) -> bool:
     """Return whether a value that was new is known by now, or gone again."""
     is_known = traffic.moment - anomaly.began >= KNOWN_AFTER
     return is_known or not traffic.recent(anomaly.segment)[-24:].sum()
-
-
-def is_new(anomaly: Anomaly) -> bool:
-    """Return whether an anomaly is that a value is new."""
-    return bool(anomaly.evidence.get("is_new"))
-
-
-def place_missing(attribute: str) -> Segment:
-    """Return the segment of the rankings without an attribute."""
-    return Segment(slice=((attribute, MISSING),))
-
-
-def is_missing(segment: Segment) -> bool:
-    """Return whether a segment has the rankings without an attribute."""
-    return bool(segment.slice) and segment.slice[0][1] == MISSING
-
-
-def describe(traffic: Traffic, anomaly: Anomaly) -> Anomaly:
-    """Say in a sentence what is wrong."""
-    [(attribute, value)] = anomaly.segment.slice
-    numbers, since = anomaly.evidence, describe_time(anomaly.began)
-    if value == MISSING:
-        told = (
-            f"{code(attribute)} is missing in {write_share(numbers['share'])} of rankings since "
-            f"{since}; {write_share(numbers['usual'])} is usual."
-        )
-        return replace(anomaly, reason=told)
-    if is_new(anomaly):
-        share = _measure_share(traffic, anomaly.segment, anomaly.began)
-        told = (
-            f"{code(attribute)}={code(value)} is new since {since}, in {write_share(share)} of "
-            "rankings."
-        )
-        return replace(anomaly, reason=told, evidence={**numbers, "share": round(share, 4)})
-    if anomaly.kind == "volume":
-        told = f"Rankings with {code(attribute)}={code(value)} {compare(anomaly)}."
-        return replace(anomaly, reason=told)
-    found = [one.slice[0][1] for one in _find_heirs(traffic, attribute, anomaly.began)]
-    heirs = numbers.get("after") or found
-    daily = f"before, about {write_count(numbers['daily'])} rankings a day"
-    if numbers["count"]:
-        told = f"Rankings with {code(attribute)}={code(value)} {compare(anomaly)}."
-        return replace(anomaly, reason=told)
-    if not heirs:
-        told = f"{code(attribute)}={code(value)} vanished on {since}; {daily}."
-        return replace(anomaly, reason=told)
-    new = ", ".join(map(code, heirs))
-    told = (
-        f"{code(attribute)}={code(value)} vanished on {since}, and {new} "
-        f"{'is' if len(heirs) == 1 else 'are'} new; {daily}."
-    )
-    more = {"before": value, "after": heirs}
-    return replace(anomaly, reason=told, evidence={**numbers, **more})
 
 
 def _make(traffic: Traffic, segment: Segment, hours: int, evidence: float) -> Anomaly:
@@ -255,7 +188,7 @@ def _find_age(traffic: Traffic, segment: Segment) -> int | None:
     if age * HOUR > KNOWN_AFTER or before < FEWEST_DAYS * HOURS:
         return None
     # Where nearly no ranking had the attribute, all of its values are new.
-    lacking = traffic.counts.get(place_missing(segment.slice[0][0]))
+    lacking = traffic.counts.get(place_missing(segment.attribute))
     total = traffic.counts[TOTAL][:-age].sum()
     if lacking is not None and lacking[:-age].sum() > FALLEN * total:
         return None
@@ -266,14 +199,13 @@ def _find_renamed(
     traffic: Traffic, segment: Segment, age: int, taken: set[Segment]
 ) -> tuple[Segment | None, float]:
     """Find the value that is missed most since another one is there, and the evidence for that."""
-    attribute = segment.slice[0][0]
     best: tuple[Segment | None, float] = None, 0.0
     for other in sorted(traffic.counts):
-        if not other.slice or other.slice[0][0] != attribute or other in taken:
+        if not other.slice or other.attribute != segment.attribute or other in taken:
             continue
-        usual = traffic.usual(other)
+        usual = traffic.find_steady(other)
         hours = min(age, traffic.count_silence(other))
-        if usual is None or usual.daily < LEAST_DAILY or hours < age - 1 or not hours:
+        if usual is None or hours < age - 1 or not hours:
             continue
         expected = float(traffic.expected(other, hours).sum())
         evidence = float(measure_surprise(np.array(0.0), np.array(expected), usual.variance))
@@ -284,30 +216,29 @@ def _find_renamed(
 
 def _is_paired(traffic: Traffic, segment: Segment, taken: set[Segment], age: int) -> bool:
     """Return whether a new value is named with one that has vanished."""
-    attribute = segment.slice[0][0]
     return any(
         one.slice
-        and one.slice[0][0] == attribute
+        and one.attribute == segment.attribute
         and abs(traffic.count_silence(one) - age) <= PATIENCE
         for one in taken
     )
 
 
-def _find_heirs(traffic: Traffic, attribute: str, began: int) -> list[Segment]:
+def find_heirs(traffic: Traffic, attribute: str, began: int) -> list[Segment]:
     """Find the values that became notable about when another one vanished."""
     found = []
     for segment in sorted(traffic.counts):
-        if segment.slice and segment.slice[0][0] == attribute:
-            age = _find_age(traffic, segment)
-            if age is None or segment.slice[0][1] in {MISSING, OTHER}:
-                continue
-            is_close = abs(traffic.moment - age * HOUR - began) <= KNOWN_AFTER
-            if is_close and _measure_share(traffic, segment, began) >= NEW_SHARE:
-                found.append(segment)
+        if segment.attribute != attribute or not segment.is_named:
+            continue
+        age = _find_age(traffic, segment)
+        is_close = age is not None and abs(traffic.moment - age * HOUR - began) <= KNOWN_AFTER
+        if is_close and measure_share(traffic, segment, began) >= NEW_SHARE:
+            found.append(segment)
     return found
 
 
-def _measure_share(traffic: Traffic, segment: Segment, since: int) -> float:
+def measure_share(traffic: Traffic, segment: Segment, since: int) -> float:
+    """Return the share of rankings that a segment has had since a time, for a week at most."""
     hours = max(1, min(LONGEST, (traffic.moment - since) // HOUR))
     total = float(traffic.recent()[-hours:].sum())
     return float(traffic.recent(segment)[-hours:].sum()) / max(total, 1.0)

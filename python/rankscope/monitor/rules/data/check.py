@@ -9,11 +9,10 @@ from hashlib import sha256
 
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.rules.data import attributes, labels
+from rankscope.monitor.rules.data import labels
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.data.hour import FORGOTTEN_AFTER, HourCheck, is_watched
 from rankscope.monitor.rules.data.progress import WatchProgress
-from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.data.traffic import ACCEPTED_AFTER
 from rankscope.monitor.rules.data.usual import FEWEST_DAYS
 from rankscope.monitor.rules.finding import Finding
@@ -21,24 +20,16 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.rules.data.counts import Counts
     from rankscope.monitor.rules.data.progress import Anomaly
+    from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.finding import StreamKey, Verdict
     from rankscope.monitor.rules.state import State
 
-NAME = "data"
-"""The name of the rule that every project gets."""
-
-
-def default_rule() -> DataRule:
-    """Return the rule that watches the data of a project unless somebody changes it."""
-    return DataRule(name=NAME, kind="data")
-
 
 def check_data(
-    reader: Counts, rule: DataRule, progress: str, moment: int
-) -> tuple[list[Finding], str]:
+    reader: Counts, rule: DataRule, progress: WatchProgress | None, moment: int
+) -> tuple[list[Finding], WatchProgress]:
     """Check the data of a project as of the end of an hour."""
     before, findings = _begin(reader, rule, progress, moment)
     known = {one.key: one for one in before.anomalies}
@@ -51,7 +42,7 @@ def check_data(
         for key, one in known.items()
         if key not in found
     ]
-    findings += [_report(one) for one in after.anomalies]
+    findings += [_conclude(one, "bad", one.reason) for one in after.anomalies]
     if after.waits:
         reason = f"The data are watched from {describe_time(after.waits)} on, after "
         findings.append(
@@ -61,25 +52,21 @@ def check_data(
                 reason=f"{reason}{FEWEST_DAYS} days to compare with.",
             )
         )
-    return findings, after.to_json()
+    return findings, after
 
 
-def restart_stream(progress: str, key: StreamKey, moment: int) -> str:
+def restart_stream(known: WatchProgress, key: StreamKey, moment: int) -> WatchProgress:
     """Take what comes from a moment on for usual, as when a person has resolved an incident."""
-    if not progress:
-        return progress
     kind, model, version, where = key
     # Files are known by when they were found; counts, by hour.
     since = moment if kind == "files" else -(-moment // HOUR) * HOUR
-    known = WatchProgress.from_json(progress)
-    return known.restart(kind, Segment(model, version, where), since).to_json()
+    return known.restart(kind, Segment(model, version, where), since)
 
 
-def summarize(progress: str) -> tuple[State, str]:
+def summarize(known: WatchProgress | None) -> tuple[State, str]:
     """Return the state of the rule apart from its incidents, and the reason."""
-    if not progress:
+    if known is None:
         return "INSUFFICIENT", "no hour is final yet"
-    known = WatchProgress.from_json(progress)
     if known.anomalies:
         return "ALERT", " ".join(one.reason for one in known.anomalies[:3])
     if known.waits:
@@ -94,13 +81,13 @@ def summarize(progress: str) -> tuple[State, str]:
 
 
 def _begin(
-    reader: Counts, rule: DataRule, text: str, moment: int
+    reader: Counts, rule: DataRule, known: WatchProgress | None, moment: int
 ) -> tuple[WatchProgress, list[Finding]]:
     """Read what is remembered, or begin anew where something else is to be watched."""
-    basis = _name_basis(reader.configuration)
+    # What is counted.
+    basis = sha256(reader.configuration.digest).hexdigest()[:16]
     gone: list[Finding] = []
-    if text:
-        known = WatchProgress.from_json(text)
+    if known is not None:
         off = [one for one in known.anomalies if known.basis != basis or not is_watched(rule, one)]
         gone = [_conclude(one, "good", "This is no longer watched in this way.") for one in off]
         if known.basis == basis:
@@ -113,21 +100,12 @@ def _begin(
     return WatchProgress(basis=basis, first=moment, moment=moment, day=day), gone
 
 
-def _name_basis(configuration: Configuration) -> str:
-    """Return a hash of what is counted."""
-    return sha256(configuration.digest).hexdigest()[:16]
-
-
-def _report(anomaly: Anomaly) -> Finding:
-    return _conclude(anomaly, "bad", anomaly.reason)
-
-
 def _recover(anomaly: Anomaly, *, is_accepted: bool) -> Finding:
     if is_accepted:
         reason = f"This has lasted for {ACCEPTED_AFTER // DAY} days and counts as usual now."
     elif anomaly.kind == "files":
         reason = "All files of the data lake can be read again, or are gone."
-    elif attributes.is_new(anomaly):
+    elif anomaly.is_new:
         reason = "The value is no longer new."
     else:
         reason = "The data arrive as usual again."

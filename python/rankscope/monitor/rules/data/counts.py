@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.rules.data.usual import Usual
+    from rankscope.monitor.rules.run import Scene
     from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version
-    from rankscope.monitor.store.store import StoreReader
 
     Hours: TypeAlias = NDArray[np.float64]
 
@@ -54,6 +54,26 @@ class Segment(NamedTuple):
     model: str = ""
     version: str = ""
     slice: Slice = ()
+
+    @property
+    def attribute(self) -> str:
+        """The attribute of its slice; empty for none."""
+        return self.slice[0][0] if self.slice else ""
+
+    @property
+    def value(self) -> str:
+        """The value of its slice; empty for none."""
+        return self.slice[0][1] if self.slice else ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it has the rankings without an attribute."""
+        return bool(self.slice) and self.value == MISSING
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a value of an attribute, and neither what lacks it nor the rest."""
+        return bool(self.slice) and self.value not in {MISSING, OTHER}
 
 
 TOTAL = Segment()
@@ -175,26 +195,14 @@ class DataReader(Counts):
     counts are a function of the events alone.
 
     Args:
-        store: The store that holds the events and windows.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        slicing: Which values have slices of their own.
-        threads: The number of threads; the counts do not depend on it.
+        scene: What rules are checked on; the counts do not depend on its threads.
     """
 
-    def __init__(
-        self,
-        store: StoreReader,
-        project: str,
-        configuration: Configuration,
-        slicing: Slicing,
-        *,
-        threads: int | None = None,
-    ) -> None:
-        super().__init__(configuration, slicing)
-        self._store = store
-        self._project = project
-        self._threads = threads
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene.configuration, scene.slicing)
+        self._store = scene.store
+        self._project = scene.project
+        self._threads = scene.threads
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:

@@ -5,29 +5,34 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.rules.data import attributes, labels, names, silence
+from rankscope.monitor.rules.data import attributes, facts, labels, silence
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
-from rankscope.monitor.rules.data.files import watch_files
 from rankscope.monitor.rules.data.progress import KEPT
 from rankscope.monitor.rules.data.traffic import (
     ACCEPTED_AFTER,
     LEAST_DAILY,
     OF_LABELS,
     Traffic,
-    is_silence,
+    place_missing,
 )
 from rankscope.monitor.rules.data.usual import FEWEST_DAYS
+from rankscope.monitor.rules.data.words import describe
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from typing import TypeAlias
 
     from rankscope.monitor.rules.data.counts import Counts
     from rankscope.monitor.rules.data.labels import Rate
-    from rankscope.monitor.rules.data.progress import Anomaly, WatchProgress
+    from rankscope.monitor.rules.data.progress import Anomaly, RateDay, WatchProgress
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.finding import Kind
+
+    DayWatch: TypeAlias = Callable[
+        [DataRule, WatchProgress, Segment, RateDay], tuple[Rate, ...] | None
+    ]
 
 FORGOTTEN_AFTER = 60 * DAY
 """After so long without any ranking, nothing is known any more and nothing is reported."""
@@ -112,8 +117,8 @@ class HourCheck:
 
     def _find_end_of_wait(self) -> int:
         """Return from when on there is enough to compare with, 0 where nothing more comes."""
-        began = [one.since for one in self.progress.restarts if one.segment == TOTAL]
-        first = -(-max([self.traffic.find_first(), *began]) // DAY) * DAY
+        restart = self.progress.find_restart(lambda _, segment: segment == TOTAL)
+        first = -(-max(self.traffic.find_first(), restart) // DAY) * DAY
         waits = first + FEWEST_DAYS * DAY
         return 0 if self.progress.anomalies or waits <= self.moment else waits
 
@@ -129,22 +134,16 @@ class HourCheck:
 
     def _advance_one(self, anomaly: Anomaly) -> Anomaly | None:
         segment, traffic = anomaly.segment, self.traffic
-        if attributes.is_new(anomaly):
-            if attributes.is_new_over(traffic, anomaly):
-                return None
-            return attributes.describe(traffic, anomaly)
-        if attributes.is_missing(segment):
-            after = attributes.advance_missing(traffic, anomaly)
-            return None if after is None else attributes.describe(traffic, after)
+        if anomaly.is_new:
+            return None if attributes.is_new_over(traffic, anomaly) else anomaly
+        if segment.is_missing:
+            return attributes.advance_missing(traffic, anomaly)
         beside = traffic if segment.slice else self.beside(segment)
         of = 1.0 if segment == TOTAL else min(1.0, float(beside.scale(segment)[0]))
-        if is_silence(anomaly):
+        if anomaly.is_silence:
             # As much may come back as came before it, where that was little.
             of *= traffic.find_level(segment, anomaly.began)
-        after = beside.advance(anomaly, scale=of)
-        if after is None:
-            return None
-        return attributes.describe(traffic, after) if segment.slice else silence.describe(after)
+        return beside.advance(anomaly, scale=of)
 
     def beside(self, segment: Segment = TOTAL) -> Traffic:
         """Return the traffic without the models that are not as usual, but with one of them.
@@ -190,7 +189,7 @@ class HourCheck:
         if self.find("volume", segment) is not None:
             return
         silent = self.find(kind, segment)
-        if silent is not None and (silent.found == self.moment or not is_silence(silent)):
+        if silent is not None and (silent.found == self.moment or not silent.is_silence):
             return
         found = watch(traffic, segment)
         self.add(found)
@@ -198,6 +197,8 @@ class HourCheck:
             self.end(silent)
 
     def _keep(self, anomaly: Anomaly) -> None:
+        if anomaly.kind not in OF_LABELS:
+            anomaly = describe(self.traffic, anomaly)
         self.progress = self.traffic.progress = self.progress.add(anomaly)
 
     def end(self, anomaly: Anomaly, until: int | None = None) -> None:
@@ -219,8 +220,14 @@ class HourCheck:
             rates = (*self.progress.rates, self.today)
             self.progress = replace(self.progress, rates=rates, day=day + DAY)
 
-    def conclude_day(self, kind: Kind, rates: Mapping[Segment, tuple[Rate, ...] | None]) -> None:
-        """Report all models together or some of them."""
+    def judge_day(self, kind: Kind, watch: DayWatch) -> None:
+        """Report all models together or some of them, unless labels did not arrive for a while."""
+        if self._had_silence():
+            return
+        rates = {
+            segment: watch(self.rule, self.progress, segment, self.today)
+            for segment in self.segments
+        }
         bad = [segment for segment, found in rates.items() if found]
         judged = [
             segment for segment, found in rates.items() if found is not None and segment != TOTAL
@@ -244,16 +251,11 @@ class HourCheck:
                 )
             )
 
-    def had_silence(self) -> bool:
+    def _had_silence(self) -> bool:
         """Return whether labels did not arrive on the day for some time."""
         day = self.today.day
-        spans = [
-            (one.since, one.until) for one in self.progress.spans if one.kind == "label_freshness"
-        ]
-        known = self.find("label_freshness", TOTAL)
-        if known is not None:
-            spans.append((known.began, self.moment))
-        return any(since < day + DAY and until > day for since, until in spans)
+        silent = self.progress.list_unusual(lambda kind, _: kind == "label_freshness", self.moment)
+        return any(since < day + DAY and until > day for since, until in silent)
 
 
 def is_watched(rule: DataRule, anomaly: Anomaly) -> bool:
@@ -297,7 +299,7 @@ def _watch_versions(check: HourCheck) -> None:
 
 def _watch_missing(check: HourCheck) -> None:
     for attribute, _ in check.reader.slicing.values:
-        if check.find("attributes", attributes.place_missing(attribute)) is None:
+        if check.find("attributes", place_missing(attribute)) is None:
             check.add(attributes.watch_missing(check.traffic, attribute))
 
 
@@ -330,36 +332,11 @@ def _watch_label_silence(check: HourCheck) -> None:
         check.end(known)
 
 
-def _watch_labels(check: HourCheck) -> None:
-    if not check.had_silence():
-        rates = {
-            segment: labels.watch_labels(check.rule, check.progress, segment, check.today)
-            for segment in check.segments
-        }
-        check.conclude_day("labels", rates)
-
-
-def _watch_relevance(check: HourCheck) -> None:
-    if check.had_silence():
-        return
-    rates = {
-        segment: labels.watch_relevance(
-            check.rule,
-            check.progress,
-            segment,
-            check.today,
-            left=labels.find_left(check.progress, segment, check.today),
-        )
-        for segment in check.segments
-    }
-    check.conclude_day("relevance", rates)
-
-
 def _watch_names(check: HourCheck) -> None:
     is_first = check.moment == check.progress.first
-    if not names.is_due(check.reader, check.moment, is_first=is_first):
+    if not facts.is_due(check.reader, check.moment, is_first=is_first):
         return
-    found = {one.segment: one for one in names.watch_names(check.reader, check.moment)}
+    found = {one.segment: one for one in facts.watch_names(check.reader, check.moment)}
     kept = {one.segment for one in check.progress.restarts if one.kind == "names"}
     for known in check.progress.anomalies:
         if known.kind == "names" and known.segment not in found:
@@ -374,9 +351,9 @@ def _watch_names(check: HourCheck) -> None:
 def _watch_files(check: HourCheck) -> None:
     known = check.find("files", TOTAL)
     # What a person has resolved is not reported again.
-    restarts = [one.since for one in check.progress.restarts if one.kind == "files"]
-    new = [one for one in check.reader.left_out if one.seen > max(restarts, default=0)]
-    found = watch_files(new, check.moment, known)
+    resolved = check.progress.find_restart(lambda kind, _: kind == "files")
+    new = [one for one in check.reader.left_out if one.seen > resolved]
+    found = facts.watch_files(new, check.moment, known)
     check.add(found)
     if found is None and known is not None:
         check.end(known)
@@ -401,8 +378,16 @@ HOURLY = (
 )
 """What is looked for each hour, what explains most first."""
 DAILY = (
-    FactWatch("fewer or more labels", "labels", _watch_labels),
-    FactWatch("no relevant document", "relevance", _watch_relevance),
+    FactWatch(
+        "fewer or more labels",
+        "labels",
+        lambda check: check.judge_day("labels", labels.watch_labels),
+    ),
+    FactWatch(
+        "no relevant document",
+        "relevance",
+        lambda check: check.judge_day("relevance", labels.watch_relevance),
+    ),
 )
 """What is looked for once a day is final."""
 WATCHES = (*FROM_THE_START, *HOURLY, *DAILY)

@@ -97,7 +97,7 @@ def watch_labels(
 
 
 def watch_relevance(
-    rule: DataRule, progress: WatchProgress, segment: Segment, today: RateDay, *, left: float = 1.0
+    rule: DataRule, progress: WatchProgress, segment: Segment, today: RateDay
 ) -> tuple[Rate, ...] | None:
     """Return whether too many rankings of a day have no relevant document; `None` if unknown."""
     days = _find_days(progress, "relevance", segment)
@@ -107,7 +107,7 @@ def watch_relevance(
     if verdict is None:
         return None
     needed = math.log(rule.run_length * len(find_segments(progress))) + ROOM
-    explained = 1 - (1 - verdict.expected) * left
+    explained = 1 - (1 - verdict.expected) * find_left(progress, segment, today)
     is_more = verdict.state == "gained" and verdict.rate >= explained + MORE_EMPTY
     size = _add(today.rankings, segment)
     evidence = _measure(verdict.rate, explained, size)
@@ -259,25 +259,15 @@ def _share_by(ages: Sequence[int], age: int) -> float:
 
 def _find_days(progress: WatchProgress, kind: Kind, segment: Segment) -> list[RateDay]:
     """Find the days from which it is learned what is usual."""
-    since = max(
-        (one.since for one in progress.restarts if (one.kind, one.segment) == (kind, segment)),
-        default=None,
+    since = progress.find_restart(lambda *key: key == (kind, segment))
+    bad = progress.list_unusual(
+        lambda of, where: of in {kind, *LOST_LABELS} and where in {segment, TOTAL}, progress.moment
     )
-    bad = [
-        (one.since, one.until)
-        for one in progress.spans
-        if one.kind in {kind, *LOST_LABELS} and one.segment in {segment, TOTAL}
-    ]
-    bad += [
-        (one.began, progress.moment)
-        for one in progress.anomalies
-        if one.kind in {kind, *LOST_LABELS} and one.segment in {segment, TOTAL}
-    ]
     days = [
         one
         for one in progress.rates
         if _add(one.rankings, segment)
-        and (since is None or one.day >= since)
+        and one.day >= since
         and not any(one.day < until and one.day + DAY > begin for begin, until in bad)
     ]
     return days[-DAYS:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rankscope.monitor.events.limits import DAY
@@ -11,6 +11,8 @@ from rankscope.monitor.rules.finding import Kind
 from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
 
+SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
+"""The kinds of anomaly that may be that nothing comes."""
 KEPT = 40 * DAY
 """How long what is over is remembered."""
 
@@ -43,6 +45,16 @@ class Anomaly(Stored):
     def key(self) -> tuple[Kind, Segment]:
         """What tells it from others."""
         return self.kind, self.segment
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is that a value is new."""
+        return bool(self.evidence.get("is_new"))
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether it is that no rankings come at all of a segment."""
+        return self.kind in SILENT_KINDS and not (self.is_new or self.segment.is_missing)
 
 
 @record(frozen=True, slots=True)
@@ -127,6 +139,19 @@ class WatchProgress(Stored):
     def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
         """Find what is wrong with a segment."""
         return next((one for one in self.anomalies if one.key == (kind, segment)), None)
+
+    def list_unusual(
+        self, concerns: Callable[[Kind, Segment], bool], now: int
+    ) -> list[tuple[int, int]]:
+        """List from when until when streams were not as usual: until now if that lasts."""
+        over = [(one.since, one.until) for one in self.spans if concerns(one.kind, one.segment)]
+        lasting = [one for one in self.anomalies if concerns(*one.key)]
+        return [*over, *((one.began, now) for one in lasting)]
+
+    def find_restart(self, concerns: Callable[[Kind, Segment], bool]) -> int:
+        """Return from when on counts of streams are what is usual, as a person has said; else 0."""
+        found = (one.since for one in self.restarts if concerns(one.kind, one.segment))
+        return max(found, default=0)
 
     def add(self, anomaly: Anomaly) -> WatchProgress:
         """Add an anomaly, or replace the one of its stream."""

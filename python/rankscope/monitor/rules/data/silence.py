@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.surprise import FALLEN, sum_windows
-from rankscope.monitor.rules.data.traffic import LEAST_DAILY
-from rankscope.monitor.rules.data.words import name, write_count, write_times
-from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +22,7 @@ def find_models(traffic: Traffic) -> list[Segment]:
     models = [
         segment for segment in sorted(traffic.counts) if segment.model and not segment.version
     ]
-    known = [segment for segment in models if _is_steady(traffic, segment)]
+    known = [segment for segment in models if traffic.find_steady(segment) is not None]
     return known if len(models) > 1 or traffic.rule.model is not None else []
 
 
@@ -37,7 +33,7 @@ def find_versions(traffic: Traffic) -> list[Segment]:
     return [
         segment
         for segment in segments
-        if models.count(segment.model) > 1 and _is_steady(traffic, segment)
+        if models.count(segment.model) > 1 and traffic.find_steady(segment) is not None
     ]
 
 
@@ -47,7 +43,7 @@ def watch_silence(traffic: Traffic) -> Anomaly | None:
     if change is None:
         return None
     silence = traffic.count_silence(TOTAL)
-    return describe(traffic.make_anomaly("freshness", TOTAL, change, silence))
+    return traffic.make_anomaly("freshness", TOTAL, change, silence)
 
 
 def watch_fall(traffic: Traffic, segment: Segment) -> Anomaly | None:
@@ -69,7 +65,7 @@ def watch_model(traffic: Traffic, segment: Segment) -> Anomaly | None:
     is_replaced = _has_faded(traffic, segment, silence) or _has_heir(traffic, segment)
     if is_replaced and not _is_missed(traffic, segment, change):
         return None
-    return describe(traffic.make_anomaly("versions", segment, change, silence))
+    return traffic.make_anomaly("versions", segment, change, silence)
 
 
 def watch_model_volume(traffic: Traffic, segment: Segment) -> Anomaly | None:
@@ -111,52 +107,13 @@ def watch_version(traffic: Traffic, segment: Segment) -> Anomaly | None:
     others = traffic.recent(model)[-silence:].sum()
     if newer or not others or _has_faded(traffic, segment, silence):
         return None
-    return describe(traffic.make_anomaly("versions", segment, change, silence))
-
-
-def describe(anomaly: Anomaly) -> Anomaly:
-    """Say in a sentence what is wrong."""
-    segment, numbers = anomaly.segment, anomaly.evidence
-    since = describe_time(anomaly.began)
-    daily = f"before, about {write_count(numbers['daily'])} a day"
-    is_silent = not numbers["count"]
-    if anomaly.kind == "freshness" and is_silent:
-        told = f"No rankings have arrived since {since}; {daily}."
-    elif anomaly.kind == "versions" and segment.version:
-        told = (
-            f"Version {name(segment.version)} of model {name(segment.model)} has shown "
-            f"{'no' if is_silent else 'few'} rankings since {since}, and older versions are shown "
-            f"in its segment; {daily}."
-        )
-    elif anomaly.kind == "versions" and is_silent:
-        told = f"Model {name(segment.model)} has shown no rankings since {since}; {daily}."
-    else:
-        who = f" of model {name(segment.model)}" if segment.model else ""
-        told = f"Rankings{who} {compare(anomaly)}."
-    return replace(anomaly, reason=told)
-
-
-def compare(anomaly: Anomaly) -> str:
-    """Say how far counts are from what is usual, and since when."""
-    numbers = anomaly.evidence
-    count, expected = numbers["count"], numbers["expected"]
-    verb = "fallen" if anomaly.ratio < 1 else "risen"
-    return (
-        f"have {verb} to {write_times(count, expected)} the usual number since "
-        f"{describe_time(anomaly.began)}: {write_count(count)} instead of about "
-        f"{write_count(expected)}" + ("" if numbers["hours"] < 168 else " in the last 7 days")
-    )
+    return traffic.make_anomaly("versions", segment, change, silence)
 
 
 def _report(traffic: Traffic, segment: Segment, change: Change | None) -> Anomaly | None:
     if change is None or not change.surprise.count:
         return None
-    return describe(traffic.make_anomaly("volume", segment, change, change.hours))
-
-
-def _is_steady(traffic: Traffic, segment: Segment) -> bool:
-    usual = traffic.usual(segment)
-    return usual is not None and usual.daily >= LEAST_DAILY
+    return traffic.make_anomaly("volume", segment, change, change.hours)
 
 
 def _has_faded(traffic: Traffic, segment: Segment, silence: int) -> bool:

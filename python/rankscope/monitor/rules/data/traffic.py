@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from rankscope.deferred import np
 from rankscope.monitor.definition.slices import MISSING
@@ -45,8 +46,6 @@ ACCEPTED_AFTER = 21 * DAY
 """What has lasted so long counts as usual."""
 OF_LABELS = frozenset({*LOST_LABELS, "relevance", "names", "files"})
 """The kinds of anomaly that do not change how many rankings there are."""
-SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
-"""The kinds of anomaly that may be that nothing comes."""
 FEWEST_BACK = 2 * HOUR
 """How long something lasts at least."""
 
@@ -131,20 +130,16 @@ class Traffic:
         ends = [
             one.until
             for one in self.progress.spans
-            if _concerns(one.kind, one.segment, segment)
+            if _concerns(segment, one.kind, one.segment)
             and one.until > self.moment - LONGEST * HOUR
         ]
         ends += [
             self._find_return(one)
             for one in self.progress.anomalies
-            if is_silence(one) and _concerns(one.kind, one.segment, segment)
+            if one.is_silence and _concerns(segment, *one.key)
         ]
-        ends += [
-            one.since
-            for one in self.progress.restarts
-            if one.segment == segment and one.kind not in OF_LABELS
-        ]
-        hours = (self.moment - max(ends, default=0)) // HOUR
+        ends.append(self.progress.find_restart(partial(_restarts, segment)))
+        hours = (self.moment - max(ends)) // HOUR
         return self.recent(segment)[LONGEST - max(0, min(hours, LONGEST)) :]
 
     def usual(self, segment: Segment = TOTAL) -> Usual | None:
@@ -175,8 +170,8 @@ class Traffic:
             return np.ones(len(WINDOWS))
         of_all, of_mine = usual.spans[0, self.end], mine.spans[0, self.end]
         counts = self.recent()
-        if segment.slice and segment.slice[0][1] != MISSING:
-            lacking = Segment(slice=((segment.slice[0][0], MISSING),))
+        if segment.slice and not segment.is_missing:
+            lacking = place_missing(segment.attribute)
             without = self.usual(lacking)
             of_all = of_all - (0.0 if without is None else without.spans[0, self.end])
             counts = counts - self.recent(lacking)
@@ -188,23 +183,34 @@ class Traffic:
             everything = sum_windows(counts) / np.maximum(of_all, 1e-9)
         return np.where(is_known, others / np.where(is_known, expected, 1.0), everything)
 
-    def find_fall(self, segment: Segment, *, scale: Hours | None = None) -> Change | None:
-        """Find a fall by half or more, also compared with the other rankings."""
+    def find_steady(self, segment: Segment) -> Usual | None:
+        """Return what is usual of a segment that is watched, `None` where that is too little."""
         usual = self.usual(segment)
-        if usual is None or usual.daily < LEAST_DAILY:
+        return None if usual is None or usual.daily < LEAST_DAILY else usual
+
+    def find_fall(self, segment: Segment, *, scale: Hours | float = 1.0) -> Change | None:
+        """Find a fall by half or more, also compared with the other rankings."""
+        usual = self.find_steady(segment)
+        if usual is None:
             return None
-        lowest = usual.spans[1, self.end]
-        if scale is not None:
-            lowest = lowest * np.minimum(scale, 1.0)
+        lowest = usual.spans[1, self.end] * np.minimum(scale, 1.0)
         return self._judge(segment, find_fall(self.since_end(segment), lowest, usual.variance))
+
+    def find_rise(self, segment: Segment, *, scale: Hours | float = 1.0) -> Change | None:
+        """Find a rise to twice of what is usual or more, also compared with the others."""
+        usual = self.find_steady(segment)
+        if usual is None:
+            return None
+        highest = usual.spans[2, self.end] * np.maximum(scale, 1.0)
+        return self._judge(segment, find_rise(self.since_end(segment), highest, usual.variance))
 
     def find_silence(self, segment: Segment, *, scale: Hours | float = 1.0) -> Change | None:
         """Find that nothing comes any more, whatever came before.
 
         Where few rankings are known to come, it takes longer.
         """
-        usual, hours = self.usual(segment), self.count_silence(segment)
-        if usual is None or usual.daily < LEAST_DAILY or not hours:
+        usual, hours = self.find_steady(segment), self.count_silence(segment)
+        if usual is None or not hours:
             return None
         level = self.find_level(segment, self.moment - hours * HOUR)
         lowest = usual.spans[1, self.end] * np.minimum(scale, 1.0) * level
@@ -226,16 +232,6 @@ class Traffic:
         count = float(self.recent(segment)[start : start + kept].sum())
         # One more, so that where nearly nothing comes, silence is not a surprise.
         return min(1.0, (count + 1) / expected)
-
-    def find_rise(self, segment: Segment, *, scale: Hours | None = None) -> Change | None:
-        """Find a rise to twice of what is usual or more, also compared with the others."""
-        usual = self.usual(segment)
-        if usual is None or usual.daily < LEAST_DAILY:
-            return None
-        highest = usual.spans[2, self.end]
-        if scale is not None:
-            highest = highest * np.maximum(scale, 1.0)
-        return self._judge(segment, find_rise(self.since_end(segment), highest, usual.variance))
 
     def count_silence(self, segment: Segment) -> int:
         """Count the last hours without any ranking, up to a week."""
@@ -303,22 +299,10 @@ class Traffic:
 
     def _find_gaps(self, segment: Segment) -> tuple[tuple[int, int], ...]:
         """Find the times from which nothing is learned."""
-        progress = self.progress
-        found = [
-            (one.since, one.until)
-            for one in progress.spans
-            if one.until > self.start and _concerns(one.kind, one.segment, segment)
-        ]
-        found += [
-            (one.began, self.moment)
-            for one in progress.anomalies
-            if _concerns(one.kind, one.segment, segment)
-        ]
-        found += [
-            (self.start, one.since)
-            for one in progress.restarts
-            if one.segment == segment and one.kind not in OF_LABELS
-        ]
+        found = self.progress.list_unusual(partial(_concerns, segment), self.moment)
+        restart = self.progress.find_restart(partial(_restarts, segment))
+        found = [(since, until) for since, until in found if until > self.start]
+        found += [(self.start, restart)] if restart else []
         # Whole hours, and no later than what is learned from: the same while nothing changes.
         return tuple(
             sorted((since // HOUR, -(-min(until, self.midnight) // HOUR)) for since, until in found)
@@ -359,20 +343,20 @@ class Traffic:
         return min(of, default=self.moment)
 
 
-def is_silence(anomaly: Anomaly) -> bool:
-    """Return whether an anomaly is that no rankings come at all of a segment."""
-    return (
-        anomaly.kind in SILENT_KINDS
-        and not anomaly.evidence.get("is_new")
-        and not (anomaly.segment.slice and anomaly.segment.slice[0][1] == MISSING)
-    )
+def place_missing(attribute: str) -> Segment:
+    """Return the segment of the rankings without an attribute."""
+    return Segment(slice=((attribute, MISSING),))
 
 
-def _concerns(kind: Kind, segment: Segment, other: Segment) -> bool:
+def _concerns(segment: Segment, kind: Kind, wrong: Segment) -> bool:
     """Return whether counts of a segment tell nothing while something is wrong with another one."""
     if kind in OF_LABELS:
         return False
-    if segment.slice and segment.slice[0][1] == MISSING and other.slice:
+    if wrong.is_missing and segment.slice:
         # Where an attribute is missing, so are its values.
-        return segment.slice[0][0] == other.slice[0][0]
-    return segment in {TOTAL, other}
+        return segment.attribute == wrong.attribute
+    return wrong in {TOTAL, segment}
+
+
+def _restarts(segment: Segment, kind: Kind, restarted: Segment) -> bool:
+    return restarted == segment and kind not in OF_LABELS

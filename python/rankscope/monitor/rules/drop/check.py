@@ -10,9 +10,8 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.floors import T, turn, turn_mean
 from rankscope.monitor.rules.drop.labels import check_labels
-from rankscope.monitor.rules.drop.mix import observe
 from rankscope.monitor.rules.drop.step import FINAL
-from rankscope.records import replace
+from rankscope.records import record, replace
 from rankscope.stats.means import Mean, estimate_mean
 from rankscope.stats.sequential.detector import Detector, advance
 from rankscope.stats.sequential.lanes import judge_lane
@@ -20,17 +19,14 @@ from rankscope.stats.sequential.recovery import follow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.rules.drop.floors import Floors
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.drop.step import Step
     from rankscope.monitor.rules.evidence import Evidence
     from rankscope.monitor.rules.stream import Stream
-    from rankscope.monitor.store.records import Context
     from rankscope.stats.sequential.observations import Observations
 
 LEVEL = 0.95
@@ -39,47 +35,47 @@ Z = 1.959963984540054
 NO_VALUE = "no ranking has a value yet"
 
 
-def check_stream(
-    stream: Stream,
-    lane: Evidence,
-    rule: DropRule,
-    step: Step,
-    *,
-    period: Sample,
-    rows: NDArray[np.int64],
-    contexts: Mapping[int, Context],
-    slicing: Slicing,
-) -> Stream:
+@record(frozen=True, slots=True)
+class Period:
+    """A period that a rule checks.
+
+    Args:
+        rule: The rule.
+        step: Which period.
+        sample: Its rankings.
+        floors: What streams are compared with.
+    """
+
+    rule: DropRule
+    step: Step
+    sample: Sample
+    floors: Floors
+
+
+def check_stream(stream: Stream, lane: Evidence, period: Period, rows: NDArray[np.int64]) -> Stream:
     """Check the rankings of a period for a stream that has a baseline."""
-    values = turn(rule, period.values[rule.measure][rows])
+    rule, step, sample = period.rule, period.step, period.sample
+    values = turn(rule, sample.values[rule.measure][rows])
     if lane.usual is None:
         return stream
-    seen = observe(values, period, rows, lane.mix, contexts=contexts, slicing=slicing)
+    seen = period.floors.reader.cells.observe(values, sample, rows, lane.mix)
     if step.age == FINAL and step.until - step.start >= DAY:
         labels = check_labels(
             stream.label_days,
             day=step.start // DAY,
             rankings=len(rows),
-            labels=int(period.labels[rows].sum()),
+            labels=int(sample.labels[rows].sum()),
         )
         stream = replace(stream, labels=labels.state, label_days=labels.days, told=labels.told)
     is_usual = step.age != FINAL or stream.labels == "usual"
     try:
-        followed = _detect(
-            lane,
-            rule,
-            step,
-            seen,
-            gains=period.gains[rows],
-            discounts=period.discounts[rows],
-            is_usual=is_usual,
-        )
+        followed = _detect(lane, period, rows, seen, is_usual=is_usual)
     except InputError as error:
         return replace(stream, reason=error.message)
     if followed.detector is None:
         return replace(stream, reason=NO_VALUE) if step.age == FINAL else stream
     if step.age == FINAL:
-        shown = estimate_mean(values, period.clusters[rows], T)
+        shown = estimate_mean(values, sample.clusters[rows], T)
         if shown.rankings and followed.judged == "value":
             followed = replace(followed, value=turn_mean(rule, shown))
         stream = replace(stream, reason="")
@@ -88,17 +84,16 @@ def check_stream(
 
 def _detect(
     lane: Evidence,
-    rule: DropRule,
-    step: Step,
+    period: Period,
+    rows: NDArray[np.int64],
     seen: Observations,
     *,
-    gains: NDArray[np.float64],
-    discounts: NDArray[np.float64],
     is_usual: bool,
 ) -> Evidence:
     """Collect evidence that the mean is below what is expected."""
     if lane.usual is None:
         return lane
+    rule, step, gains = period.rule, period.step, period.sample.gains[rows]
     usual, is_day = lane.usual, step.until - step.start >= DAY
     users = lane.users if lane.day == step.start // DAY else 0
     users += _count_users(seen)
@@ -110,7 +105,7 @@ def _detect(
         usual,
         seen,
         gains,
-        discounts,
+        period.sample.discounts[rows],
         shared=None if is_day else users,
         recent_gain=None if is_day else _average_gain(recent),
         has_usual_labels=is_usual,

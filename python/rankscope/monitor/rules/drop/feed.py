@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from rankscope.deferred import np
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
-from rankscope.monitor.rules.drop.check import check_stream
-from rankscope.monitor.rules.drop.dimensions import find_dimension
+from rankscope.monitor.rules.drop.check import Period, check_stream
 from rankscope.monitor.rules.drop.grades import START, compare_grades
 from rankscope.monitor.rules.drop.name import name_drops
+from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.rules.drop.step import FINAL, pass_step
 from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import ALL, Stream
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.rules.drop.floors import Floors
+    from rankscope.monitor.rules.drop.mix import Cells
     from rankscope.monitor.rules.drop.progress import RuleProgress
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
@@ -45,16 +45,7 @@ MOST_STREAMS = 400
 """A rule watches so many versions and slices at most, those with the most rankings."""
 
 
-def feed(
-    progress: RuleProgress,
-    rule: DropRule,
-    step: Step,
-    period: Sample,
-    *,
-    contexts: Mapping[int, Context],
-    slicing: Slicing,
-    floors: Floors,
-) -> RuleProgress:
+def feed(progress: RuleProgress, period: Period) -> RuleProgress:
     """Check the next period for a rule.
 
     A rule watches the versions with the most rankings in the period; of two with as many, one that
@@ -64,45 +55,38 @@ def feed(
     baseline has some of theirs; what is expected of them is made then, and stays. Where labels are
     late or lost, the period tells nothing, so that a lack of labels is never taken for a drop.
     """
+    rule, step, sample = period.rule, period.step, period.sample
+    reader = period.floors.reader
+    cells = reader.cells
     watched = {
         (stream.model, stream.version) for stream in progress.streams if stream.version != ALL
     }
-    folding = _choose(rule, period, contexts, watched)
-    has_anchor = step.age == FINAL and floors.has_anchor(rule)
-    groups = group_contexts(rule, period, contexts, slicing, folding=folding, has_anchor=has_anchor)
+    folding = _choose(rule, sample, cells.contexts, watched)
+    has_anchor = step.age == FINAL and period.floors.has_anchor(rule)
+    groups = group_contexts(rule, sample, cells, folding, has_anchor=has_anchor)
     passed = pass_step(progress, step)
     is_late = False
     if step.age == FINAL:
-        passed = _count(passed, groups, period)
+        passed = _count(passed, groups, sample)
         is_late = passed.has_late_labels and not all(
             stream.knows_labels for stream in progress.streams
         )
-    sizes = {key: period.count(numbers) for key, numbers in groups.items()}
+    sizes = {key: sample.count(numbers) for key, numbers in groups.items()}
     known = {stream.key: stream for stream in progress.streams if _is_watched(stream, folding)}
-    new = [key for key in groups if key not in known and is_kept(key[2], slicing)]
+    new = [key for key in groups if key not in known and is_kept(key[2], cells.slicing)]
     new.sort(key=lambda key: (-sizes[key], key))
     room = max(MOST_STREAMS - len(known), 0)
     known |= {key: _begin(key, progress.streams, step) for key in new[:room]}
-    lanes = 1 + len(rule.choose_ages(floors.window))
+    lanes = 1 + len(rule.choose_ages(reader.scene.window))
     streams = []
     for key, stream in sorted(known.items()):
         followed: Stream | None = stream
         if step.age == FINAL:
             followed = _follow(stream, step, shown={key[:2] for key in groups}, has=key in groups)
         if followed is not None and key in groups:
-            rows = period.find(groups[key])
-            followed = _check(
-                followed,
-                rule,
-                step,
-                period,
-                rows,
-                is_late=is_late,
-                count=len(known) * lanes,
-                contexts=contexts,
-                slicing=slicing,
-                floors=floors,
-            )
+            rows = sample.find(groups[key])
+            count = len(known) * lanes
+            followed = _check(followed, period, rows, is_late=is_late, count=count)
         if followed is not None:
             streams.append(followed)
     return replace(
@@ -177,23 +161,14 @@ def _follow(stream: Stream, step: Step, *, shown: set[Pair], has: bool) -> Strea
 
 
 def _check(
-    stream: Stream,
-    rule: DropRule,
-    step: Step,
-    period: Sample,
-    rows: NDArray[np.int64],
-    *,
-    is_late: bool,
-    count: int,
-    contexts: Mapping[int, Context],
-    slicing: Slicing,
-    floors: Floors,
+    stream: Stream, period: Period, rows: NDArray[np.int64], *, is_late: bool, count: int
 ) -> Stream:
     """Check the rankings of a stream; its baseline is made first if it has none."""
+    step, sample = period.step, period.sample
     age = timedelta(microseconds=step.age)
     lane = stream.lane(age) or Evidence(age=age)
     if lane.mean is None:
-        floor = floors.find(rule, stream.key, lane, step, count)
+        floor = period.floors.find(period.rule, stream.key, lane, step, count)
         lane = floor.lane
         if age and lane.mean is None:
             return stream
@@ -207,14 +182,12 @@ def _check(
                 label_days=floor.label_days or stream.label_days,
             )
         if floor.grades is not None:
-            told = compare_grades(floor.grades, floor.lists, period.grades, len(period.times))
+            told = compare_grades(floor.grades, floor.lists, sample.grades, len(sample.times))
             others = [one for one in stream.warnings if not one.startswith(START)]
             stream = replace(stream, warnings=(*others, *([told] if told else [])))
     if lane.mean is None or (is_late and not stream.knows_labels):
         return stream
-    return check_stream(
-        stream, lane, rule, step, period=period, rows=rows, contexts=contexts, slicing=slicing
-    )
+    return check_stream(stream, lane, period, rows)
 
 
 def _choose(
@@ -234,18 +207,17 @@ def _choose(
 def group_contexts(
     rule: DropRule,
     period: Sample,
-    contexts: Mapping[int, Context],
-    slicing: Slicing,
+    cells: Cells,
+    folding: Folding,
     *,
-    folding: Folding | None = None,
-    has_anchor: bool = False,
+    has_anchor: bool,
 ) -> dict[Key, list[int]]:
     """Return the contexts of each version and slice that a rule watches, if any."""
-    attributes = [name for name, _ in slicing.values]
+    attributes = [name for name, _ in cells.slicing.values]
     dimensions = [(), *(find_dimension(name, attributes) for name in rule.slices)]
     groups: dict[Key, list[int]] = {}
     for number in np.unique(period.contexts).tolist():
-        context = contexts[number]
+        context = cells.contexts[number]
         if rule.model is not None and context.model != rule.model:
             continue
         said = dict(context.attributes)
@@ -254,8 +226,7 @@ def group_contexts(
             for names in dict.fromkeys(dimensions)
             if all(name in said for name in names)
         ]
-        pair = context.model, context.version
-        model, version = pair if folding is None else folding.place(*pair)
+        model, version = folding.place(context.model, context.version)
         for place in places:
             groups.setdefault((model, version, place), []).append(number)
             if has_anchor and model != OTHER:

@@ -8,10 +8,9 @@ from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.evaluate.contexts import find_contexts
-from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime
-from rankscope.monitor.rules.drop.mix import choose_mix, observe
-from rankscope.monitor.rules.drop.sample import View, collect_samples
+from rankscope.monitor.rules.drop.sample import collect_samples
 from rankscope.monitor.rules.drop.step import FINAL
 from rankscope.monitor.rules.stream import ALL
 from rankscope.records import record, replace
@@ -24,22 +23,19 @@ from rankscope.stats.sequential.lanes import fit_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
     from typing import TypeAlias, TypeVar
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.definition.configuration import BaselineChoice
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.rules.drop.periods import PeriodReader
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.drop.step import Step
     from rankscope.monitor.rules.evidence import Evidence
     from rankscope.monitor.rules.stream import LabelDay
-    from rankscope.monitor.store.records import Context, Version
-    from rankscope.monitor.store.store import StoreReader
     from rankscope.stats.means import Mean
 
     Number = TypeVar("Number", float, NDArray[np.float64])
@@ -119,49 +115,18 @@ class Floors:
     """Finds what streams are compared with, and reads each part of the baseline once.
 
     Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        choice: What values are held against.
-        definition: The definition to evaluate with.
-        contexts: What rankings have in common.
-        versions: The versions that have rankings.
-        slicing: The attributes and values that have slices.
-        ages: The ages of the values that rules check, the youngest first; `FINAL` is the last.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: The number of threads.
+        reader: Reads periods of the same project.
+
+    Attributes:
+        reader: Reads periods of the same project.
     """
 
-    def __init__(
-        self,
-        store: StoreReader,
-        project: str,
-        choice: BaselineChoice | None,
-        definition: Definition,
-        *,
-        contexts: Mapping[int, Context],
-        versions: Sequence[Version],
-        slicing: Slicing,
-        ages: Sequence[int],
-        now: int,
-        threads: int | None = None,
-    ) -> None:
-        self._store = store
-        self._project = project
-        self._choice = choice
-        self._definition = definition
-        self._contexts = contexts
-        self._versions = versions
-        self._slicing = slicing
-        self._ages = ages
-        self._now = now
-        self._threads = threads
+    def __init__(self, reader: PeriodReader) -> None:
+        self.reader = reader
+        self._scene = reader.scene
+        self._choice = reader.scene.configuration.baseline
         self._samples: dict[tuple[_Wanted, int], Sample] = {}
         self._found: dict[tuple[str, str | None, str | None], tuple[int, ...]] = {}
-
-    @property
-    def window(self) -> int:
-        """The attribution window, in microseconds."""
-        return self._definition.window * SECOND
 
     def has_anchor(self, rule: DropRule) -> bool:
         """Whether a rule compares models with a baseline that releases don't renew."""
@@ -181,7 +146,7 @@ class Floors:
         sliced = [
             number
             for number in wanted.contexts
-            if asked.issubset(self._contexts[number].attributes)
+            if asked.issubset(self.reader.contexts[number].attributes)
         ]
         rows = sample.find(sliced)
         tried = replace(lane, tried=wanted.name)
@@ -212,14 +177,15 @@ class Floors:
     ) -> Evidence:
         """Return a lane with what the rankings of a baseline make expected."""
         values, clusters = turn(rule, sample.values[rule.measure][rows]), sample.clusters[rows]
-        threads = count_threads(self._threads)
+        threads = count_threads(self._scene.threads)
         mean = estimate_mean(values, clusters, T, threads)
         if mean.clusters < 2:
             return replace(
                 lane, reason=f"the baseline has {_count_users(mean.clusters)} with a value"
             )
-        mix = choose_mix(rule, place, sample, rows, contexts=self._contexts, slicing=self._slicing)
-        seen = observe(values, sample, rows, mix, contexts=self._contexts, slicing=self._slicing)
+        cells = self.reader.cells
+        mix = cells.choose_mix(rule, place, sample, rows)
+        seen = cells.observe(values, sample, rows, mix)
         try:
             usual = fit_lane(
                 seen,
@@ -246,24 +212,21 @@ class Floors:
     def _read(self, wanted: _Wanted, key: Key, step: Step) -> Sample:
         """Read the rankings of a baseline, with the values of later ages that will be asked for."""
         if (wanted, step.age) not in self._samples:
-            views = {(wanted, step.age): self._view(wanted, step.age)}
-            for age in self._ages[self._ages.index(step.age) + 1 :]:
+            scene, reader = self._scene, self.reader
+            views = {(wanted, step.age): reader.view(step.age, wanted.now)}
+            for age in reader.ages_after(step.age):
                 later = self._want(key, replace(step, age=age))
-                if isinstance(later, _Wanted) and later.shows(wanted) and later.is_known(self._now):
-                    views[later, age] = self._view(later, age)
+                if isinstance(later, _Wanted) and later.shows(wanted) and later.is_known(scene.now):
+                    views[later, age] = reader.view(age, later.now)
             samples = collect_samples(
-                self._store.read(self._project, wanted.since, wanted.until),
+                scene.store.read(scene.project, wanted.since, wanted.until),
                 wanted.contexts,
                 list(views.values()),
-                threads=self._threads,
+                threads=scene.threads,
             )
             self._forget()
             self._samples |= dict(zip(views, samples, strict=True))
         return self._samples[wanted, step.age]
-
-    def _view(self, wanted: _Wanted, age: int) -> View:
-        definition = self._definition if age == FINAL else at_age(self._definition, age)
-        return View(definition, wanted.now)
 
     def _forget(self) -> None:
         """Forget the baselines that were read first, where all of them are large."""
@@ -276,7 +239,7 @@ class Floors:
         choice = self._choice
         if choice is None:
             return "the project has no baseline"
-        wait = step.age or self.window
+        wait = self.reader.wait(step.age)
         if version == ALL:
             return self._want_history(model, step.start, wait)
         # The labels of a set that was judged have no age: early values are compared with those of
@@ -286,25 +249,19 @@ class Floors:
         if choice.kind == "period":
             numbers = self._find_contexts("production", choice.model, choice.version)
             begin, end = read_span(choice.since, choice.until)
-            return _Wanted(begin or 0, end or 0, min((end or 0) + wait, self._now), numbers)
+            return _Wanted(begin or 0, end or 0, min((end or 0) + wait, self._scene.now), numbers)
         numbers = self._find_contexts(choice.environment, choice.model, choice.version)
-        theirs = [one for one in self._versions if one.environment == choice.environment]
+        theirs = [one for one in self._scene.versions if one.environment == choice.environment]
         since = min((one.first for one in theirs), default=0)
         until = max((one.last for one in theirs), default=-1) + 1
         return _Wanted(since, until, None, numbers, sum(one.rankings for one in theirs))
 
     def _want_version(self, model: str, version: str, wait: int) -> _Wanted | str:
-        before = find_previous(self._versions, model=model, version=version)
+        before = find_previous(self._scene.versions, model=model, version=version)
         if before is None:
             return f"there is no earlier version of {model or 'the model'}"
-        here, earlier = (
-            next(
-                one
-                for one in self._versions
-                if (one.environment, one.model, one.version) == ("production", model, name)
-            )
-            for name in (version, before)
-        )
+        shown = {one.version: one for one in self._scene.shown if one.model == model}
+        here, earlier = shown[version], shown[before]
         since = here.first - min(
             LONGEST, _fit_length(earlier.first, earlier.last, earlier.rankings)
         )
@@ -313,7 +270,9 @@ class Floors:
 
     def _want_history(self, model: str, start: int, wait: int) -> _Wanted | str:
         theirs = [
-            one for one in self._versions if one.environment == "production" and one.model == model
+            one
+            for one in self._scene.versions
+            if one.environment == "production" and one.model == model
         ]
         first = min((one.first for one in theirs), default=start)
         last = max((one.last for one in theirs), default=start)
@@ -329,7 +288,9 @@ class Floors:
     ) -> tuple[int, ...]:
         key = environment, model, version
         if key not in self._found:
-            self._found[key] = tuple(find_contexts(self._contexts, environment, model, version))
+            self._found[key] = tuple(
+                find_contexts(self.reader.contexts, environment, model, version)
+            )
         return self._found[key]
 
 
@@ -337,11 +298,6 @@ def _tell_short(first: int) -> str:
     """Say from when on there is a long-term baseline, given the first ranking."""
     from_then = describe_time(first - first % DAY + LEAST + DAY)
     return f"watched from {from_then} on, when there are two weeks to compare with"
-
-
-def at_age(definition: Definition, age: int) -> Definition:
-    """Return a definition whose labels count up to an age, in microseconds."""
-    return replace(definition, window=age // SECOND)
 
 
 def find_tolerance(rule: DropRule, baseline: float) -> float:

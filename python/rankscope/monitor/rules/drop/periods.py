@@ -5,21 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
-from rankscope.monitor.rules.drop.floors import Floors, at_age
+from rankscope.monitor.rules.drop.mix import Cells
 from rankscope.monitor.rules.drop.sample import View, collect_samples
 from rankscope.monitor.rules.drop.step import FINAL
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.drop.step import Step
-    from rankscope.monitor.store.records import Context, Version
-    from rankscope.monitor.store.store import StoreReader
+    from rankscope.monitor.rules.run import Scene
+    from rankscope.monitor.store.records import Context
 
 
 MOST_HELD = 600_000
@@ -56,65 +54,33 @@ class PeriodReader:
     """Reads periods and baselines, once for all rules of a project.
 
     Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        slicing: Which values have slices of their own.
+        scene: What the rules are checked on.
         measures: The names of the measures that rules need.
         ages: The ages of the early values that rules check.
-        versions: The versions that have rankings.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: The number of threads.
+
+    Attributes:
+        scene: What the rules are checked on.
+        definition: The definition of the project, with these measures only.
+        ages: The ages of the values that rules check, the youngest first; `FINAL` is the last.
     """
 
-    def __init__(
-        self,
-        store: StoreReader,
-        project: str,
-        configuration: Configuration,
-        slicing: Slicing,
-        *,
-        measures: Collection[str],
-        ages: Collection[int],
-        versions: Sequence[Version],
-        now: int,
-        threads: int | None,
-    ) -> None:
-        definition = configuration.definition
+    def __init__(self, scene: Scene, measures: Collection[str], ages: Collection[int] = ()) -> None:
+        definition = scene.configuration.definition
         chosen = tuple(one for one in definition.measures if one.name in measures)
-        self._store = store
-        self._project = project
-        self._definition = replace(definition, measures=chosen) if chosen else definition
-        self._choice = configuration.baseline
-        self._slicing = slicing
-        self._versions = versions
-        self._window = definition.window * SECOND
-        self._now = now
-        self._threads = threads
-        # What is final comes last.
-        self._ages = (*sorted(ages), FINAL)
+        self.scene = scene
+        self.definition = replace(definition, measures=chosen) if chosen else definition
+        self.ages = (*sorted(ages), FINAL)
         self._held: list[_ReadSpan] = []
 
     @cached_property
     def contexts(self) -> dict[int, Context]:
         """The contexts, read when the first period is due."""
-        return self._store.contexts(self._project)
+        return self.scene.store.contexts(self.scene.project)
 
     @cached_property
-    def floors(self) -> Floors:
-        """The baseline that values are compared with."""
-        return Floors(
-            self._store,
-            self._project,
-            self._choice,
-            self._definition,
-            contexts=self.contexts,
-            versions=self._versions,
-            slicing=self._slicing,
-            ages=self._ages,
-            now=self._now,
-            threads=self._threads,
-        )
+    def cells(self) -> Cells:
+        """The cells that rankings are in."""
+        return Cells(self.contexts, self.scene.slicing)
 
     def read(self, step: Step) -> Sample:
         """Read a period of production, with the values that rankings have at its age.
@@ -126,7 +92,7 @@ class PeriodReader:
         if held is None:
             until = step.until
             if step.age != FINAL:
-                closed = (self._now - step.age) // HOUR * HOUR
+                closed = (self.scene.now - step.age) // HOUR * HOUR
                 until = max(until, min(step.start - step.start % DAY + DAY, closed))
             held = self._collect(step.age, step.start, until)
         if (held.start, held.until) == (step.start, step.until):
@@ -135,9 +101,9 @@ class PeriodReader:
 
     def _collect(self, age: int, since: int, until: int) -> _ReadSpan:
         """Read rankings, and hold them with their values at an age and at later ones."""
-        self._held = [one for one in self._held if one.until + self._wait(one.age) >= since]
-        later = self._ages[self._ages.index(age) + 1 :]
-        known = [one for one in later if until + self._wait(one) <= self._now]
+        self._held = [one for one in self._held if one.until + self.wait(one.age) >= since]
+        later = self.ages_after(age)
+        known = [one for one in later if until + self.wait(one) <= self.scene.now]
         ages = [age, *(known if self._has_room(1 + len(known)) else ())]
         shown = [
             number
@@ -145,16 +111,10 @@ class PeriodReader:
             if context.environment == "production"
         ]
         samples = collect_samples(
-            self._store.read(self._project, since, until),
+            self.scene.store.read(self.scene.project, since, until),
             shown,
-            [
-                View(
-                    at_age(self._definition, one) if one else self._definition,
-                    until + self._wait(one),
-                )
-                for one in ages
-            ],
-            threads=self._threads,
+            [self.view(one, until + self.wait(one)) for one in ages],
+            threads=self.scene.threads,
         )
         found = [
             _ReadSpan(one, since, until, sample) for one, sample in zip(ages, samples, strict=True)
@@ -167,6 +127,15 @@ class PeriodReader:
         sizes = [len(one.sample.times) for one in self._held]
         return sum(sizes) + count * max(sizes, default=0) <= MOST_HELD
 
-    def _wait(self, age: int) -> int:
+    def ages_after(self, age: int) -> tuple[int, ...]:
+        """Return the later ages of values."""
+        return self.ages[self.ages.index(age) + 1 :]
+
+    def wait(self, age: int) -> int:
         """Return how long after a ranking its values of an age are known."""
-        return age or self._window
+        return age or self.scene.window
+
+    def view(self, age: int, now: int | None) -> View:
+        """Return what is known of rankings as of a time, whose labels count up to an age."""
+        definition = self.definition
+        return View(replace(definition, window=age // SECOND) if age else definition, now)

@@ -5,25 +5,20 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, b64encode
 
-from rankscope.monitor.rules.run import find_first
-from rankscope.monitor.rules.stored import Stored
+from rankscope.monitor.rules.run import Progress
 from rankscope.monitor.rules.stream import Stream
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import TypeAlias
+    from typing import Any, Self
 
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.rules.drop.rule import DropRule
-
-    # A model, a version and a slice.
-    Key: TypeAlias = tuple[str, str, Slice]
+    from rankscope.monitor.rules.finding import StreamKey
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class RuleProgress(Stored):
+class RuleProgress(Progress):
     """The periods a rule has checked, and what it has concluded.
 
     Args:
@@ -74,27 +69,64 @@ class RuleProgress(Stored):
             newest_labelled=labelled,
         )
 
-    def restart(self, keys: Collection[Key] | None = None) -> RuleProgress:
+    @classmethod
+    def begin(cls, basis: str, first: int, seq: int) -> Self:
+        """Return the progress of a rule before its first period."""
+        return cls(basis=basis, first=first, following=first, seq=seq)
+
+    @property
+    def is_alert(self) -> bool:
+        """Whether a stream has fallen."""
+        return any(stream.state == "ALERT" for stream in self.streams)
+
+    def restart(
+        self,
+        keys: Collection[StreamKey],
+        now: int,  # noqa: ARG002 - whenever that was
+        *,
+        is_all: bool,
+    ) -> Self:
         """Discard the evidence of some streams, or of all, but keep what is expected."""
+        chosen = {key[1:] for key in keys}
         streams = (
-            each.restart() if keys is None or each.key in keys else each for each in self.streams
+            each.restart() if is_all or each.key in chosen else each for each in self.streams
         )
         return replace(self, streams=tuple(streams))
 
+    def describe(self) -> dict[str, Any]:
+        """Return its streams, and what was left out."""
+        told = (told for stream in self.streams for told in list_warnings(stream))
+        return {
+            "streams": tuple(sorted(self.streams, key=_urgency)),
+            "late_rankings": self.late_rankings,
+            "passed_over": self.passed_over,
+            "warnings": tuple(dict.fromkeys(told)),
+            "unwatched": self.unwatched,
+        }
+
     def to_text(self) -> str:
-        """Return all of it as text that `from_text` reads back: JSON, compressed.
+        """Return it as compressed JSON.
 
         A third of JSON is the names of its fields, and baselines of many streams are alike.
         """
         return b64encode(zlib.compress(self.to_json().encode())).decode()
 
-    @staticmethod
-    def from_text(text: str) -> RuleProgress:
+    @classmethod
+    def from_text(cls, text: str) -> Self:
         """Read what `to_text` has written."""
-        return RuleProgress.from_json(zlib.decompress(b64decode(text)).decode())
+        return cls.from_json(zlib.decompress(b64decode(text)).decode())
 
 
-def begin(rule: DropRule, basis: str, now: int, seq: int) -> RuleProgress:
-    """Return the progress of a rule before its first period."""
-    first = find_first(rule, now, rule.length)
-    return RuleProgress(basis=basis, first=first, following=first, seq=seq)
+def list_warnings(stream: Stream) -> tuple[str, ...]:
+    """Return what makes conclusions about a stream doubtful."""
+    if stream.labels == "usual" or stream.state == "ALERT":
+        return stream.warnings
+    told = (
+        f"{stream.name}: labels were {stream.labels}, {stream.told}; it is judged by the ranks of "
+        "the labels that are there"
+    )
+    return (*stream.warnings, told)
+
+
+def _urgency(stream: Stream) -> tuple[object, ...]:
+    return stream.state != "ALERT", -stream.log_evidence, stream.key

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from rankscope.monitor.events.limits import HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import count_micros, write_duration
-from rankscope.monitor.rules.drop.dimensions import find_dimension
 from rankscope.monitor.rules.measured import check_measure
 from rankscope.monitor.rules.rule import Rule, bad
 from rankscope.monitor.rules.settings import (
@@ -24,6 +23,8 @@ from rankscope.monitor.rules.settings import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rankscope.monitor.definition.configuration import Configuration
 
 AGES = (15 * MINUTE, HOUR, 4 * HOUR)
@@ -166,3 +167,21 @@ def check_slice(name: str, configuration: Configuration) -> str:
             "add the attribute with rankscope monitor configure STORE --slice, or correct its name",
         )
     return name
+
+
+def find_dimension(name: str, attributes: Collection[str]) -> tuple[str, ...]:
+    """Return the attributes that a rule's slice names: one, two, or none if there are none such.
+
+    Examples:
+        >>> find_dimension("device:country", ("country", "device"))
+        ('device', 'country')
+        >>> find_dimension("client:app", ("client:app", "device")), find_dimension("os", ())
+        (('client:app',), ())
+    """
+    if name in attributes:
+        return (name,)
+    for at, letter in enumerate(name):
+        first, second = name[:at], name[at + 1 :]
+        if letter == BETWEEN and first != second and first in attributes and second in attributes:
+            return first, second
+    return ()

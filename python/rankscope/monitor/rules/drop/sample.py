@@ -116,18 +116,6 @@ def collect_samples(
     return [column.finish() for column in columns]
 
 
-def collect_sample(
-    chunks: Iterable[Chunk],
-    contexts: Collection[int],
-    view: View,
-    *,
-    threads: int | None = None,
-) -> Sample:
-    """Evaluate the rankings of some contexts whose values are final; see `collect_samples`."""
-    (sample,) = collect_samples(chunks, contexts, [view], threads=threads)
-    return sample
-
-
 class _Columns:
     """The columns of a sample, chunk by chunk.
 

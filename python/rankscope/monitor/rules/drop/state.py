@@ -11,12 +11,11 @@ from rankscope.monitor.events.times import (
     describe_time,
 )
 from rankscope.monitor.rules.drop.findings import describe_drop
-from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.state import RuleVerdict, list_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from rankscope.monitor.rules.drop.progress import RuleProgress
     from rankscope.monitor.rules.drop.rule import DropRule
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 QUIET_PERIODS = 2
 """After so many whole periods without a ranking there is no data."""
-
-MOST_NAMED = 3
 
 
 def decide(
@@ -81,9 +78,7 @@ def _tell_judged(rule: DropRule, judged: list[Stream]) -> list[str]:
 def _tell_stale(stale: list[Stream]) -> list[str]:
     """Describe the streams without data, those with the longest silence first."""
     ordered = sorted(stale, key=lambda one: (one.last or EPOCH, one.key))
-    told = [f"{stream.name}: {stream.reason}" for stream in ordered[:MOST_NAMED]]
-    more = len(ordered) - MOST_NAMED
-    return [*told, *([f"and {more} more"] if more > 0 else [])]
+    return list_first([f"{stream.name}: {stream.reason}" for stream in ordered])
 
 
 def _is_watched(rule: DropRule, version: Version) -> bool:
@@ -93,9 +88,8 @@ def _is_watched(rule: DropRule, version: Version) -> bool:
 def _tell_fallen(rule: DropRule, fallen: list[Stream]) -> str:
     """Describe the streams in ALERT, the one with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
-    told = [f"{stream.name}: {describe_drop(rule, stream)}" for stream in ordered[:MOST_NAMED]]
-    more = len(ordered) - MOST_NAMED
-    return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
+    told = [f"{stream.name}: {describe_drop(rule, stream)}" for stream in ordered]
+    return "; ".join(list_first(told))
 
 
 def percent(count: int, of: int) -> str:
@@ -106,31 +100,3 @@ def percent(count: int, of: int) -> str:
         '12%'
     """
     return f"{100 * count / of:.0f}%" if of else "none"
-
-
-def describe_progress(progress: RuleProgress) -> dict[str, Any]:
-    """Return fields of the state of a rule: its streams, and what was left out."""
-    return {
-        "streams": tuple(sorted(progress.streams, key=_urgency)),
-        "late_rankings": progress.late_rankings,
-        "passed_over": progress.passed_over,
-        "warnings": tuple(
-            dict.fromkeys(told for stream in progress.streams for told in list_warnings(stream))
-        ),
-        "unwatched": progress.unwatched,
-    }
-
-
-def list_warnings(stream: Stream) -> tuple[str, ...]:
-    """Return what makes conclusions about a stream doubtful."""
-    if stream.labels == "usual" or stream.state == "ALERT":
-        return stream.warnings
-    told = (
-        f"{stream.name}: labels were {stream.labels}, {stream.told}; it is judged by the ranks of "
-        "the labels that are there"
-    )
-    return (*stream.warnings, told)
-
-
-def _urgency(stream: Stream) -> tuple[object, ...]:
-    return stream.state != "ALERT", -stream.log_evidence, stream.key

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.progress import RuleProgress
     from rankscope.monitor.rules.drop.rule import DropRule
+    from rankscope.monitor.rules.run import Scene
 
 FINAL = 0
 """The age of values that are final."""
@@ -31,13 +32,13 @@ class Step:
     age: int = FINAL
 
 
-def next_step(rule: DropRule, progress: RuleProgress, window: int, grace: int) -> Step:
+def next_step(rule: DropRule, progress: RuleProgress, scene: Scene) -> Step:
     """Return the period that a rule checks next, whether it is due or not.
 
     Periods are checked in the order in which they can be: final periods once their attribution
     windows are closed, and the hours of early values once they have the age.
     """
-    steps = [_make_step(rule, progress, age, window, grace) for age in _list_ages(rule, window)]
+    steps = [_make_step(rule, progress, age, scene) for age in _list_ages(rule, scene)]
     # What is final comes first: it says more than what is early.
     return min(steps, key=lambda one: (one.due, one.start, one.age))
 
@@ -47,32 +48,20 @@ def pass_step(progress: RuleProgress, step: Step) -> RuleProgress:
     return _continue_at(progress, step.age, step.until)
 
 
-def pass_empty(
-    rule: DropRule,
-    progress: RuleProgress,
-    window: int,
-    grace: int,
-    *,
-    first: int,
-    last: int,
-    now: int,
-) -> tuple[RuleProgress, int]:
+def pass_empty(rule: DropRule, progress: RuleProgress, scene: Scene) -> tuple[RuleProgress, int]:
     """Pass the periods before the first ranking and those after the last one at once."""
+    first = min(one.first for one in scene.versions)
+    last = max(one.last for one in scene.versions)
     passed = 0
-    for age in _list_ages(rule, window):
-        step = _make_step(rule, progress, age, window, grace)
+    for age in _list_ages(rule, scene):
+        step = _make_step(rule, progress, age, scene)
         length = step.until - step.start
         if not progress.streams and step.start < first:
-            step = _make_step(
-                rule,
-                _continue_at(progress, age, max(step.start, min(first, now) // length * length)),
-                age,
-                window,
-                grace,
-            )
-            progress = _continue_at(progress, age, step.start)
-        if step.start > last and step.due <= now:
-            count = (now - step.due) // length + 1
+            start = max(step.start, min(first, scene.now) // length * length)
+            progress = _continue_at(progress, age, start)
+            step = _make_step(rule, progress, age, scene)
+        if step.start > last and step.due <= scene.now:
+            count = (scene.now - step.due) // length + 1
             passed += count
             progress = _continue_at(progress, age, step.start + count * length)
             if age == FINAL:
@@ -80,16 +69,17 @@ def pass_empty(
     return progress, passed
 
 
-def _list_ages(rule: DropRule, window: int) -> tuple[int, ...]:
-    return (FINAL, *rule.choose_ages(window))
+def _list_ages(rule: DropRule, scene: Scene) -> tuple[int, ...]:
+    return (FINAL, *rule.choose_ages(scene.window))
 
 
-def _make_step(rule: DropRule, progress: RuleProgress, age: int, window: int, grace: int) -> Step:
+def _make_step(rule: DropRule, progress: RuleProgress, age: int, scene: Scene) -> Step:
     if age == FINAL:
-        start, length, wait = progress.following, rule.length, window
+        start, length, wait = progress.following, rule.length, scene.window
     else:
         start, length, wait = dict(progress.early).get(age, progress.following), HOUR, age
-    return Step(due=start + length + wait + grace, start=start, until=start + length, age=age)
+    until = start + length
+    return Step(due=until + wait + scene.grace, start=start, until=until, age=age)
 
 
 def _continue_at(progress: RuleProgress, age: int, start: int) -> RuleProgress:

@@ -8,7 +8,7 @@ from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.cause import explain_fall, find_baseline_span, leave_out_rankers, shorten
 from rankscope.monitor.ask.trace import Span, trace_spans
 from rankscope.monitor.definition.slices import Slice
-from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.stored import Stored
@@ -22,11 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.rules.run import Scene
     from rankscope.monitor.rules.trace.rule import TraceRule
     from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import StoreReader
     from rankscope.trace.result import Trace
 
 DAYS = 7
@@ -102,96 +101,71 @@ class Night:
     problem: str = ""
 
 
-class NightlyTrace:
-    """Traces the last days of each model against its baseline.
+def check_night(scene: Scene, rule: TraceRule, held: Collection[SliceNight], moment: int) -> Night:
+    """Trace the last days of each model against its baseline, one model after another.
 
-    Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        versions: The versions that have rankings in production.
-        threads: The number of threads.
+    A slice is named wrongly in one of `run_length` nights on average, over all models together.
+    What changed everywhere is left to other rules, which know how much days differ.
     """
+    versions = scene.shown
+    models = _list_models(versions, rule, moment)
+    level = 1 / (rule.run_length * max(len(models), 1))
+    findings: list[Finding] = []
+    # Without a comparison nothing is known, so what was bad stays so.
+    kept = [one for one in held if one.model not in models]
+    silent = []
+    for model, version in models.items():
+        of_model = [one for one in held if one.model == model]
+        found = _trace(scene, rule, model, version, moment=moment, level=level)
+        if found is None:
+            silent.append(model)
+            kept += of_model
+            continue
+        fallen = _judge(found, rule.measure, model, versions)
+        findings += _compare(of_model, fallen, kept)
+    names = ", ".join(name or "the model without a name" for name in silent)
+    problem = f"nothing to compare with: {names}" if silent else ""
+    return Night(tuple(findings), tuple(kept), len(models) - len(silent), problem)
 
-    def __init__(
-        self,
-        store: StoreReader,
-        project: str,
-        configuration: Configuration,
-        versions: Sequence[Version],
-        *,
-        threads: int | None = None,
-    ) -> None:
-        self._store = store
-        self._project = project
-        self._configuration = configuration
-        self._versions = versions
-        self._threads = threads
 
-    def check(self, rule: TraceRule, held: Collection[SliceNight], moment: int) -> Night:
-        """Return what a night finds, one model after another.
-
-        A slice is named wrongly in one of `run_length` nights on average, over all models together.
-        What changed everywhere is left to other rules, which know how much days differ.
-        """
-        models = _list_models(self._versions, rule, moment)
-        level = 1 / (rule.run_length * max(len(models), 1))
-        findings: list[Finding] = []
-        # Without a comparison nothing is known, so what was bad stays so.
-        kept = [one for one in held if one.model not in models]
-        silent = []
-        for model, version in models.items():
-            of_model = [one for one in held if one.model == model]
-            found = self._trace(rule, model, version, moment=moment, level=level)
-            if found is None:
-                silent.append(model)
-                kept += of_model
-                continue
-            fallen = _judge(found, rule.measure, model, self._versions)
-            findings += _compare(of_model, fallen, kept)
-        names = ", ".join(name or "the model without a name" for name in silent)
-        problem = f"nothing to compare with: {names}" if silent else ""
-        return Night(tuple(findings), tuple(kept), len(models) - len(silent), problem)
-
-    def _trace(
-        self, rule: TraceRule, model: str, version: str, *, moment: int, level: float
-    ) -> Trace | None:
-        """Trace the last days of a model, or return `None` if there is nothing to compare with."""
-        choice = self._configuration.baseline
-        definition = self._configuration.definition
-        began = moment - DAYS * DAY
-        has_version = choice is not None and choice.kind == "version"
-        before = find_baseline_span(choice, self._versions, model, version, began)
-        if before is None:
-            # Before the first release, the weeks before are what there is to compare with.
-            before = find_baseline_span(choice, self._versions, model, "", began)
-            has_version = False
-        if before is None:
-            return None
-        newest = version if has_version else None
-        after = Span(to_datetime(began), to_datetime(moment), model or None, newest)
-        before, after = (shorten(each, self._versions) for each in (before, after))
-        try:
-            return trace_spans(
-                self._store,
-                self._project,
-                definition,
-                before,
-                after,
-                now=moment + definition.window * SECOND,
-                measure=rule.measure,
-                choices=TraceChoices(
-                    direction="fall",
-                    is_apart=True,
-                    level=level,
-                    permutations=math.ceil(2 / level),
-                    interval=Interval(resamples=100),
-                ),
-                sample=MOST_RANKINGS,
-                threads=self._threads,
-            )
-        except (UsageError, InputError):
-            return None
+def _trace(
+    scene: Scene, rule: TraceRule, model: str, version: str, *, moment: int, level: float
+) -> Trace | None:
+    """Trace the last days of a model, or return `None` if there is nothing to compare with."""
+    choice, versions = scene.configuration.baseline, scene.shown
+    began = moment - DAYS * DAY
+    has_version = choice is not None and choice.kind == "version"
+    before = find_baseline_span(choice, versions, model, version, began)
+    if before is None:
+        # Before the first release, the weeks before are what there is to compare with.
+        before = find_baseline_span(choice, versions, model, "", began)
+        has_version = False
+    if before is None:
+        return None
+    newest = version if has_version else None
+    after = Span(to_datetime(began), to_datetime(moment), model or None, newest)
+    before, after = (shorten(each, versions) for each in (before, after))
+    try:
+        return trace_spans(
+            scene.store,
+            scene.project,
+            scene.configuration.definition,
+            before,
+            after,
+            now=moment + scene.window,
+            measure=rule.measure,
+            choices=TraceChoices(
+                direction="fall",
+                is_apart=True,
+                level=level,
+                permutations=math.ceil(2 / level),
+                interval=Interval(resamples=100),
+            ),
+            sample=MOST_RANKINGS,
+            threads=scene.threads,
+        )
+    except (UsageError, InputError):
+        return None
 
 
 def _compare(

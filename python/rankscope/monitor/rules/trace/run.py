@@ -6,25 +6,22 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.drop.run import KIND as DROP
 from rankscope.monitor.rules.kind import Kind
-from rankscope.monitor.rules.run import RuleRun, find_first, name_basis
+from rankscope.monitor.rules.run import Progress, RuleRun
 from rankscope.monitor.rules.state import RuleVerdict
-from rankscope.monitor.rules.stored import Stored
-from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
+from rankscope.monitor.rules.trace.nights import SliceNight, check_night
 from rankscope.monitor.rules.trace.rule import TraceRule
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Self
 
-    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.rules.finding import Finding, StreamKey
-    from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.store.records import RuleRow
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class NightlyProgress(Stored):
+class NightlyProgress(Progress):
     """The nights that a rule has traced.
 
     Args:
@@ -43,92 +40,44 @@ class NightlyProgress(Stored):
     models: int = 0
     problem: str = ""
 
-    def mute(self, keys: Collection[StreamKey] | None = None) -> NightlyProgress:
-        """Return the progress with slices, or all of them, muted: they open nothing for now."""
-        slices = (one.mute() if keys is None or one.key in keys else one for one in self.slices)
+    @property
+    def is_alert(self) -> bool:
+        """Whether slices have fallen that nobody has resolved."""
+        return any(each.muted is None for each in self.slices)
+
+    def restart(
+        self,
+        keys: Collection[StreamKey],
+        now: int,  # noqa: ARG002 - they stay muted whenever that was
+        *,
+        is_all: bool,
+    ) -> Self:
+        """Mute slices, or all of them, as a person has resolved their incidents."""
+        slices = (each.mute() if is_all or each.key in keys else each for each in self.slices)
         return replace(self, slices=tuple(slices))
-
-
-def begin_nights(rule: TraceRule, configuration: Configuration, now: int, _seq: int) -> str:
-    """Return the stored progress of a rule before its first night."""
-    first = find_first(rule, now, DAY)
-    basis = name_basis(rule, configuration)
-    return NightlyProgress(basis=basis, first=first, following=first).to_json()
-
-
-def mute_slices(
-    row: RuleRow,
-    keys: Collection[StreamKey],
-    now: int = 0,  # noqa: ARG001 - they stay muted whenever that was
-    *,
-    is_all: bool = False,
-) -> RuleRow:
-    """Mute slices of a rule, or all of them, as a person has resolved their incidents."""
-    progress = NightlyProgress.from_json(row.progress).mute(None if is_all else keys)
-    return replace(row, progress=progress.to_json())
 
 
 class NightlyRun(RuleRun):
     """A rule of kind `trace`: one trace of each model with each day that becomes final."""
 
+    progress_type = NightlyProgress
     rule: TraceRule
+    progress: NightlyProgress
 
-    def __init__(self, scene: Scene, row: RuleRow) -> None:
-        super().__init__(scene, row)
-        self.progress = NightlyProgress.from_json(row.progress)
-        self._versions = scene.shown
-        self._night = NightlyTrace(
-            scene.store,
-            scene.project,
-            scene.configuration,
-            scene.shown,
-            threads=scene.threads,
-        )
-        if self.complaint:
-            return
-        basis = name_basis(self.rule, scene.configuration)
-        if basis != self.progress.basis:
-            following = self.progress.following
-            self.progress = NightlyProgress(basis=basis, first=following, following=following)
-            self.restart()
-        if self._versions:
-            self._pass_empty(is_replay=scene.is_replay)
-
-    def _pass_empty(self, *, is_replay: bool) -> None:
-        """Pass all days before the first ranking at once."""
-        progress = self.progress
-        start = min(one.first for one in self._versions) // DAY * DAY
-        has_begun = progress.following > progress.first
-        if is_replay and self.rule.since is None and not has_begun:
-            self.progress = replace(progress, first=start, following=start)
-        elif progress.following < start:
-            self.progress = replace(progress, following=min(start, self._scene.now // DAY * DAY))
-
-    def find_due(self) -> int | None:
-        """Return the moment at which the next day is final, `None` if that is not yet."""
-        if self.complaint or not self._versions:
-            return None
-        due = self.progress.following + DAY + self._scene.wait
-        return due if due <= self._scene.now else None
+    @classmethod
+    def find_length(cls, _rule: TraceRule) -> int:
+        """Return how long a day is."""
+        return DAY
 
     def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
         """Trace the days up to the next one, and return what was found."""
         end = self.progress.following + DAY
-        night = self._night.check(self.rule, self.progress.slices, end)
-        self.progress = replace(
-            self.progress,
-            following=end,
-            slices=night.slices,
-            models=night.models,
-            problem=night.problem,
+        night = check_night(self._scene, self.rule, self.progress.slices, end)
+        self.pass_period(
+            following=end, slices=night.slices, models=night.models, problem=night.problem
         )
-        self.has_ended_day = self.is_new = True
-        self.periods += 1
+        self.has_ended_day = True
         return night.findings
-
-    def write_progress(self) -> str:
-        """Return what it has looked at and concluded, as it is stored."""
-        return self.progress.to_json()
 
     def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - nights alone change the state
         """Return the state of the rule, apart from its incidents."""
@@ -158,8 +107,5 @@ KIND = Kind(
     words="any slice, traced every night",
     text="searches all slices every night for one that fell more than everything did",
     problems=DROP.problems,
-    begin=begin_nights,
-    read_progress=NightlyProgress.from_json,
-    restart=mute_slices,
-    make_run=NightlyRun,
+    run=NightlyRun,
 )

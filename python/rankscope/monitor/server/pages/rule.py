@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.rules.drop.state import list_warnings
+from rankscope.monitor.rules.drop.progress import list_warnings
 from rankscope.monitor.rules.fields import FIELDS
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.settings import BETWEEN

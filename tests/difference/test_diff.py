@@ -1,0 +1,214 @@
+"""The difference between two runs is what its queries, losses and documents add up to."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import nDCG
+
+if TYPE_CHECKING:
+    from rankscope import Measure, RunDifference
+
+QRELS = {"q1": {"a": 3, "b": 1, "c": 2}, "q2": {"f": 2, "g": 1}, "empty": {"x": 0}}
+OLD = {
+    "q1": {"x": 5.0, "b": 4.0, "y": 3.0, "c": 2.0, "gone": 1.0},
+    "q2": {"f": 2.0, "g": 1.0},
+    "empty": {"x": 1.0},
+}
+NEW = {"q1": {"a": 5.0, "b": 4.0, "z": 3.0, "c": 2.0}, "q2": {"g": 2.0, "f": 1.0}}
+
+
+def gained(difference: RunDifference, query: str) -> float:
+    """What the moves of the documents of a query gained in all."""
+    column = difference.explain(query).table.column("gained")
+    return math.fsum(float(cell or 0) for cell in column)
+
+
+def test_means_are_those_of_evaluations_and_queries_are_counted() -> None:
+    found = rs.diff(QRELS, OLD, NEW, nDCG @ 3)
+    assert found.values == tuple(rs.evaluate(QRELS, run, nDCG @ 3)["nDCG@3"] for run in (OLD, NEW))
+    assert found.difference == found.values[1] - found.values[0]
+    assert (found.wins, found.ties, found.losses) == (1, 1, 1)
+    assert found.queries.column("query_id") == ("q1", "q2", "empty")
+
+
+def test_documents_that_entered_left_and_moved_are_named_with_what_they_gained() -> None:
+    found = rs.diff(QRELS, OLD, NEW, nDCG @ 3).explain("q1")
+    best = 3 + 2 / math.log2(3) + 1 / 2
+    rows = {row[0]: row[1:] for row in found.table.rows()}
+    assert rows["a"] == (3.0, None, 1, "entered", pytest.approx(3 / best, abs=1e-15))
+    assert rows["b"] == (1.0, 2, 2, "same", 0)
+    assert rows["x"] == (None, 1, None, "left", 0)
+    assert rows["z"] == (None, None, 3, "entered", 0)
+    assert rows.keys() == {"a", "b", "x", "y", "z"}
+    assert found.table.column("doc_id")[0] == "a"
+    assert "entered" in str(found)
+
+
+def test_a_document_that_crosses_the_cutoff_enters_or_leaves() -> None:
+    old = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    new = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
+    found = rs.diff({"q": {"a": 1, "b": 1, "c": 1}}, old, new, nDCG @ 2).explain("q")
+    moves = {row[0]: row[2:5] for row in found.table.rows()}
+    assert moves == {"a": (1, 2, "down"), "b": (2, 3, "left"), "c": (3, 1, "entered")}
+
+
+scores = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0])
+lists = st.dictionaries(st.sampled_from("abcdefgh"), scores, max_size=7)
+runs = st.dictionaries(st.sampled_from(["q0", "q1", "q2"]), lists, min_size=1).filter(
+    lambda run: any(run.values())
+)
+judgments = st.dictionaries(
+    st.sampled_from("abcdefgh"), st.sampled_from([-1, 0, 1, 2, 3]), min_size=1
+)
+measures = st.sampled_from(
+    [
+        nDCG @ 3,
+        nDCG,
+        nDCG(gain="exp2", discount="reciprocal") @ 2,
+        nDCG(ideal="retrieved") @ 3,
+        nDCG(ideal="slots") @ 3,
+        nDCG(judged_only=True) @ 3,
+        rs.DCG @ 4,
+        rs.CG @ 3,
+    ]
+)
+policies = st.sampled_from(
+    [
+        "",
+        "ties=average",
+        "ties=worst,empty=one",
+        "unjudged=remove",
+        "unjudged=0.5",
+        "missing_gain=-1",
+        "negative=gain",
+        "empty=skip,missing=skip",
+        "unretrieved=ignore,ties=average",
+    ]
+)
+
+
+@given(
+    qrels=st.fixed_dictionaries({"q0": judgments, "q1": judgments, "q2": judgments}),
+    run_a=runs,
+    run_b=runs,
+    measure=measures,
+    policy=policies,
+)
+def test_queries_losses_and_documents_add_up_to_the_difference(
+    qrels: dict[str, dict[str, int]],
+    run_a: dict[str, dict[str, float]],
+    run_b: dict[str, dict[str, float]],
+    measure: Measure,
+    policy: str,
+) -> None:
+    if measure.k is None and "missing_gain" in policy:
+        return
+
+    def has_value(run: dict[str, dict[str, float]], query: str) -> bool:
+        # Where the ideal is of what was retrieved, a query needs a relevant document there.
+        of = run.get(query, {}) if "retrieved" in measure.name else qrels[query]
+        return query in run and any(qrels[query].get(doc, 0) > 0 for doc in of)
+
+    if "skip" in policy and not any(has_value(run_a, q) and has_value(run_b, q) for q in qrels):
+        return
+    found = rs.diff(qrels, run_a, run_b, measure, policy=policy)
+    table = found.queries
+    a, b, difference = (table.array(name) for name in ("a", "b", "difference"))
+    np.testing.assert_array_equal(difference, b - a)
+    assert found.wins + found.ties + found.losses == len(table)
+    sizes = abs(difference).tolist()
+    assert all(before >= after - 1e-12 for before, after in pairwise(sizes))
+    if len(table):
+        assert found.difference == pytest.approx(difference.mean(), abs=1e-12)
+    if found.terms and not np.isnan(found.difference):
+        assert math.fsum(found.terms.values()) == pytest.approx(found.difference, abs=1e-12)
+        of_queries = sum(table.array(name) for name in found.terms)
+        np.testing.assert_allclose(of_queries, difference, atol=1e-12)
+    assert bool(found.terms) == ("slots" not in measure.name)
+    for query, moved in zip(table.column("query_id"), difference.tolist(), strict=True):
+        assert gained(found, str(query)) == pytest.approx(moved, abs=1e-12)
+
+
+def test_a_query_that_one_run_has_no_value_for_is_left_out_of_both() -> None:
+    found = rs.diff(QRELS, OLD, NEW, nDCG @ 3, policy="missing=skip")
+    assert found.queries.column("query_id") == ("q1", "q2")
+    of_both = {query: QRELS[query] for query in ("q1", "q2")}
+    assert found.values == tuple(
+        rs.evaluate(of_both, run, nDCG @ 3)["nDCG@3"] for run in (OLD, NEW)
+    )
+    assert {note.code: note.count for note in found.notes}["unpaired_queries"] == 1
+
+
+@pytest.mark.parametrize("measure", ["AP", "P@3", "RR", "ERR@5", "Bpref"])
+def test_measures_that_are_no_sums_of_gains_have_no_losses(measure: str) -> None:
+    found = rs.diff(QRELS, OLD, NEW, measure)
+    assert found.terms == {}
+    assert found.queries.names == ("query_id", "a", "b", "difference")
+    assert found.explain("q1").table.names == ("doc_id", "grade", "rank_a", "rank_b", "move")
+    assert found.values[1] == rs.evaluate(QRELS, NEW, measure)[measure]
+    assert "retrieval" not in str(found)
+
+
+@pytest.mark.parametrize("policy", ["negative=minmax", "aggregate=median"])
+def test_policies_under_which_losses_do_not_add_up_leave_them_out(policy: str) -> None:
+    found = rs.diff(QRELS, OLD, NEW, nDCG @ 3, policy=policy)
+    assert found.terms == {}
+    assert found.values[0] == rs.evaluate(QRELS, OLD, nDCG @ 3, policy=policy)["nDCG@3"]
+
+
+def test_what_was_not_shown_is_not_observable() -> None:
+    found = rs.diff(QRELS, OLD, NEW, nDCG(ideal="retrieved") @ 3)
+    for text in (str(found), found._repr_html_()):
+        assert text.count("retrieval") == 1
+        assert "retrieval: not observable" in text
+
+
+def test_runs_without_a_query_in_common_are_refused() -> None:
+    old, new = ({query: {"a": 1.0}} for query in ("q1", "q2"))
+    with pytest.raises(rs.EmptyError, match="both runs"):
+        rs.diff(QRELS, old, new, nDCG @ 3, policy="missing=skip")
+    assert rs.diff(QRELS, old, new, nDCG @ 3).losses == 1
+
+
+def test_a_query_that_is_not_judged_is_refused() -> None:
+    with pytest.raises(rs.UsageError) as caught:
+        rs.diff(QRELS, OLD, NEW, nDCG @ 3).explain("nobody asked")
+    assert caught.value.code == "unknown_query"
+
+
+def test_one_standard_input_is_not_two_runs() -> None:
+    with pytest.raises(rs.UsageError, match="for one input"):
+        rs.diff(QRELS, "-", "-", nDCG)
+    with pytest.raises(rs.UsageError, match="for one input"):
+        rs.diff("-", OLD, "-", nDCG)
+
+
+def test_the_same_run_twice_moves_nothing() -> None:
+    found = rs.diff(QRELS, OLD, OLD, nDCG @ 3)
+    assert (found.difference, found.wins, found.losses) == (0, 0, 0)
+    assert "0 wins, 3 ties, 0 losses" in str(found)
+
+
+def test_everything_leaves_as_plain_data() -> None:
+    found = rs.diff(QRELS, OLD, NEW, nDCG @ 3, names=("old", "new"))
+    document = found.to_dict()
+    assert document["a"] == {"name": "old", "value": found.values[0]}
+    assert isinstance(document["queries"], list)
+    assert document["queries"][0]["query_id"] == "q1"
+    for module, export in (("pandas", "to_pandas"), ("polars", "to_polars")):
+        pytest.importorskip(module)
+        assert getattr(found, export)()["query_id"].to_list() == ["q1", "q2", "empty"]
+    pytest.importorskip("pyarrow")
+    assert found.to_arrow()["old"].to_pylist() == list(found.queries.column("old"))
+    of_query = found.explain("q1").to_dict()
+    assert of_query["difference"] == found.explain("q1").difference
+    assert isinstance(of_query["documents"], list)
+    assert of_query["documents"][0]["doc_id"] == "a"

@@ -1,0 +1,566 @@
+"""What becomes of incidents, whatever is found and whatever people do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rankscope import UsageError
+from rankscope.monitor.incidents import transitions
+from rankscope.monitor.incidents.conclusion import conclude, find_next, settle
+from rankscope.monitor.incidents.grouping import are_related
+from rankscope.monitor.incidents.incident import LASTING, Change, Incident
+from rankscope.monitor.incidents.transitions import RESOLVE_AFTER
+from rankscope.monitor.notify.message import write_message
+from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.run import Check
+from rankscope.records import replace
+
+from tests.monitor.notify.notices import make_incident
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.monitor.incidents.conclusion import Conclusion, FindCause
+    from rankscope.monitor.incidents.notice import Notice
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+MICROSECOND = timedelta(microseconds=1)
+RULE = Rule(name="quality", measure="nDCG@5")
+DATA = Rule(name="data", kind="data")
+TV, PHONE = (("device", "tv"),), (("device", "phone"),)
+
+
+def find(verdict: str, place: tuple[tuple[str, str], ...] = (), **more: object) -> Finding:
+    """A finding about a version."""
+    said = {"kind": "quality", "model": "m", "version": "4", "slice": place, "verdict": verdict}
+    return Finding(**said | more)  # type: ignore[arg-type]  # of those types
+
+
+class World:
+    """Incidents in memory, and everything that was written about them."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = {rule.name: rule for rule in rules or (RULE,)}
+        self.silenced: datetime | None = None
+        self.incidents: dict[str, Incident] = {}
+        self.changes: list[tuple[str, Change]] = []
+        self.notices: list[tuple[Notice, tuple[str, ...]]] = []
+
+    def checks(self, findings: Sequence[Finding] = (), rule: str = "quality") -> list[Check]:
+        """All rules, one of which has found something."""
+        return [
+            Check(one, self.silenced, tuple(findings) if name == rule else ())
+            for name, one in self.rules.items()
+        ]
+
+    def lasting(self) -> list[Incident]:
+        """The incidents that are not resolved."""
+        return [one for one in self.incidents.values() if one.state in LASTING]
+
+    def look(
+        self,
+        now: datetime,
+        *findings: Finding,
+        rule: str = "quality",
+        trace: FindCause | None = None,
+    ) -> None:
+        """Conclude what follows from findings."""
+        checks = self.checks(findings, rule)
+        self.keep(conclude("music", self.lasting(), checks, now, find_cause=trace))
+
+    @property
+    def groups(self) -> set[str]:
+        """The groups of the incidents."""
+        return {one.group for one in self.incidents.values()}
+
+    def keep(self, concluded: Conclusion) -> None:
+        """Write down what was concluded."""
+        self.incidents |= {one.incident_id: one for one in concluded.incidents}
+        self.changes += concluded.changes
+        self.notices += concluded.notices
+
+    def act(self, turn: transitions.Turn, now: datetime) -> None:
+        """Let a person change an incident."""
+        checks = {check.rule.name: check for check in self.checks()}
+        self.keep(settle("music", [turn], checks, now))
+
+    def events(self) -> list[tuple[str, ...]]:
+        """The events of each notice."""
+        return [tuple(event for event, _ in notice.parts) for notice, _ in self.notices]
+
+    @property
+    def only(self) -> Incident:
+        """The one incident there is."""
+        (incident,) = self.incidents.values()
+        return incident
+
+
+MOMENTS = st.tuples(
+    st.integers(1, 40),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["bad", "good", "gone", "unknown"]), st.sampled_from([(), TV, PHONE])
+        ),
+        max_size=3,
+        unique_by=lambda one: one[1],
+    ),
+    st.sampled_from(["nothing", "nothing", "acknowledge", "snooze", "resolve", "silence"]),
+    st.integers(0, 9),
+)
+
+
+def play(
+    moments: list[tuple[int, list[tuple[str, tuple[tuple[str, str], ...]]], str, int]],
+) -> World:
+    """Let time pass, with findings and people's actions."""
+    world, now = World(), START
+    for hours, found, action, number in moments:
+        now += hours * HOUR
+        before = dict(world.incidents)
+        done = len(world.changes)
+        told = len(world.notices)
+        world.look(now, *(find(verdict, place) for verdict, place in found))
+        check_moment(world, before, world.changes[done:], world.notices[told:], now)
+        chosen = sorted(world.lasting(), key=lambda one: one.incident_id)[number : number + 1]
+        if action == "silence":
+            world.silenced = now + number * HOUR
+        for incident in chosen:
+            end = now + (number + 1) * HOUR
+            try:
+                turn = respond(incident, action, now, end)
+            except UsageError:
+                continue
+            if turn is not None:
+                world.act(turn, now)
+    return world
+
+
+def respond(
+    incident: Incident, action: str, now: datetime, end: datetime
+) -> transitions.Turn | None:
+    """Let a person do something about an incident."""
+    if action == "acknowledge":
+        return transitions.acknowledge(incident, now, actor="ada")
+    if action == "snooze":
+        return transitions.snooze(incident, now, end, actor="ada")
+    return transitions.resolve(incident, now, actor="ada") if action == "resolve" else None
+
+
+def check_moment(
+    world: World,
+    before: dict[str, Incident],
+    changes: Sequence[tuple[str, Change]],
+    notices: Sequence[tuple[Notice, tuple[str, ...]]],
+    now: datetime,
+) -> None:
+    """What holds after every moment."""
+    streams = [one.key for one in world.lasting()]
+    assert len(streams) == len(set(streams))
+    changed = {name for name, _ in changes}
+    for name, incident in world.incidents.items():
+        was = before.get(name)
+        if was is None or was.state != incident.state:
+            assert name in changed
+        is_silent = world.silenced is not None and now < world.silenced
+        if incident.state == "snoozed" or is_silent:
+            assert not any(told.time == now for told in incident.notified)
+        assert (incident.state == "recovered") <= (incident.recovered is not None)
+        assert (incident.resolved is not None) is (incident.state in {"superseded", "resolved"})
+        assert (incident.state == "snoozed") <= (incident.snoozed_until is not None)
+    for notice, channels in notices:
+        assert notice.parts
+        assert channels == ("log", "webhook", "*")
+        assert notice.is_digest or {one.group for _, one in notice.parts} == {notice.group}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(MOMENTS, max_size=25))
+def test_whatever_happens_a_stream_has_one_incident_and_each_change_a_row(moments: list) -> None:  # type: ignore[type-arg]  # as drawn
+    first, second = play(moments), play(moments)
+    assert first.incidents == second.incidents
+    assert first.changes == second.changes
+    assert first.notices == second.notices
+
+
+def test_an_incident_opens_once_recovers_and_is_resolved_three_days_later() -> None:
+    world = World()
+    world.look(START, find("bad", began=START - DAY, reason="it fell"))
+    assert (world.only.state, world.only.opened, world.only.began) == ("open", START, START - DAY)
+    world.look(START + HOUR, find("bad"), find("unknown", TV))
+    world.look(START + 2 * HOUR, find("unknown"))
+    world.look(START + 3 * HOUR, find("good"))
+    assert (world.only.state, world.only.recovered) == ("recovered", START + 3 * HOUR)
+    end = START + 3 * HOUR + RESOLVE_AFTER
+    assert find_next(world.lasting(), world.checks()) == end
+    world.look(end - HOUR)
+    assert world.only.state == "recovered"
+    world.look(end)
+    assert (world.only.state, world.only.resolved) == ("resolved", end)
+    assert world.events() == [("opened",), ("recovered",)]
+    assert [change.action for _, change in world.changes] == ["opened", "recovered", "resolved"]
+
+
+def test_a_second_stream_that_falls_later_is_notified() -> None:
+    world = World()
+    world.look(START, find("bad", TV, began=START))
+    world.look(START + 3 * DAY, find("bad", TV), find("bad", PHONE, began=START + 3 * DAY))
+    tv, phone = sorted(world.incidents.values(), key=lambda one: one.opened)
+    assert (tv.slice, phone.slice) == (TV, PHONE)
+    assert tv.group != phone.group
+    assert ("opened",) in world.events()[1:]
+
+
+def test_a_stream_that_is_bad_again_within_three_days_continues_its_incident() -> None:
+    world = World()
+    world.look(START, find("bad"))
+    world.look(START + HOUR, find("good"))
+    world.look(START + 2 * HOUR, find("bad"))
+    assert (world.only.state, world.only.recovered) == ("open", None)
+    world.look(START + 3 * HOUR, find("good"))
+    world.look(START + 3 * HOUR + RESOLVE_AFTER)
+    world.look(START + 9 * DAY, find("bad"))
+    assert len(world.incidents) == 2
+    assert world.events() == [
+        ("opened",),
+        ("recovered",),
+        ("reopened",),
+        ("recovered",),
+        ("opened",),
+    ]
+
+
+def test_an_open_incident_reminds_once_a_day_and_an_acknowledged_one_never() -> None:
+    world = World()
+    world.look(START, find("bad"))
+    assert find_next(world.lasting(), world.checks()) == START + DAY
+    world.look(START + DAY)
+    assert find_next(world.lasting(), world.checks()) == START + 2 * DAY
+    world.act(
+        transitions.acknowledge(world.only, START + DAY, actor="ada", note="mine"), START + DAY
+    )
+    assert (world.only.state, world.only.acknowledged_by) == ("acknowledged", "ada")
+    assert find_next(world.lasting(), world.checks()) is None
+    world.look(START + 9 * DAY, find("bad"))
+    assert world.events() == [("opened",), ("reminded",)]
+    world.look(START + 10 * DAY, find("good"))
+    assert world.events()[-1] == ("recovered",)
+
+
+def test_reminders_are_one_digest() -> None:
+    world = World()
+    world.look(START, find("bad", TV, began=START))
+    world.look(START + 6 * HOUR, find("bad", PHONE, began=START))
+    world.look(START + DAY)
+    notice, _ = world.notices[-1]
+    assert notice.is_digest
+    assert [event for event, _ in notice.parts] == ["reminded", "reminded"]
+
+
+def test_a_snoozed_incident_is_quiet_and_then_open_again_if_it_lasts() -> None:
+    world = World()
+    world.look(START, find("bad"))
+    end = START + 30 * HOUR
+    world.act(transitions.snooze(world.only, START, end, actor="ada"), START)
+    world.look(START + DAY, find("bad"))
+    assert find_next(world.lasting(), world.checks()) == end
+    world.look(end)
+    assert (world.only.state, world.only.snoozed_until) == ("open", None)
+    assert world.events() == [("opened",), ("reminded",)]
+
+
+def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet() -> None:
+    world = World()
+    world.look(START, find("bad"))
+    world.act(transitions.snooze(world.only, START, START + 2 * DAY, actor="ada"), START)
+    world.look(START + HOUR, find("good"))
+    world.look(START + 2 * HOUR, find("bad"))
+    assert world.only.state == "snoozed"
+    assert world.events() == [("opened",)]
+
+
+def test_what_is_resolved_by_a_person_opens_anew() -> None:
+    world = World()
+    world.look(START, find("bad"))
+    world.act(transitions.resolve(world.only, START + HOUR, actor="ada"), START + HOUR)
+    world.look(START + DAY, find("bad"))
+    assert [one.state for one in world.incidents.values()] == ["resolved", "open"]
+    assert world.events() == [("opened",), ("resolved",), ("opened",)]
+
+
+def test_what_is_over_cannot_be_changed() -> None:
+    world = World()
+    world.look(START, find("bad"))
+    with pytest.raises(UsageError, match="a time after"):
+        transitions.snooze(world.only, START, START, actor="ada")
+    world.look(START + HOUR, find("good"))
+    with pytest.raises(UsageError, match="recovered cannot be acknowledged"):
+        transitions.acknowledge(world.only, START + HOUR, actor="ada")
+    world.act(transitions.resolve(world.only, START + HOUR, actor="ada"), START + HOUR)
+    with pytest.raises(UsageError, match="resolved cannot be resolved"):
+        transitions.resolve(world.only, START + HOUR, actor="ada")
+
+
+def test_one_release_is_one_message_with_its_parts() -> None:
+    world = World(RULE, DATA)
+    places = [(), *((("device", f"d{number}"),) for number in range(20))]
+    world.look(START, *(find("bad", place, began=START - DAY) for place in places))
+    ((notice, _),) = world.notices
+    assert len(notice.parts) == 21
+    assert notice.parts[0][1].slice == ()
+    assert world.groups == {notice.group}
+
+
+def test_missing_data_that_explains_a_fall_share_its_group() -> None:
+    world = World(RULE, DATA)
+    lost = find("bad", (), kind="labels", version="", began=START - DAY)
+    world.look(START, lost, rule="data")
+    world.look(START + HOUR, find("bad", TV, began=START - DAY))
+    labels, tv = sorted(world.incidents.values(), key=lambda one: one.opened)
+    assert (labels.kind, tv.kind) == ("labels", "quality")
+    assert labels.group == tv.group
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        find("bad", PHONE, began=START),
+        find("bad", PHONE, began=START, model="n"),
+        find("bad", TV, began=START, model="n", kind="labels"),
+        find("bad", TV, began=START + 3 * DAY, version=""),
+    ],
+)
+def test_what_is_apart_has_groups_of_its_own(other: Finding) -> None:
+    world = World()
+    world.look(START, find("bad", TV, began=START))
+    world.look(START + 3 * DAY, other)
+    assert len(world.groups) == 2
+
+
+@pytest.mark.parametrize("other", [{"model": "n"}, {"version": "5"}, {"model": "n", "version": ""}])
+def test_a_fault_of_several_models_or_versions_is_one_group(other: dict[str, str]) -> None:
+    world = World()
+    places = [TV, (*TV, ("country", "de")), ()]
+    found = [find("bad", place, began=START) for place in places]
+    also = [find("bad", place, began=START + HOUR, **other) for place in places]
+    world.look(START + DAY, *found, *also)
+    assert len(world.incidents) == 6
+    assert len(world.groups) == 1
+    assert len(world.notices) == 1
+
+
+def test_new_versions_of_two_models_are_two_causes() -> None:
+    world = World()
+
+    def trace(incident: Incident, _: datetime) -> dict[str, object]:
+        return tell(TV) | {"new_version": f"version={incident.model} 4"}
+
+    found = [find("bad", TV, began=START, model=model) for model in "mn"]
+    world.look(START, *found, trace=trace)
+    assert len(world.groups) == 2
+
+
+def test_each_model_of_a_group_keeps_the_numbers_of_its_own_cause() -> None:
+    world = World()
+
+    def trace(incident: Incident, _: datetime) -> dict[str, object]:
+        return tell(TV) | {"sentence": f"model {incident.model}"}
+
+    found = [find("bad", TV, began=START, model=model) for model in "mn"]
+    world.look(START, *found, trace=trace)
+    said = {one.model: (one.cause or {})["sentence"] for one in world.incidents.values()}
+    assert said == {"m": "model m", "n": "model n"}
+    assert len(world.groups) == 1
+
+
+def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so() -> None:
+    world = World()
+    reason = "nDCG@5 is 0.7226, below the floor of 0.7600"
+    world.look(START, find("bad", reason=reason, began=START))
+    world.look(START + DAY, find("gone", reason="version 4 is no longer served"))
+    assert (world.only.state, world.only.resolved) == ("superseded", START + DAY)
+    assert world.only.recovered is None
+    assert world.only.reason == "version 4 is no longer served"
+    assert [change.action for _, change in world.changes] == ["opened", "superseded"]
+    notice, _ = world.notices[-1]
+    message = write_message([notice.to_json()])
+    assert message.title == "Superseded: nDCG@5 fell for m 4 (music)"
+    assert message.text.startswith("Superseded: version 4 is no longer served")
+    assert "floor" not in message.text
+    assert message.urgency == "info"
+    with pytest.raises(UsageError, match="superseded cannot be resolved"):
+        transitions.resolve(world.only, START + DAY, actor="ada")
+
+
+def test_what_has_recovered_says_how_it_is_now() -> None:
+    world = World()
+    world.look(START, find("bad", reason="nDCG@5 is 0.7, below the floor of 0.8"))
+    world.look(START + DAY, find("good", reason="nDCG@5 is 0.9, above the floor of 0.8"))
+    assert (world.only.state, world.only.recovered) == ("recovered", START + DAY)
+    assert world.only.reason == "nDCG@5 is 0.9, above the floor of 0.8"
+
+
+def test_the_start_of_an_incident_stays_what_people_were_told() -> None:
+    world = World()
+    world.look(START + DAY, find("bad", began=START + 9 * HOUR))
+    world.look(START + 2 * DAY, find("bad", began=START, reason="new"))
+    assert (world.only.began, world.only.reason) == (START + 9 * HOUR, "new")
+
+
+def test_slices_with_the_same_traced_cause_share_a_group() -> None:
+    world = World()
+    cause = {"sentence": "version 4", "slice": {}, "new_version": "version=4"}
+    for number, place in enumerate((TV, PHONE)):
+        now = START + number * HOUR
+        world.look(now, find("bad", place, began=START), trace=lambda *_: cause)
+    assert len(world.groups) == 1
+    assert {one.cause["sentence"] for one in world.incidents.values() if one.cause} == {"version 4"}
+
+
+def tell(place: tuple[tuple[str, str], ...], p_value: float = 0.01) -> dict[str, object]:
+    """The cause that a trace has found."""
+    return {"sentence": str(place), "slice": dict(place), "p_value": p_value, "contribution": -0.1}
+
+
+def test_a_group_has_the_best_cause_of_its_parts_unless_that_contradicts_a_slice() -> None:
+    world = World()
+    causes = {(): tell(()), TV: tell(TV), (("country", "de"),): None, PHONE: tell(PHONE, 0.02)}
+    findings = [find("bad", place, began=START) for place in causes]
+    world.look(START, *findings, trace=lambda one, _: causes[one.slice])
+    assert len(world.groups) == 1
+    told = {one.slice: one.cause for one in world.incidents.values()}
+    assert told == {
+        (): tell(TV),
+        TV: tell(TV),
+        (("country", "de"),): tell(TV),
+        PHONE: causes[PHONE],
+    }
+
+
+def test_the_cause_is_traced_again_with_each_day_that_is_final() -> None:
+    world = World()
+    asked: list[datetime] = []
+
+    def find_cause(_: Incident, now: datetime) -> dict[str, object] | None:
+        asked.append(now)
+        return tell(TV) if now == START + DAY else None
+
+    for hours in (0, 5, 24, 48, 24 * 8):
+        now = START + hours * HOUR
+        (check,) = world.checks([find("bad", TV)])
+        ended = Check(check.rule, None, check.findings, has_ended_day=hours % 24 == 0)
+        world.keep(conclude("music", world.lasting(), [ended], now, find_cause=find_cause))
+        assert world.only.cause == (None if hours < 24 else tell(TV))
+    assert asked == [START, START + DAY, START + 2 * DAY]
+    assert [change.action for _, change in world.changes if change.action != "reminded"] == [
+        "opened"
+    ]
+
+
+def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over() -> None:
+    world = World()
+    world.silenced = START + 2 * DAY
+    world.look(START, find("bad"))
+    assert (world.only.state, world.notices) == ("open", [])
+    assert find_next(world.lasting(), world.checks()) == world.silenced
+    world.look(world.silenced)
+    assert world.events() == [("reminded",)]
+
+
+def test_a_fall_that_gets_much_worse_is_notified_again() -> None:
+    world = World()
+    falls = {1: 0.06, 2: 0.08, 3: 0.13, 4: 0.2, 5: 0.27, 6: 0.1}
+    for day, fall in falls.items():
+        if day == 5:
+            world.act(transitions.acknowledge(world.only, START + day * DAY, actor="ada"), START)
+        world.look(START + day * DAY, find("bad", evidence={"fall": fall}))
+    worsened = [change.time for _, change in world.changes if change.action == "worsened"]
+    # Twice the reported fall, and 0.05 more: 0.13 notifies again after 0.06, and 0.27 after 0.13.
+    assert worsened == [START + 3 * DAY, START + 5 * DAY]
+    assert world.only.state == "acknowledged"
+    assert [time for (*_, event), time in zip(world.events(), notice_times(world), strict=True)
+            if event == "worsened"] == worsened  # fmt: skip
+
+
+def test_nobody_hears_of_what_gets_worse_during_a_snooze() -> None:
+    world = World()
+    world.look(START, find("bad", evidence={"fall": 0.1}))
+    world.act(transitions.snooze(world.only, START, START + DAY, actor="ada"), START)
+    world.look(START + HOUR, find("bad", evidence={"fall": 0.3}))
+    assert world.events() == [("opened",)]
+    assert [change.action for _, change in world.changes][-1] == "worsened"
+    assert world.only.state == "snoozed"
+
+
+def notice_times(world: World) -> list[datetime]:
+    """When each notice was written."""
+    return [notice.time for notice, _ in world.notices]
+
+
+def worsen(told: float, fall: float) -> bool:
+    """Whether people hear of a fall that has become larger."""
+    incident = make_incident(told_fall=told)
+    finding = Finding(kind="quality", verdict="bad", evidence={"fall": fall})
+    turn = transitions.take_finding(incident, finding, START)
+    return turn is not None and turn.event == "worsened"
+
+
+def test_a_fall_is_worse_if_it_is_twice_as_large_and_by_a_twentieth() -> None:
+    assert [worsen(0.1, fall) for fall in (0.1999, 0.2, 0.2001)] == [False, True, True]
+    limit = 0.01 + 0.05
+    assert [worsen(0.01, fall) for fall in (limit - 1e-9, limit, limit + 1e-9)] == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_what_has_recovered_is_resolved_after_three_days() -> None:
+    incident = make_incident(state="recovered", recovered=START)
+    due = START + timedelta(days=3)
+    assert transitions.pass_time(incident, due - MICROSECOND) is None
+    for now in (due, due + MICROSECOND):
+        turn = transitions.pass_time(incident, now)
+        assert turn is not None
+        assert turn.incident.state == "resolved"
+
+
+def test_a_note_has_at_most_2_000_characters() -> None:
+    for length in (1999, 2000):
+        transitions.acknowledge(make_incident(), START, actor="ada", note="x" * length)
+    with pytest.raises(UsageError, match="at most 2,000 characters, found 2,001"):
+        transitions.acknowledge(make_incident(), START, actor="ada", note="x" * 2001)
+
+
+def test_one_cause_begins_at_most_two_periods_apart() -> None:
+    lengths = {"quality": timedelta(days=1), "hourly": timedelta(hours=1)}
+    one = make_incident(began=START)
+    for apart in (-MICROSECOND, timedelta(), MICROSECOND):
+        other = make_incident(began=START - timedelta(days=2) - apart)
+        assert are_related(one, other, lengths) == (apart <= timedelta())
+        hourly = make_incident(rule="hourly", began=START - timedelta(hours=2) - apart)
+        of_hour = replace(one, rule="hourly")
+        assert are_related(of_hour, hourly, lengths) == (apart <= timedelta())
+
+
+def test_a_cause_is_traced_again_for_a_week() -> None:
+    rule = Rule(name="quality", measure="nDCG@5")
+    for passed, is_traced in (
+        (timedelta(days=7) - MICROSECOND, True),
+        (timedelta(days=7), True),
+        (timedelta(days=7) + MICROSECOND, False),
+    ):
+        asked: list[Incident] = []
+
+        def trace(incident: Incident, _: datetime, asked: list[Incident] = asked) -> None:
+            asked.append(incident)
+
+        check = Check(rule, has_ended_day=True)
+        incident = make_incident()
+        conclude("music", [incident], [check], incident.opened + passed, find_cause=trace)
+        assert bool(asked) == is_traced

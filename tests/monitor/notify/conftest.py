@@ -1,0 +1,5 @@
+"""The store of the tests of rules."""
+
+from __future__ import annotations
+
+from tests.monitor.rules.conftest import store as store  # noqa: PLC0414 - a fixture

@@ -1,0 +1,93 @@
+"""A server that answers as a test says, on an address of this machine."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import contextmanager, suppress
+
+from rankscope.monitor.notify.http import Poster
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+class Listener:
+    """What was sent, and where to."""
+
+    def __init__(self) -> None:
+        self.requests: list[bytes] = []
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        """The address, under a name."""
+        return f"http://hook.example:{self.port}/in?team=search"
+
+
+@contextmanager
+def listening(
+    answer: Callable[[socket.socket], object] | bytes = OK,
+    *,
+    tls: ssl.SSLContext | None = None,
+    reads: bool = True,
+) -> Iterator[Listener]:
+    """Listen, and answer each request, or each connection where requests are not read."""
+    found = Listener()
+
+    def serve(server: socket.socket) -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            with suppress(OSError), connection, _secure(connection, tls) as secured:
+                if reads:
+                    found.requests.append(read_request(secured))
+                if callable(answer):
+                    answer(secured)
+                else:
+                    secured.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        found.port = server.getsockname()[1]
+        thread = threading.Thread(target=serve, args=(server,), daemon=True)
+        thread.start()
+        try:
+            yield found
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(5)
+
+
+def _secure(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
+    return connection if tls is None else tls.wrap_socket(connection, server_side=True)
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """Read a request with its body."""
+    held = b""
+    while b"\r\n\r\n" not in held:
+        piece = connection.recv(1 << 16)
+        if not piece:
+            return held
+        held += piece
+    head, _, body = held.partition(b"\r\n\r\n")
+    size = next(
+        (int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), 0
+    )
+    while len(body) < size:
+        body += connection.recv(1 << 16)
+    return head + b"\r\n\r\n" + body
+
+
+def make_poster(*addresses: str, **more: Any) -> Poster:  # noqa: ANN401 - whatever it takes
+    """A poster for which each name stands for some addresses, by default of this machine."""
+    found = addresses or ("127.0.0.1",)
+    usual = {"allows_loopback": True, "resolve": lambda *_: found, "seconds": 60.0}
+    return Poster(**usual | more)

@@ -1,0 +1,355 @@
+"""Channels of the operator get what they take, in order, and none waits for another."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+from itertools import count
+
+import pytest
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.notify import delivery
+from rankscope.monitor.notify.channels import Channel, Channels
+from rankscope.monitor.notify.delivery import MOST_AGE, Deliverer, LogChannel
+from rankscope.monitor.notify.http import Reply
+from rankscope.monitor.notify.sender import Attempt
+from rankscope.monitor.notify.sending import send_test
+from rankscope.monitor.notify.status import list_channel_states
+from rankscope.monitor.server.access_log import AccessLog
+from rankscope.monitor.store.keys import Secret
+
+from tests.monitor.notify.listener import listening, make_poster
+from tests.monitor.notify.notices import make, make_incident
+from tests.monitor.notify.test_delivery import Other, put_notice
+from tests.monitor.rules.world import (
+    PROJECT,
+    START,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from rankscope.monitor.notify.chart import Chart
+    from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.message import Message
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+URL = "https://rankscope.example.com"
+INCIDENT = re.compile(r"incident_\d+")
+SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+
+
+class Services:
+    """Takes messages, and fails for the channels that it is given."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, Message]] = []
+        self.failing: dict[str, str] = {}
+        self.charts: list[Chart | None] = []
+        self.refuses: Callable[[Message], bool] = lambda _message: False
+        self.before: Callable[[str], object] = lambda _name: None
+
+    def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
+        self.charts.append(chart)
+        self.before(channel.name)
+        self.sent.append((channel.name, message))
+        return Attempt(self.failing.get(channel.name, "status 400" * self.refuses(message)))
+
+    def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
+        return tuple("Slack" for _ in channels)
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.sent]
+
+    def titles(self, channel: str) -> list[str]:
+        return [message.title for name, message in self.sent if name == channel]
+
+    def incidents(self, channel: str) -> list[str]:
+        return [word for title in self.titles(channel) for word in INCIDENT.findall(title)]
+
+
+class World:
+    """A store, channels and a clock."""
+
+    def __init__(
+        self, store: SQLiteStore, *channels: Channel, poster: Other | Poster | None = None
+    ) -> None:
+        self.store = store
+        self.now = START
+        self.services = Services()
+        self.numbers = count(1)
+        self.channels = Channels(channels=channels, public_url=URL)
+        self.deliverer = Deliverer(
+            store,
+            log=LogChannel(AccessLog(io.StringIO().write, lambda: self.now).write),
+            poster=poster or Other(Reply(200)),
+            now=lambda: self.now,
+            channels=self.channels,
+            sender=self.services,
+            chance=lambda: 0.5,
+        )
+
+    def tell(self, *channels: str, **said: Any) -> str:  # noqa: ANN401 - whatever an incident has
+        """Let a notice about an incident wait for some channels."""
+        name = f"incident_{next(self.numbers)}"
+        incident = make_incident(incident_id=name, rule=name, model=name, **said)
+        body = make(("opened", incident)).to_json()
+        put_notice(self.store, name, self.now, body, channels or ("*",))
+        return name
+
+    def step(self) -> None:
+        """Deliver what is due, until there is nothing."""
+        for _ in range(20):
+            if not self.deliverer.step():
+                return
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """The ID, the channel and the status of each notification, the oldest first."""
+        rows = self.store.list_notifications(PROJECT, 100)[::-1]
+        return [(row.notification_id, row.channel, row.status) for row in rows]
+
+
+def service(name: str, **said: Any) -> Channel:  # noqa: ANN401 - whatever a channel has
+    """A channel of a service."""
+    return Channel(name=name, url=Secret(f"slack://token/of/{name}"), **said)
+
+
+def test_a_notification_goes_to_every_channel_that_takes_its_severity(store: SQLiteStore) -> None:
+    world = World(store, service("all"), service("pager", severity="critical"))
+    world.tell()
+    world.step()
+    assert world.services.names() == ["all"]
+    world.tell(severity="critical")
+    world.step()
+    assert sorted(world.services.names()[1:]) == ["all", "pager"]
+    assert {status for _, _, status in world.rows()} == {"delivered"}
+    assert "*" not in {channel for _, channel, _ in world.rows()}
+
+
+def test_a_rule_that_names_a_channel_reaches_it_whatever_the_severity(store: SQLiteStore) -> None:
+    world = World(store, service("all"), service("pager", severity="critical"))
+    world.tell("pager")
+    world.step()
+    assert world.services.names() == ["pager"]
+
+
+def test_a_channel_named_twice_gets_one_message(store: SQLiteStore) -> None:
+    world = World(store, service("all"))
+    world.tell("*", "all")
+    world.step()
+    assert world.services.names() == ["all"]
+
+
+def test_without_channels_nothing_waits(store: SQLiteStore) -> None:
+    world = World(store)
+    world.tell()
+    world.step()
+    assert world.rows() == []
+
+
+def test_a_message_has_the_absolute_address_of_the_incident(store: SQLiteStore) -> None:
+    world = World(store, service("all"))
+    name = world.tell()
+    world.step()
+    ((_, message),) = world.services.sent
+    assert f"{URL}/incidents/{name}" in message.text
+
+
+def test_a_dead_channel_holds_up_no_other(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # More wait for the dead channel than are looked at together.
+    monkeypatch.setattr(delivery, "AT_ONCE", 10)
+    world = World(store, service("dead"), service("good"))
+    world.services.failing["dead"] = "status 500"
+    names = [world.tell() for _ in range(20)]
+    world.step()
+    assert len(world.services.titles("good")) == len(names)
+    assert world.services.names().count("dead") == 1
+
+
+def test_channels_are_called_at_the_same_time(store: SQLiteStore) -> None:
+    world = World(store, service("a"), service("b"))
+    meeting = threading.Barrier(2, timeout=60)
+    # Each waits for the other, which would never come if they were called in turn.
+    world.services.before = lambda _name: meeting.wait()
+    world.tell()
+    world.step()
+    assert sorted(world.services.names()) == ["a", "b"]
+
+
+def test_the_order_of_a_channel_is_kept_while_it_fails_for_a_short_time(
+    store: SQLiteStore,
+) -> None:
+    world = World(store, service("chat"))
+    world.services.failing["chat"] = "status 500"
+    names = [world.tell() for _ in range(3)]
+    world.step()
+    assert len(world.services.sent) == 1
+    world.services.failing.clear()
+    world.step()
+    assert len(world.services.sent) == 1  # the others wait for the first
+    world.now += 10 * SECOND
+    world.step()
+    assert world.services.incidents("chat") == [names[0], *names]
+
+
+def test_a_message_that_is_never_taken_delays_the_others_for_minutes_only(
+    store: SQLiteStore,
+) -> None:
+    world = World(store, service("chat"))
+    poison = world.tell()
+    good = world.tell()
+
+    world.services.refuses = lambda message: poison in message.title
+    while (good, "chat", "delivered") not in world.rows():
+        world.step()
+        world.now += 5 * SECOND
+        assert world.now - START < HOUR
+    assert (poison, "chat", "waiting") in world.rows()
+
+
+def test_a_notification_that_cannot_be_written_stops_nobody(store: SQLiteStore) -> None:
+    world = World(store, service("chat"), service("other"))
+
+    def fail(name: str) -> None:
+        if name == "chat":
+            raise KeyError(name)
+
+    world.services.before = fail
+    world.tell()
+    world.step()
+    assert world.services.names() == ["other"]
+    problems = {row.problem for row in store.list_notifications(PROJECT, 9)}
+    assert problems == {"", "the message could not be written (KeyError)"}
+
+
+def test_a_channel_that_nobody_has_defined_is_named_as_the_problem(store: SQLiteStore) -> None:
+    world = World(store)
+    world.tell("gone")
+    world.step()
+    (row,) = store.list_notifications(PROJECT, 9)
+    assert (row.status, row.problem) == (
+        "waiting",
+        "the operator has defined no channel with this name",
+    )
+    (_, gone) = list_channel_states(store, PROJECT, world.channels, {})
+    assert (gone.name, gone.kind, gone.waiting) == ("gone", "unknown", 1)
+
+
+def test_a_digest_collects_what_is_not_critical(store: SQLiteStore) -> None:
+    world = World(store, service("chat", digest=HOUR))
+    world.now = START + HOUR // 2
+    world.tell()
+    world.tell()
+    urgent = world.tell(severity="critical")
+    world.step()
+    ((_, message),) = world.services.sent
+    assert urgent in message.title
+    world.now = START + HOUR - 1
+    world.step()
+    assert len(world.services.sent) == 1
+    world.now = START + HOUR
+    world.step()
+    assert [title.partition(":")[0] for title in world.services.titles("chat")[1:]] == [
+        "2 notifications"
+    ]
+    assert {status for _, _, status in world.rows()} == {"delivered"}
+
+
+def test_lost_notifications_are_reported_by_channel(store: SQLiteStore) -> None:
+    world = World(store, service("bad"), service("good"))
+    world.services.failing["bad"] = "status 500"
+    world.tell()
+    world.step()
+    world.now += MOST_AGE
+    world.step()
+    assert ("incident_1", "bad", "dead") in world.rows()
+    world.services.failing.clear()
+    world.tell()
+    world.step()
+    assert world.services.titles("bad")[-1] == "1 notifications were not delivered (music)"
+    assert len(world.services.titles("good")) == 2
+
+
+def test_a_crash_after_sending_sends_again(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(store, service("chat"))
+    world.tell("chat")
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "transact", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            world.deliverer.step()
+    world.step()
+    assert world.services.names() == ["chat", "chat"]
+    assert world.rows() == [("incident_1", "chat", "delivered")]
+
+
+def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store: SQLiteStore) -> None:
+    with listening() as listener:
+        hook = Channel(
+            name="hook",
+            url=Secret(listener.url),
+            secret=SECRET,
+            allows_http=True,
+            allows_private=True,
+        )
+        world = World(store, hook, poster=make_poster(allows_loopback=False))
+        name = world.tell("hook")
+        world.step()
+    (request,) = listener.requests
+    head, _, body = request.partition(b"\r\n\r\n")
+    assert b"webhook-signature: v1," in head
+    said = json.loads(body)
+    assert said["url"] == f"{URL}/incidents/{name}"
+    assert world.rows() == [(name, "hook", "delivered")]
+
+
+def test_a_webhook_of_the_operator_is_not_private_unless_that_is_said(store: SQLiteStore) -> None:
+    hook = Channel(name="hook", url=Secret("https://hook.internal/x"), secret=SECRET)
+    world = World(store, hook, poster=make_poster("10.0.0.1"))
+    world.tell("hook")
+    world.step()
+    (row,) = store.list_notifications(PROJECT, 9)
+    assert row.problem.startswith("expected a host on the public Internet")
+
+
+def test_states_say_when_and_what_failed_and_no_token(store: SQLiteStore) -> None:
+    world = World(store, service("good"), service("bad", severity="critical"))
+    world.services.failing["bad"] = "status 403"
+    world.tell("good", "bad", "log")
+    world.step()
+    states = list_channel_states(store, PROJECT, world.channels, {"good": "Slack", "bad": "Slack"})
+    said = [
+        (one.name, one.kind, one.service, one.severity, one.last_delivered, one.last_problem)
+        for one in states
+    ]
+    now = to_datetime(START)
+    assert said == [
+        ("log", "log", "", "warning", now, ""),
+        ("good", "service", "Slack", "warning", now, ""),
+        ("bad", "service", "Slack", "critical", None, "status 403"),
+    ]
+    assert [one.waiting for one in states] == [0, 0, 1]
+    assert "token" not in repr(states)
+
+
+def test_a_test_is_a_message_of_its_own(store: SQLiteStore) -> None:
+    world = World(store, service("chat"))
+    outcome = send_test(
+        world.channels.channels[0],
+        PROJECT,
+        sender=world.services,
+        poster=Other(Reply(200)),
+        public_url=URL,
+        now=START + DAY,
+    )
+    assert outcome.problem == ""
+    assert world.services.titles("chat") == ["Test message from rankscope"]
+    assert world.rows() == []

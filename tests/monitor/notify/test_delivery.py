@@ -1,0 +1,461 @@
+"""Notifications are delivered at least once, later again where that fails, and never forgotten."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import io
+import json
+
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.management import list_notifications
+from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, LogChannel
+from rankscope.monitor.notify.http import Poster, PostError, Reply
+from rankscope.monitor.notify.sender import Attempt
+from rankscope.monitor.notify.sending import judge_reply
+from rankscope.monitor.notify.webhook import (
+    check_secret,
+    find_webhook,
+    remove_webhook,
+    set_webhook,
+    try_webhook,
+)
+from rankscope.monitor.server.access_log import AccessLog
+from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.records import NoticeRow, OutboxRow
+from rankscope.monitor.store.tables.outbox import insert_notifications
+from rankscope.records import replace
+
+from tests.monitor.notify.listener import listening, make_poster
+from tests.monitor.rules.world import (
+    BAD,
+    GOOD,
+    PROJECT,
+    START,
+    advance,
+    known_at,
+    list_told,
+    make_day,
+    make_rule,
+    put,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from rankscope.monitor.notify.http import Poster, Target
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+URL = "https://hook.example/in"
+KEY = base64.b64encode(bytes(range(32))).decode()
+SECRET = Secret(f"whsec_{KEY}")
+
+
+def put_notice(
+    store: SQLiteStore, name: str, time: int, body: str, channels: tuple[str, ...]
+) -> None:
+    """Let a notice wait for some channels."""
+    row = NoticeRow(name, time, body, channels)
+    store.transact(
+        lambda transaction: insert_notifications(
+            transaction.connection, transaction.project(PROJECT), row
+        )
+    ).result()
+
+
+class Other:
+    """The other side of a webhook: it notes what comes, and answers as it is told."""
+
+    def __init__(self, *answers: Reply | Exception) -> None:
+        self.answers = list(answers)
+        self.taken: list[tuple[dict[str, str], bytes]] = []
+
+    def check(self, _target: Target) -> list[str]:
+        return ["8.8.8.8"]
+
+    def post(self, _target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
+        self.taken.append((dict(headers), body))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def put_webhook(
+    store: SQLiteStore,
+    other: Other | Poster,
+    url: str = URL,
+    now: int = 0,
+    **more: Any,  # noqa: ANN401 - whatever a webhook has
+) -> Secret:
+    """Set the webhook of the project."""
+    return set_webhook(store, PROJECT, url, poster=other, now=now, actor="ada", **more)
+
+
+class World:
+    """A store with a webhook, a log and a clock."""
+
+    def __init__(self, store: SQLiteStore, other: Other | Poster) -> None:
+        self.store = store
+        self.now = START
+        self.log = io.StringIO()
+        self.deliverer = Deliverer(
+            store,
+            log=LogChannel(AccessLog(self.log.write, lambda: self.now).write),
+            poster=other,
+            now=lambda: self.now,
+            chance=lambda: 0.5,
+        )
+
+    def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
+        """Let a change of a state wait to be told."""
+        body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
+        put_notice(self.store, name, self.now, body, channels)
+
+    def letters(self) -> list[OutboxRow]:
+        """What became of notifications, the first one first."""
+        return list(list_notifications(self.store, PROJECT))[::-1]
+
+
+@pytest.fixture
+def make(store: SQLiteStore) -> Callable[..., World]:
+    """Makes a world with a webhook."""
+
+    def make_world(other: Other | Poster, url: str = URL, **more: bool) -> World:
+        put_webhook(store, other, url, START, secret=SECRET, **more)
+        return World(store, other)
+
+    return make_world
+
+
+def test_a_drop_reaches_the_webhook_and_the_log(
+    store: SQLiteStore, make: Callable[..., World]
+) -> None:
+    with listening() as listener:
+        world = make(make_poster(), listener.url, allows_http=True)
+        put(store, make_rule(slices=("device",)))
+        for day, ranks in enumerate([GOOD, BAD, BAD]):
+            store.append(PROJECT, make_day(day, ranks, device="tv"))
+            advance(store, known_at(day))
+        world.now = known_at(2)
+        assert world.deliverer.step() == 3
+        assert world.deliverer.step() == 0
+    (notice,) = list_told(store)
+    bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in listener.requests]
+    assert bodies == [notice.to_dict()]
+    told = [(one["event"], one["stream"]["slice"]) for one in bodies[0]["incidents"]]
+    assert ("opened", {"device": "tv"}) in told
+    (line,) = [json.loads(line) for line in world.log.getvalue().splitlines()]
+    assert (line["event"], line["group"]) == ("incidents.changed", notice.group)
+    assert {letter.status for letter in world.letters()} == {"delivered"}
+
+
+def test_a_notification_is_signed(make: Callable[..., World]) -> None:
+    other = Other(Reply(200))
+    world = make(other)
+    world.tell("a")
+    world.deliverer.step()
+    ((headers, body),) = other.taken
+    said = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = hmac.digest(bytes(range(32)), said, "sha256")
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"
+    assert headers["webhook-id"] == "a"
+    assert headers["webhook-timestamp"] == str(START // SECOND)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Reply(500),
+        Reply(429),
+        Reply(302),
+        Reply(404),
+        PostError("nothing was answered in time", code="webhook_timeout"),
+        PostError("TLS failed", code="webhook_tls"),
+    ],
+    ids=str,
+)
+def test_what_fails_is_tried_again_later_and_with_the_same_id(
+    make: Callable[..., World], answer: Reply | Exception
+) -> None:
+    other = Other(answer, answer, Reply(200))
+    world = make(other)
+    world.tell("a")
+    for wait in (5 * SECOND, 5 * MINUTE):
+        assert world.deliverer.step() == 1
+        (letter,) = world.letters()
+        assert (letter.status, to_micros(letter.due) - world.now) == ("waiting", round(wait * 1.1))
+        assert letter.problem
+        world.now = to_micros(letter.due) - 1
+        assert world.deliverer.step() == 0
+        world.now = to_micros(letter.due)
+    world.deliverer.step()
+    (letter,) = world.letters()
+    assert (letter.status, letter.attempts, letter.problem) == ("delivered", 3, "")
+    assert {headers["webhook-id"] for headers, _ in other.taken} == {"a"}
+    assert len({body for _, body in other.taken}) == 1
+
+
+def test_nobody_is_called_sooner_than_asked(make: Callable[..., World]) -> None:
+    world = make(Other(Reply(429, retry_after=3600.0)))
+    world.tell("a")
+    world.deliverer.step()
+    (letter,) = world.letters()
+    assert letter.due == to_datetime(START + HOUR)
+
+
+def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
+    make: Callable[..., World],
+) -> None:
+    other = Other(Reply(500))
+    world = make(other)
+    world.tell("a")
+    world.tell("b")
+    while any(letter.status == "waiting" for letter in world.letters()):
+        world.deliverer.step()
+        dues = [to_micros(one.due) for one in world.letters() if one.status == "waiting"]
+        # One that is due may wait for another, which came first.
+        world.now = min((due for due in dues if due > world.now), default=world.now)
+    assert world.now - START <= MOST_AGE
+    assert [letter.status for letter in world.letters()] == ["dead", "dead"]
+    assert {letter.problem for letter in world.letters()} == {"status 500"}
+    attempts = world.letters()[0].attempts
+    assert len(RETRIES.waits) - 2 <= attempts <= len(RETRIES.waits) + 1
+    other.answers = [Reply(200)]
+    world.tell("c")
+    while world.deliverer.step():
+        pass
+    told = [json.loads(body) for _, body in other.taken[-2:]]
+    assert told[0]["id"] == "c"
+    assert (told[1]["type"], told[1]["count"]) == ("notifications.lost", 2)
+    assert [letter.status for letter in world.letters()] == [
+        "summed",
+        "summed",
+        "delivered",
+        "delivered",
+    ]
+
+
+def test_what_is_gone_is_called_no_more(store: SQLiteStore, make: Callable[..., World]) -> None:
+    other = Other(Reply(410))
+    world = make(other)
+    for name in "abc":
+        world.tell(name)
+    while world.deliverer.step():
+        pass
+    assert len(other.taken) == 1
+    assert {letter.status for letter in world.letters()} == {"dead"}
+    webhook = find_webhook(store, PROJECT)
+    assert webhook is not None
+    assert webhook.disabled == START
+    assert store.audit(PROJECT)[-1].action == "webhook.disable"
+    world.tell("d")
+    assert len(world.letters()) == 3
+    put_webhook(store, other, now=START)
+    world.tell("e")
+    assert len(world.letters()) == 4
+
+
+def test_the_log_does_not_wait_for_webhooks(make: Callable[..., World]) -> None:
+    other = Other(PostError("nothing was answered in time", code="webhook_timeout"))
+    world = make(other)
+    for name in "abc":
+        world.tell(name, ("webhook", "log"))
+    assert world.deliverer.step() == 4
+    assert len(world.log.getvalue().splitlines()) == 3
+    assert len(other.taken) == 1
+
+
+def test_a_line_of_the_log_is_one_line_of_ascii(make: Callable[..., World]) -> None:
+    world = make(Other(Reply(200)))
+    world.tell("\x1b[31m\r\n{0.__class__} \u202e \u2028 \x9b", ("log",))
+    world.deliverer.step()
+    text = world.log.getvalue()
+    assert text.isascii()
+    assert text.count("\n") == 1
+    assert text[:-1].isprintable()
+    assert json.loads(text)["id"].startswith("\x1b[31m\r\n{0.__class__}")
+
+
+def test_a_log_that_takes_nothing_is_tried_again(make: Callable[..., World]) -> None:
+    world = make(Other(Reply(200)))
+    world.log.close()
+    world.tell("a", ("log",))
+
+    def fail(_event: str, _fields: Mapping[str, object]) -> None:
+        raise OSError
+
+    world.deliverer._log = LogChannel(fail)
+    world.deliverer.step()
+    assert world.letters()[0].problem == "the log takes nothing"
+    assert world.letters()[0].status == "waiting"
+
+
+def test_the_secret_is_shown_once_and_nowhere_else(store: SQLiteStore) -> None:
+    other = Other(Reply(200))
+    shown = put_webhook(store, other).reveal()
+    assert len(base64.b64decode(shown.removeprefix("whsec_"))) == 32
+    webhook = find_webhook(store, PROJECT)
+    assert shown not in f"{webhook!r} {webhook} {store.audit(PROJECT)}"
+    assert webhook is not None
+    assert webhook.secret.reveal() == shown
+
+
+@pytest.mark.parametrize("text", ["", "abc", "whsec_", "whsec_!!", "whsec_" + "A" * 20])
+def test_a_weak_secret_is_refused_and_not_shown(store: SQLiteStore, text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        put_webhook(store, Other(Reply(200)), secret=Secret(text))
+    assert refused.value.code == "webhook_secret"
+    assert find_webhook(store, PROJECT) is None
+
+
+def test_an_address_that_may_not_be_called_is_not_set(store: SQLiteStore) -> None:
+    with pytest.raises(PostError):
+        put_webhook(store, make_poster("10.0.0.1"))
+    assert find_webhook(store, PROJECT) is None
+
+
+def test_the_audit_has_the_host_and_not_the_path(store: SQLiteStore) -> None:
+    url = "https://hook.example/a-token-in-a-path"
+    put_webhook(store, Other(Reply(200)), url, 7)
+    remove_webhook(store, PROJECT, now=8, actor="bob")
+    said = [(one.time, one.actor, one.action, one.subject) for one in store.audit(PROJECT)]
+    assert said == [
+        (7, "ada", "webhook.set", "hook.example"),
+        (8, "bob", "webhook.remove", PROJECT),
+    ]
+    with pytest.raises(UsageError) as refused:
+        remove_webhook(store, PROJECT, now=9, actor="bob")
+    assert refused.value.code == "no_webhook"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Reply(204), (True, "status 204")),
+        (Reply(500), (False, "status 500")),
+        (PostError("TLS failed", code="webhook_tls"), (False, "TLS failed")),
+    ],
+)
+def test_a_test_is_sent_by_the_same_rules_and_once(
+    store: SQLiteStore, answer: Reply | Exception, told: tuple[bool, str]
+) -> None:
+    other = Other(answer)
+    put_webhook(store, other, secret=SECRET)
+    tried = try_webhook(store, PROJECT, poster=other, now=START)
+    assert (tried.is_delivered, tried.told) == told
+    ((headers, body),) = other.taken
+    assert json.loads(body)["type"] == "webhook.test"
+    assert headers["webhook-signature"].startswith("v1,")
+    with pytest.raises(UsageError):
+        try_webhook(store, "films", poster=other, now=START)
+
+
+@pytest.mark.parametrize(("failures", "waits"), [(0, False), (1, True), (2, True), (3, False)])
+def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(
+    store: SQLiteStore, failures: int, *, waits: bool
+) -> None:
+    world = World(store, Other())
+    for name in "ab":
+        world.tell(name, channels=("oncall",))
+    older, newer = store.list_due(START, 10)
+    store.update_notification(replace(older, attempts=failures, due=START + HOUR), None)
+    assert store.list_due(START, 10) == ([] if waits else [newer])
+
+
+NOW = 20_000 * DAY
+
+
+@pytest.mark.parametrize("size", [23, 24, 25, 63, 64, 65])
+def test_a_secret_has_24_to_64_bytes(size: int) -> None:
+    secret = Secret(f"whsec_{base64.b64encode(bytes(size)).decode()}")
+    if size in range(24, 65):
+        assert check_secret(secret) is secret
+        return
+    with pytest.raises(UsageError, match="24 to 64 bytes"):
+        check_secret(secret)
+
+
+@pytest.mark.parametrize(("status", "is_gone"), [(409, False), (410, True), (411, False)])
+def test_status_410_says_that_a_webhook_is_gone(status: int, *, is_gone: bool) -> None:
+    assert judge_reply(status, 0.0).is_gone == is_gone
+
+
+def make_letter(**said: Any) -> OutboxRow:  # noqa: ANN401 - whatever a letter has
+    """A notification that was created now and not tried yet."""
+    letter = OutboxRow(
+        project="music",
+        number=1,
+        channel="webhook",
+        notification_id="a",
+        created=NOW,
+        body="{}",
+        status="waiting",
+        attempts=0,
+        due=NOW,
+        finished=None,
+        problem="",
+    )
+    return replace(letter, **said)
+
+
+class Outbox:
+    """A store that notes what became of notifications."""
+
+    def __init__(self) -> None:
+        self.rows: list[OutboxRow] = []
+
+    def update_notification(self, row: OutboxRow, _: object) -> None:
+        """Note it."""
+        self.rows.append(row)
+
+
+def make_deliverer(now: int, chance: float = 0.0) -> tuple[Deliverer, Outbox]:
+    """What delivers at a time, and its store."""
+    store, nothing = Outbox(), None
+    taken: Any = store
+    poster: Any = nothing
+    deliverer = Deliverer(
+        taken,
+        log=LogChannel(lambda *_: None),
+        poster=poster,
+        now=lambda: now,
+        chance=lambda: chance,
+    )
+    return deliverer, store
+
+
+@pytest.mark.parametrize(("after", "is_dead"), [(-1, False), (0, True), (1, True)])
+def test_a_notification_is_given_up_after_three_days(after: int, *, is_dead: bool) -> None:
+    deliverer, outbox = make_deliverer(NOW + 3 * DAY + after)
+    assert deliverer._give_up(make_letter()) == is_dead
+    assert [one.status for one in outbox.rows] == ["dead"] * is_dead
+
+
+@pytest.mark.parametrize(("after", "is_dead"), [(-1, False), (0, True), (1, True)])
+def test_a_notification_is_given_up_if_it_would_be_too_old_at_the_next_attempt(
+    after: int, *, is_dead: bool
+) -> None:
+    # The first wait is five seconds.
+    now = NOW + 3 * DAY - 5 * SECOND + after
+    deliverer, _ = make_deliverer(now)
+    found = deliverer._conclude(make_letter(), Attempt("status 500"), now)
+    assert (found.status == "dead") == is_dead
+
+
+@pytest.mark.parametrize("chance", [0.0, 1.0])
+def test_a_notification_is_tried_again_after_longer_and_longer_waits(chance: float) -> None:
+    deliverer, _ = make_deliverer(NOW, chance)
+    for attempts, wait in enumerate([5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]):
+        letter = make_letter(attempts=attempts)
+        found = deliverer._conclude(letter, Attempt("status 500"), NOW)
+        assert found.status == "waiting"
+        # A fifth more by chance, so that not all come back at once.
+        assert found.due == NOW + round(wait * HOUR * (1 + 0.2 * chance))
+    last = deliverer._conclude(make_letter(attempts=9), Attempt("status 500"), NOW)
+    assert last.status == "dead"

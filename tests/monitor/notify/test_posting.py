@@ -1,0 +1,420 @@
+"""Posting calls what was judged, follows nothing, and never waits for long."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.notify import http
+from rankscope.monitor.notify import http as posting
+from rankscope.monitor.notify.http import (
+    MOST_BYTES,
+    Poster,
+    PostError,
+    Reply,
+    Stream,
+    _read_wait,
+    read_url,
+)
+
+from tests.monitor.notify.listener import OK, listening, make_poster
+from tests.monitor.notify.test_addresses import PRIVATE, PUBLIC
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
+    from tests.monitor.notify.listener import Listener
+
+
+def post(listener: Listener, url: str = "", body: bytes = b"", **more: Any) -> Reply:  # noqa: ANN401
+    """Post to a listener, or to an address."""
+    target = read_url(url or listener.url, allows_http=True)
+    return make_poster(**more).post(target, {}, body)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.com",
+        "http://example.com/",
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "gopher://example.com/",
+        "javascript:alert(1)",
+        "https://",
+        "https:///path",
+        "https://user@example.com/",
+        "https://user:pass@example.com/",
+        "https://@example.com/",
+        "https://example.com:0/",
+        "https://example.com:65536/",
+        "https://example.com:port/",
+        "https://example.com/#fragment",
+        "https://exam ple.com/",
+        "https://example.com/\r\nX: y",
+        "https://example.com/\x00",
+        "https://ex\u00e4mple.com/",
+        "https://\u24db\u24de\u24d2alhost/",
+        "https://example.com\\@localhost/",
+        "https://[fe80::1%25eth0]/",
+        "https://%6cocalhost/",
+        "https://[::1/",
+    ],
+)
+def test_what_is_no_address_of_the_web_is_refused_and_not_shown(url: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_url(url)
+    assert refused.value.code == "webhook_url"
+    assert url not in str(refused.value) or not url
+
+
+def test_http_is_an_exception_that_is_asked_for() -> None:
+    assert read_url("http://example.com", allows_http=True).authority == "example.com"
+    assert read_url("http://example.com:8080/a?b", allows_http=True).path == "/a?b"
+    assert read_url("https://[2a00:1450:4001::1]/").authority == "[2a00:1450:4001::1]"
+
+
+@pytest.mark.parametrize("address", [*PRIVATE, "localhost", "", "1.2.3"])
+def test_an_address_that_is_not_public_is_never_called(address: str) -> None:
+    poster = Poster(resolve=lambda *_: [address])
+    for do in (
+        lambda: poster.check(read_url("https://example.com/")),
+        lambda: poster.post(read_url("https://example.com/"), {}, b""),
+    ):
+        with pytest.raises(PostError) as refused:
+            do()
+        assert refused.value.code == "webhook_address"
+        assert not address or address not in str(refused.value)
+
+
+def test_one_address_that_is_not_public_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "create_connection", pytest.fail)
+    for addresses in (["8.8.8.8", "10.0.0.1"], ["::1", "2606:4700::1111"]):
+        poster = Poster(resolve=lambda *_, found=addresses: found)
+        with pytest.raises(PostError):
+            poster.post(read_url("https://example.com/"), {}, b"")
+
+
+@pytest.mark.parametrize("host", ["2130706433", "0177.1", "0x7f.1", "127.1", "0", "localhost"])
+def test_other_spellings_of_this_machine_are_found_out(host: str) -> None:
+    with pytest.raises(PostError) as refused:
+        Poster().check(read_url(f"https://{host}/"))
+    assert refused.value.code == "webhook_address"
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_this_machine_may_be_called_where_that_is_said(address: str) -> None:
+    assert make_poster(address).check(read_url("https://example.com/")) == [address]
+    with pytest.raises(PostError):
+        make_poster("10.0.0.1").check(read_url("https://example.com/"))
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.1", "192.168.1.1", "172.16.0.1", "127.0.0.1", "::1", "fd12::1", "8.8.8.8"]
+)
+def test_private_networks_may_be_called_where_that_is_said(address: str) -> None:
+    target = read_url("https://example.com/")
+    assert Poster(resolve=lambda *_: [address]).with_private().check(target) == [address]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254",
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "192.80.8.124",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "fe80::1",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+        "224.0.0.1",
+    ],
+)
+def test_metadata_services_are_never_called(address: str) -> None:
+    poster = Poster(resolve=lambda *_: [address], allows_private=True)
+    with pytest.raises(PostError) as refused:
+        poster.check(read_url("https://example.com/"))
+    assert refused.value.code == "webhook_address"
+
+
+def test_what_was_judged_is_called_though_the_name_stands_for_another_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = itertools.chain([["8.8.8.8"], ["8.8.8.8"]], itertools.repeat(["127.0.0.1"]))
+    poster = Poster(resolve=lambda *_: next(answers))
+    target = read_url("http://example.com:8080/", allows_http=True)
+    poster.check(target)
+    called: list[tuple[str, int]] = []
+
+    def connect(address: tuple[str, int], timeout: float) -> socket.socket:
+        called.append(address)
+        assert timeout > 0
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    with pytest.raises(PostError) as unreachable:
+        poster.post(target, {}, b"")
+    assert called == [("8.8.8.8", 8080)]
+    assert unreachable.value.code == "webhook_unreachable"
+    with pytest.raises(PostError) as rebound:
+        poster.post(target, {}, b"")
+    assert rebound.value.code == "webhook_address"
+    assert called == [("8.8.8.8", 8080)]
+
+
+def test_a_request_is_what_was_said() -> None:
+    with listening(b"HTTP/1.1 204 No Content\r\n\r\n") as listener:
+        target = read_url(listener.url, allows_http=True)
+        reply = make_poster().post(target, {"webhook-id": "a"}, b"body")
+    assert reply == Reply(204)
+    head, _, body = listener.requests[0].partition(b"\r\n\r\n")
+    assert head.split(b"\r\n") == [
+        b"POST /in?team=search HTTP/1.1",
+        f"Host: hook.example:{listener.port}".encode(),
+        b"webhook-id: a",
+        b"Content-Length: 4",
+        b"Connection: close",
+    ]
+    assert body == b"body"
+
+
+def test_the_next_address_is_tried_where_one_is_closed() -> None:
+    with listening() as listener:
+        target = read_url(listener.url, allows_http=True)
+        poster = make_poster("::1", "127.0.0.1")
+        assert poster.post(target, {}, b"").status == 200
+
+
+def test_certificates_are_those_of_the_name() -> None:
+    class Context:
+        names: list[str] = []  # noqa: RUF012 - one for the test
+
+        def set_alpn_protocols(self, _names: list[str]) -> None:
+            pass
+
+        def wrap_socket(self, plain: socket.socket, server_hostname: str) -> socket.socket:
+            self.names.append(server_hostname)
+            return plain
+
+    with listening() as listener:
+        url = f"https://hook.example:{listener.port}/"
+        assert post(listener, url, context=Context()).status == 200
+    assert Context.names == ["hook.example"]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate of `hook.example`, and its key."""
+    tool = shutil.which("openssl")
+    if tool is None:
+        pytest.skip("certificates are made by openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    made = folder / "certificate.pem", folder / "key.pem"
+    said = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    subprocess.run(
+        [
+            *(tool, *said.split(), "-subj", "/CN=hook.example"),
+            *("-addext", "subjectAltName=DNS:hook.example", "-out", made[0], "-keyout", made[1]),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("host", "is_trusted", "code"),
+    [
+        ("hook.example", True, ""),
+        ("hook.example", False, "webhook_tls"),
+        ("other.example", True, "webhook_tls"),
+    ],
+)
+def test_certificates_are_checked_before_anything_is_sent(
+    certificate: tuple[Path, Path], host: str, code: str, *, is_trusted: bool
+) -> None:
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    served.load_cert_chain(*certificate)
+    context = ssl.create_default_context()
+    if is_trusted:
+        context.load_verify_locations(certificate[0])
+    with listening(tls=served) as listener:
+        url = f"https://{host}:{listener.port}/"
+        if code:
+            with pytest.raises(PostError) as refused:
+                post(listener, url, b"secret", context=context)
+            assert refused.value.code == code
+        else:
+            assert post(listener, url, b"secret", context=context).status == 200
+    assert len(listener.requests) == (not code)
+
+
+def test_what_does_not_speak_tls_is_told() -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(OK)
+
+    with listening(answer, reads=False) as listener, pytest.raises(PostError) as refused:
+        post(listener, f"https://hook.example:{listener.port}/")
+    assert refused.value.code in {"webhook_tls", "webhook_unreachable"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        (OK, Reply(200)),
+        (b"HTTP/1.0 500\r\n\r\n", Reply(500)),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n", Reply(201)),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", Reply(302)),
+        (b"HTTP/1.1 429 Slow\r\nRetry-After: 120\r\n\r\n", Reply(429, 120.0)),
+        (b"HTTP/1.1 503 No\r\nretry-after:  7 \r\nX: y\r\n\r\n", Reply(503, 7.0)),
+        (b"HTTP/1.1 503 No\r\nRetry-After: 99999999999\r\n\r\n", Reply(503, 86_400.0)),
+        (b"HTTP/1.1 503 No\r\nRetry-After: -5\r\n\r\n", Reply(503)),
+        (b"HTTP/1.1 503 No\r\nRetry-After: soon\r\n\r\n", Reply(503)),
+        (b"HTTP/1.1 503 No\r\nRetry-After: Fri, 01 Jan 1999 00:00:00 GMT\r\n\r\n", Reply(503)),
+        (
+            b"HTTP/1.1 503 No\r\nRetry-After: Fri, 01 Jan 2999 00:00:00 GMT\r\n\r\n",
+            Reply(503, 86_400.0),
+        ),
+        (b"HTTP/1.1 410 Gone\r\n\r\n" + b"x" * (1 << 20), Reply(410)),
+    ],
+)
+def test_of_an_answer_only_the_status_is_kept(answer: bytes, reply: Reply) -> None:
+    with listening(answer) as listener:
+        assert post(listener) == reply
+    assert len(listener.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"HTTP/1.1 200", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 2000 x\r\n\r\n", b"x" * (1 << 20)],
+)
+def test_what_is_no_answer_of_http_is_none(answer: bytes) -> None:
+    with listening(answer) as listener, pytest.raises(PostError) as refused:
+        post(listener)
+    assert refused.value.code in {"webhook_answer", "webhook_unreachable"}
+
+
+def drip(connection: socket.socket) -> None:
+    """Send one byte after another, as long as somebody listens."""
+    while True:
+        connection.sendall(b"H")
+
+
+def drip_body(connection: socket.socket) -> None:
+    """Answer, and send a body without end."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    drip(connection)
+
+
+def test_bytes_that_drip_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posting, "PIECE", 1)
+    ticks = itertools.count(step=0.5)
+    with listening(drip) as listener, pytest.raises(PostError) as late:
+        post(listener, clock=lambda: float(next(ticks)), seconds=5.0)
+    assert late.value.code == "webhook_timeout"
+    assert next(ticks) < 8
+
+
+def test_a_body_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    receive = Stream.read
+
+    def count(stream: Stream, most: int, timeout: float | None = None) -> bytes:
+        piece = receive(stream, most, timeout)
+        read.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(Stream, "read", count)
+    with listening(drip_body) as listener:
+        assert post(listener).status == 200
+    assert sum(read) < MOST_BYTES + 2 * posting.PIECE
+
+
+@pytest.mark.parametrize("where", ["name", "answer"])
+def test_what_hangs_is_given_up(where: str) -> None:
+    ends = threading.Event()
+
+    def hang(*_: object) -> list[str]:
+        ends.wait(300)
+        return ["127.0.0.1"]
+
+    with listening(hang if where == "answer" else OK) as listener:
+        more: dict[str, Callable[..., list[str]]] = {"resolve": hang} if where == "name" else {}
+        with pytest.raises(PostError) as late:
+            post(listener, seconds=0.05, **more)
+        ends.set()
+    assert late.value.code == "webhook_timeout"
+
+
+def test_a_name_that_stands_for_nothing_is_told() -> None:
+    def fail(*_: object) -> list[str]:
+        raise socket.gaierror
+
+    for resolve in (fail, lambda *_: []):
+        with pytest.raises(PostError) as refused:
+            Poster(resolve=resolve).check(read_url("https://example.com"))
+        assert refused.value.code == "webhook_unreachable"
+
+
+def test_public_addresses_are_called() -> None:
+    poster = Poster(resolve=lambda *_: PUBLIC)
+    assert poster.check(read_url("https://example.com")) == PUBLIC
+
+
+@pytest.mark.parametrize("seconds", [86_399, 86_400, 86_401])
+def test_a_webhook_may_ask_for_a_day_of_rest(seconds: int) -> None:
+    assert _read_wait(str(seconds)) == min(seconds, 86_400)
+
+
+def test_a_webhook_has_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(http, "Deadline", lambda _, seconds: asked.append(seconds))
+    monkeypatch.setattr(Poster, "_find", lambda *_: [])
+    Poster().check(http.read_url("https://example.com/"))
+    assert asked == [5.0]
+
+
+class Pieces:
+    """An answer that comes in pieces of a kilobyte."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def iter_stream(self) -> Any:  # noqa: ANN401 - pieces
+        """All pieces."""
+        while True:
+            self.read += 1024
+            yield bytes(1024)
+
+
+def test_64_kib_of_an_answer_are_read() -> None:
+    answer: Any = Pieces()
+    http._discard(answer)
+    assert answer.read == 64 << 10
+
+
+def test_a_webhook_has_a_short_address_and_a_port_of_the_web() -> None:
+    start = "https://example.com/"
+    for length in (2047, 2048):
+        read_url(start + "x" * (length - len(start)))
+    with pytest.raises(UsageError, match="2048 characters at most"):
+        read_url(start + "x" * (2049 - len(start)))
+    for port, may in ((443, True), (80, True), (1023, False), (1024, True), (1025, True)):
+        if may:
+            assert read_url(f"https://example.com:{port}/").port == port
+        else:
+            with pytest.raises(UsageError, match="from 1024 on"):
+                read_url(f"https://example.com:{port}/")

@@ -1,0 +1,404 @@
+"""What evidence allows for: releases, mixes, ages of values, lost labels and slices that stop."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from rankscope.monitor.definition.configuration import BASELINES, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import set_rule
+from rankscope.monitor.incidents.response import list_incidents
+from rankscope.monitor.rules.drop.findings import make_findings
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.stream import ALL
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
+
+from tests.monitor.rules.world import (
+    BAD,
+    CONFIGURATION,
+    GOOD,
+    PROJECT,
+    SLICING,
+    START,
+    advance,
+    known_at,
+    list_turns,
+    make_day,
+    make_rule,
+    put,
+    state_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.rules.stream import Stream
+
+SLOW = define(measures=["RR@3"], positive="click", window=DAY // 1_000_000)
+BY_VERSION = Configuration(
+    definition=SLOW, attributes=("device",), grace="1h", baseline=BASELINES["version"]
+)
+
+
+def make_searches(
+    since: int,
+    until: int,
+    *,
+    seed: int,
+    version: str,
+    quality: float = 0.7,
+    every: int = 10 * MINUTE,
+    delay: float = 1.0,
+    lost: float = 0.0,
+    device: str | None = None,
+    per_device: Mapping[str, float] | None = None,
+) -> list[Event]:
+    """Searches one after another, each with a click, at the first rank with some probability.
+
+    Clicks come within the first hours: half an hour late on average, times the delay.
+    """
+    draw = random.Random(f"{seed} {since} {version}")
+    events: list[Event] = []
+    for time in range(since, until, every):
+        shown = device or draw.choice(("phone", "tv"))
+        mean = quality if per_device is None else per_device[shown]
+        name = f"{version} {time} {shown}"
+        events.append(
+            Ranking(
+                name,
+                name,
+                time,
+                Items(("a", "b", "c"), (1, 2, 3)),
+                user_id=f"user {draw.randrange(400)}",
+                model="m",
+                version=version,
+                attributes=(("device", shown),),
+            )
+        )
+        rank = 0 if draw.random() < mean else draw.choice((1, 2))
+        late = 1 + int(draw.expovariate(1 / (30 * MINUTE * delay)))
+        if draw.random() >= lost:
+            events.append(Label(f"{name} click", name, "abc"[rank], time + late, ("click",)))
+    return events
+
+
+def check(
+    store: SQLiteStore, now: int, configuration: Configuration = BY_VERSION
+) -> dict[tuple[str, str], Stream]:
+    """Check the rules, and return the streams by version and device."""
+    advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
+    return {
+        (stream.version, dict(stream.slice).get("device", "")): stream
+        for stream in state_of(store).streams
+    }
+
+
+def place(store: SQLiteStore, **said: object) -> None:
+    """Make a rule of a project whose baseline is the previous version."""
+    rule = make_rule(run_length=1800.0, **said)
+    set_rule(store, PROJECT, BY_VERSION, rule, now=START, actor="ada")
+
+
+RELEASE = START + 14 * DAY
+
+
+def test_early_values_find_a_bad_release_before_final_ones_are_there(store: SQLiteStore) -> None:
+    place(store, slices=("device",), lanes=("15m", "4h"))
+    good = make_searches(START, RELEASE, seed=1, version="1")
+    bad = make_searches(RELEASE, RELEASE + 20 * HOUR, seed=2, version="2", quality=0.1)
+    store.append(PROJECT, good + bad)
+    streams = check(store, RELEASE + 20 * HOUR)
+    whole = streams["2", ""]
+    assert whole.state == "ALERT"
+    assert whole.final.detector is None
+    assert whole.leading.age.total_seconds() in {900, 4 * 3600}
+    assert whole.since is not None
+    assert to_datetime(RELEASE) <= whole.since <= to_datetime(RELEASE + 3 * HOUR)
+    assert "found by early values" in state_of(store).reason
+    # One pair of values says how far it fell; when is said once, by the incident.
+    found = next(one for one in list_incidents(store, PROJECT) if not one.slice)
+    value, usual = found.evidence["value"], found.evidence["expected"]
+    assert f"RR@3 is {value:.4f}, below the usual {usual:.4f}; found by" in found.reason
+    assert "since" not in found.reason
+    assert found.began == whole.since
+
+
+def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final(
+    store: SQLiteStore,
+) -> None:
+    slow = replace(BY_VERSION, definition=replace(SLOW, window=3 * DAY // 1_000_000))
+    rule = make_rule(lanes=("15m", "4h"), run_length=1800.0)
+    set_rule(store, PROJECT, slow, rule, now=START, actor="ada")
+    released = RELEASE + 9 * HOUR
+    store.append(PROJECT, make_searches(START, released, seed=1, version="1"))
+    bad = make_searches(released, RELEASE + 5 * DAY, seed=2, version="2", quality=0.1)
+    store.append(PROJECT, bad)
+    check(store, RELEASE + 5 * DAY, slow)
+    assert set(list_turns(store)) == {"opened"}
+
+
+def test_labels_that_come_more_slowly_are_no_drop_of_early_values(store: SQLiteStore) -> None:
+    place(store, lanes=("15m", "4h"))
+    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1"))
+    slow = make_searches(RELEASE, RELEASE + 3 * DAY, seed=10, version="2", delay=4.0)
+    store.append(PROJECT, slow)
+    streams = check(store, RELEASE + 3 * DAY)
+    lanes = {lane.age.total_seconds(): lane for lane in streams["2", ""].lanes}
+    assert lanes[900].judged == "discount"
+    assert streams["2", ""].state == "OK"
+
+
+def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
+    events = make_searches(START, RELEASE, seed=1, version="1", every=HOUR)
+    end = RELEASE + 4 * DAY
+    events += make_searches(RELEASE, end, seed=2, version="2", quality=0.2, every=15 * MINUTE)
+    found = []
+    for number, step in enumerate((19 * HOUR, 30 * DAY)):
+        with SQLiteStore(tmp_path / f"{number}.db", group_seconds=0) as store:
+            store.append(PROJECT, events)
+            place(store, slices=("device",), lanes=("15m", "4h"))
+            for now in (*range(START, end + 2 * DAY, step), end + 2 * DAY):
+                check(store, now)
+            found.append(state_of(store).streams)
+    assert found[0] == found[1]
+    assert {stream.state for stream in found[0]} >= {"ALERT"}
+
+
+def test_a_rollout_from_one_device_to_another_is_no_drop(store: SQLiteStore) -> None:
+    place(store, slices=("device",))
+    usual = {"phone": 0.9, "tv": 0.3}
+    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", per_device=usual))
+    for day in range(10):
+        at = RELEASE + day * DAY
+        store.append(
+            PROJECT,
+            make_searches(at, at + DAY, seed=2, version="2", per_device=usual, device="tv"),
+        )
+    streams = check(store, RELEASE + 11 * DAY)
+    whole = streams["2", ""]
+    assert whole.periods == 9
+    assert whole.state == "OK"
+    assert whole.value is not None
+    assert whole.baseline is not None
+    assert whole.value.value < whole.baseline.value - 0.1
+    assert whole.floor is not None
+    assert whole.floor < whole.value.value
+
+
+def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(
+    store: SQLiteStore,
+) -> None:
+    place(store)
+    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="0", quality=0.8))
+    streams = {}
+    for week in range(1, 6):
+        at = RELEASE + (week - 1) * 7 * DAY
+        quality = 0.8 - 0.12 * week
+        store.append(
+            PROJECT, make_searches(at, at + 7 * DAY, seed=1, version=str(week), quality=quality)
+        )
+        streams = check(store, at + 7 * DAY + 2 * HOUR)
+        if streams[ALL, ""].state == "ALERT":
+            break
+    anchor = streams[ALL, ""]
+    assert anchor.state == "ALERT"
+    assert anchor.compared == to_datetime(START)
+    assert anchor.name == "model=m, all versions since 4 Oct 2024"
+    assert "compared with all versions since 4 Oct 2024" in state_of(store).reason
+
+
+def test_a_model_is_compared_with_its_past_once_there_are_two_weeks(store: SQLiteStore) -> None:
+    place(store)
+    store.append(PROJECT, make_searches(START, START + 3 * DAY, seed=1, version="1"))
+    anchor = check(store, START + 4 * DAY)[ALL, ""]
+    assert anchor.state == "INSUFFICIENT"
+    assert anchor.reason.startswith("watched from 19 Oct 2024 on")
+
+
+def test_a_rule_may_leave_the_long_term_out(store: SQLiteStore) -> None:
+    place(store, anchor=False)
+    store.append(PROJECT, make_searches(START, START + 3 * DAY, seed=1, version="1"))
+    assert {version for version, _ in check(store, START + 4 * DAY)} == {"1"}
+
+
+def test_what_a_person_resolves_is_the_new_past(store: SQLiteStore) -> None:
+    place(store)
+    store.append(PROJECT, make_searches(START, RELEASE + 2 * DAY, seed=1, version="1"))
+    check(store, RELEASE + 3 * DAY + 2 * HOUR)
+    (row,) = store.list_rules(PROJECT)
+    progress = RuleProgress.from_text(row.progress)
+    anchor = next(one for one in progress.streams if one.version == ALL)
+    assert anchor.final.usual is not None
+    restarted = progress.restart([], 0, is_all=True)
+    fresh = next(one for one in restarted.streams if one.version == ALL)
+    assert (fresh.final.usual, fresh.compared) == (None, None)
+    other = next(one for one in restarted.streams if one.version == "1")
+    assert (
+        other.final.usual == next(one for one in progress.streams if one.version == "1").final.usual
+    )
+
+
+def test_labels_that_are_lost_at_random_are_no_drop(store: SQLiteStore) -> None:
+    place(store)
+    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1"))
+    lossy = make_searches(RELEASE, RELEASE + 8 * DAY, seed=2, version="2", lost=0.4)
+    store.append(PROJECT, lossy)
+    stream = check(store, RELEASE + 9 * DAY + 2 * HOUR)["2", ""]
+    assert (stream.labels, stream.state) == ("lost", "OK")
+    assert stream.final.judged == "discount"
+    assert stream.told.endswith("labels per ranking instead of 1.00")
+
+
+def test_a_drop_is_found_although_labels_are_lost_too(store: SQLiteStore) -> None:
+    place(store)
+    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1"))
+    store.append(
+        PROJECT,
+        make_searches(RELEASE, RELEASE + 8 * DAY, seed=2, version="2", lost=0.4, quality=0.3),
+    )
+    stream = check(store, RELEASE + 9 * DAY + 2 * HOUR)["2", ""]
+    assert (stream.labels, stream.state) == ("lost", "ALERT")
+    reason = state_of(store).reason
+    assert "relevant documents are ranked lower than usual" in reason
+    # Nothing tells whether fewer labels follow from worse rankings.
+    assert f"there are {stream.told}, which worse rankings alone can explain" in reason
+    assert "labels or quality" not in reason
+
+
+@pytest.mark.parametrize(("phones", "is_loss"), [(0.4, True), (0.0, False)])
+def test_labels_are_lost_too_only_if_they_are_where_the_order_is_as_usual(
+    store: SQLiteStore, phones: float, is_loss: bool
+) -> None:
+    place(store, slices=("device",))
+    until = RELEASE + 8 * DAY
+    for device, quality, lost in (("phone", 0.7, phones), ("tv", 0.3, 0.4)):
+        store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", device=device))
+        more = make_searches(
+            RELEASE, until, seed=2, version="2", device=device, quality=quality, lost=lost
+        )
+        store.append(PROJECT, more)
+    streams = check(store, RELEASE + 9 * DAY + 2 * HOUR)
+    assert (streams["2", "tv"].labels, streams["2", "tv"].state) == ("lost", "ALERT")
+    assert streams["2", "phone"].state == "OK"
+    assert streams["2", "tv"].has_lost_labels == is_loss
+    progress = RuleProgress.from_text(store.list_rules(PROJECT)[0].progress)
+    (tv,) = (
+        one
+        for one in make_findings(make_rule(), progress)
+        if (one.version, one.slice) == ("2", (("device", "tv"),))
+    )
+    assert ("labels or quality" in tv.reason) == is_loss
+    assert ("worse rankings alone" in tv.reason) != is_loss
+
+
+def test_a_slice_without_new_rankings_is_stale(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",)))
+    for day in range(8):
+        store.append(PROJECT, make_day(day))
+        if day < 4:
+            store.append(PROJECT, make_day(day, device="tv"))
+        advance(store, known_at(day))
+        state = state_of(store)
+        assert state.state == ("OK" if day < 5 else "STALE")
+    assert state.reason == (
+        "device=tv, model=m, version=1: no rankings for 4 days, since 8 Oct 2024; "
+        "2 checked slices are at or above their floors"
+    )
+    store.append(PROJECT, make_day(8) + make_day(8, device="tv"))
+    advance(store, known_at(8))
+    assert state_of(store).state == "OK"
+
+
+def test_a_renamed_value_is_stale_and_the_new_one_says_why_it_is_not_judged(
+    store: SQLiteStore,
+) -> None:
+    put(store, make_rule(slices=("device",)))
+    slicing = Slicing(values=(("device", ("phone", "television", "tv")),))
+    for day in range(6):
+        store.append(PROJECT, make_day(day))
+        store.append(PROJECT, make_day(day, device="tv" if day < 3 else "television"))
+        advance_rules(store, PROJECT, CONFIGURATION, slicing, now=known_at(day), threads=1)
+    streams = {dict(one.slice).get("device", ""): one for one in state_of(store).streams}
+    assert streams["tv"].state == "STALE"
+    assert streams["television"].state == "INSUFFICIENT"
+    assert streams["television"].reason == "the baseline has 0 users or queries with a value"
+
+
+def test_a_drop_of_a_slice_that_stops_is_not_over(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",)))
+    for day in range(9):
+        store.append(PROJECT, make_day(day))
+        if day < 4:
+            store.append(PROJECT, make_day(day, BAD if day > 1 else GOOD, device="tv"))
+        advance(store, known_at(day))
+    assert state_of(store).state == "ALERT"
+
+
+def test_evidence_comes_back_from_its_text(store: SQLiteStore) -> None:
+    place(store, slices=("device",), lanes=("15m", "4h"))
+    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", every=HOUR))
+    later = make_searches(RELEASE, RELEASE + 3 * DAY, seed=2, version="2", every=HOUR)
+    store.append(PROJECT, later)
+    check(store, RELEASE + 4 * DAY + 2 * HOUR)
+    (row,) = store.list_rules(PROJECT)
+    progress = RuleProgress.from_text(row.progress)
+    assert progress.to_text() == row.progress
+    assert RuleProgress.from_text(progress.to_text()) == progress
+    assert len(row.progress) < len(progress.to_json()) / 2
+    assert {len(one.lanes) for one in progress.streams} == {1, 3}
+
+
+def test_a_set_with_other_grades_than_production_is_a_warning(store: SQLiteStore) -> None:
+    events: list[Event] = []
+    for number in range(200):
+        name = f"judged {number}"
+        shown = Ranking(
+            name,
+            name,
+            START - 40 * DAY + number,
+            Items(("a", "b", "c"), (1, 2, 3)),
+            user_id=name,
+            model="m",
+            version="1",
+            environment="training",
+            attributes=(("device", "phone"),),
+        )
+        grades = [
+            Label(f"{name} {doc}", name, doc, START - 39 * DAY, value=grade)
+            for doc, grade in (("a", 4.0), ("b", 2.0), ("c", 1.0))
+        ]
+        events += [shown, *grades]
+    configuration = replace(CONFIGURATION, baseline=BASELINES["training"])
+    store.append(PROJECT, events)
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0, users=200))
+    advance(store, known_at(0), configuration)
+    (warning,) = state_of(store).warnings
+    assert "grades of the baseline are distributed unlike production's" in warning
+    assert "100% grade 1 in production" in warning
+
+
+def test_a_tolerance_below_the_differences_between_days_is_a_warning(store: SQLiteStore) -> None:
+    place(store, tolerance=0.01)
+    for day in range(20):
+        quality = 0.5 + 0.15 * math.sin(day * day)
+        at = START + day * DAY
+        store.append(
+            PROJECT,
+            make_searches(at, at + DAY, seed=day, version="1", quality=quality),
+        )
+    at = START + 20 * DAY
+    store.append(PROJECT, make_searches(at, at + DAY, seed=99, version="2"))
+    check(store, at + 2 * DAY + 2 * HOUR)
+    assert any(one.startswith("days differ by 0.") for one in state_of(store).warnings)

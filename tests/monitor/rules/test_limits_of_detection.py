@@ -1,0 +1,431 @@
+"""Rules at the limits of what they read, compare and name."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from statistics import NormalDist
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents import management
+from rankscope.monitor.rules.drop import check
+from rankscope.monitor.rules.drop.check import Period, _add_hour
+from rankscope.monitor.rules.drop.feed import _follow, feed
+from rankscope.monitor.rules.drop.floors import Floor, Floors, _fit_length, _Wanted
+from rankscope.monitor.rules.drop.grades import compare_grades
+from rankscope.monitor.rules.drop.labels import check_labels
+from rankscope.monitor.rules.drop.mix import Cells
+from rankscope.monitor.rules.drop.name import _may_inherit
+from rankscope.monitor.rules.drop.periods import PeriodReader
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.sample import Sample, _discount
+from rankscope.monitor.rules.drop.state import decide
+from rankscope.monitor.rules.drop.step import Step
+from rankscope.monitor.rules.evidence import Evidence
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.stream import ALL, Inherited, Stream
+from rankscope.monitor.rules.trace import nights as nightly
+from rankscope.monitor.rules.trace.nights import SliceNight, _compare
+from rankscope.monitor.rules.trace.rule import TraceRule
+from rankscope.monitor.rules.trace.run import NightlyProgress, decide_night
+from rankscope.monitor.store.records import Context, Version
+from rankscope.records import replace
+
+from tests.monitor.rules.world import CONFIGURATION, make_scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WEEK = 7 * DAY
+START = 2857 * WEEK
+MICROSECOND = timedelta(microseconds=1)
+RULE = DropRule(name="quality", measure="RR@3", slices=("device",), lanes=())
+TRACE = TraceRule(name="nights", measure="RR@3", kind="trace", run_length=100.0)
+
+
+def make_sample(contexts: int, *, times: int = START) -> Sample:
+    """A ranking of each context, with the value 1."""
+    count = np.arange(contexts)
+    ones = np.ones(contexts)
+    return Sample(
+        contexts=count,
+        times=np.full(contexts, times),
+        clusters=count,
+        is_labelled=ones > 0,
+        labels=ones.astype(np.int64),
+        gains=ones,
+        discounts=ones,
+        values={"RR@3": ones},
+        grades={},
+    )
+
+
+def make_cells(count: int) -> Cells:
+    """Contexts that differ by a device, each of which has a slice of its own."""
+    values = [f"{number:03}" for number in range(count)]
+    contexts = {
+        number: Context("m", "1", "production", (("device", value),))
+        for number, value in enumerate(values)
+    }
+    return Cells(contexts, Slicing((("device", tuple(values)),)))
+
+
+@pytest.mark.parametrize("known", [398, 399, 400])
+def test_a_rule_watches_400_streams(known: int) -> None:
+    streams = tuple(
+        Stream(model="m", version=ALL, slice=(("device", f"{number:03}"),))
+        for number in range(known)
+    )
+    floors: Any = SimpleNamespace(
+        reader=SimpleNamespace(cells=make_cells(1), scene=make_scene()),
+        has_anchor=lambda _: False,
+        find=lambda *_: Floor(lane=Evidence()),
+    )
+    step = Step(due=START + DAY, start=START, until=START + DAY)
+    after = feed(
+        RuleProgress(basis="", first=START, following=START, streams=streams),
+        Period(RULE, step, make_sample(1), floors),
+    )
+    # All rankings of the version, and those of its only device.
+    assert len(after.streams) == min(known + 2, 400)
+    assert after.unwatched == max(known + 2 - 400, 0)
+
+
+@pytest.mark.parametrize("count", [59, 60, 61])
+def test_the_values_of_an_attribute_make_60_cells(count: int) -> None:
+    found = make_cells(count).choose_mix(RULE, (), make_sample(count), np.arange(count))
+    assert found == (("device",) if count <= 60 else ())
+
+
+@pytest.mark.parametrize("count", [99, 100, 101])
+def test_100_grades_are_counted(count: int) -> None:
+    grades = np.arange(1.0, count + 1)
+    each: Any = SimpleNamespace(
+        chunk=SimpleNamespace(
+            items=SimpleNamespace(offsets=np.array([0, count]), ranks=np.arange(1, count + 1)),
+            times=[START],
+        ),
+        graded=SimpleNamespace(relevance=grades),
+        values=SimpleNamespace(is_refused=np.array([False])),
+    )
+    *_, found = _discount(each, np.array([0]))
+    assert found == dict.fromkeys(grades[:100].tolist(), 1)
+
+
+@pytest.mark.parametrize(("back", "is_kept"), [(23, True), (24, False), (25, False)])
+def test_the_gains_of_an_hour_are_those_of_the_day_before(back: int, *, is_kept: bool) -> None:
+    old = START // HOUR - back, 5, 2.5
+    step = Step(due=START, start=START, until=START + HOUR)
+    new = START // HOUR, 2, 2.0
+    found = _add_hour(Evidence(recent=(old,)), step, np.ones(2))
+    assert found == ((old, new) if is_kept else (new,))
+
+
+@pytest.mark.parametrize(
+    ("rankings", "length"), [(599_999, 600_001), (600_000, 600_000), (600_001, 599_999)]
+)
+def test_a_baseline_of_production_has_about_600_000_rankings(rankings: int, length: int) -> None:
+    # One ranking a microsecond.
+    span = 600_000
+    assert _fit_length(START, START + span - 1, rankings) == span * 600_000 // rankings
+    assert _fit_length(START, START + span - 1, rankings) == length
+
+
+def make_floors() -> Floors:
+    """Floors without a store."""
+    versions = [Version("m", "1", "production", START - 30 * WEEK, START, 100)]
+    store: Any = SimpleNamespace(contexts=lambda _: {0: Context("m", "1", "production", ())})
+    return Floors(PeriodReader(make_scene(store, versions=versions, now=START), ()))
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_baselines_of_600_000_rankings_are_held(more: int) -> None:
+    floors = make_floors()
+    wanted = [_Wanted(at, at, None, ()) for at in range(2)]
+    samples: Any = {
+        (wanted[0], 0): SimpleNamespace(times=range(300_000)),
+        (wanted[1], 0): SimpleNamespace(times=range(300_000 + more)),
+    }
+    floors._samples = samples
+    floors._forget()
+    assert len(floors._samples) == (2 if more <= 0 else 1)
+
+
+def test_a_long_term_baseline_is_made_anew_every_week() -> None:
+    names = []
+    for start in (START, START + DAY, START + WEEK - DAY, START + WEEK):
+        wanted = make_floors()._want_history("m", start, HOUR)
+        assert isinstance(wanted, _Wanted)
+        names.append(wanted.name)
+    assert names[0] == names[1] == names[2] != names[3]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "has_room"), [([299_999, 1], True), ([300_000, 0], True), ([300_000, 1], False)]
+)
+def test_periods_of_600_000_rankings_are_held_for_later_ages(
+    sizes: list[int], *, has_room: bool
+) -> None:
+    reader = PeriodReader(make_scene(), ())
+    held: Any = [SimpleNamespace(sample=SimpleNamespace(times=range(size))) for size in sizes]
+    reader._held = held
+    # Another one may be as large as the largest.
+    assert reader._has_room(1) == has_room
+
+
+def list_models(versions: list[Version]) -> list[str]:
+    """The models that a night traces."""
+    return [*nightly._list_models(versions, TRACE, START)]
+
+
+@pytest.mark.parametrize("count", [19, 20, 21])
+def test_20_models_are_traced_in_a_night(count: int) -> None:
+    versions = [
+        Version(f"{number:02}", "1", "production", START - DAY, START - 1, 100 - number)
+        for number in range(count)
+    ]
+    assert list_models(versions) == [f"{number:02}" for number in range(min(count, 20))]
+
+
+@pytest.mark.parametrize(("after", "is_traced"), [(-1, False), (0, True), (1, True)])
+def test_a_model_is_traced_if_it_ranked_in_the_last_week(after: int, *, is_traced: bool) -> None:
+    last = START - 7 * DAY + after
+    assert list_models([Version("m", "1", "production", last, last, 1)]) == ["m"] * is_traced
+
+
+def test_a_night_looks_at_a_week_and_100_000_rankings(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def trace(*said: Any, **named: Any) -> None:  # noqa: ANN401 - what it is called with
+        asked.update(named, after=said[4])
+
+    monkeypatch.setattr(nightly, "trace_spans", trace)
+    versions = [Version("m", "1", "production", START - 60 * DAY, START, 1)]
+    scene = make_scene(versions=versions)
+    nightly._trace(scene, TRACE, "m", "1", moment=START, level=0.01)
+    assert asked["sample"] == 100_000
+    assert asked["after"].since == to_datetime(START - 7 * DAY)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_three_streams_are_named(count: int) -> None:
+    streams = [
+        Stream(
+            model="m",
+            version=str(number),
+            state="STALE",
+            reason="no rankings",
+            last=to_datetime(START),
+        )
+        for number in range(count)
+    ]
+    progress = RuleProgress(basis="", first=START, following=START, streams=tuple(streams))
+    told = [f"model=m, version={number}: no rankings" for number in range(min(count, 3))]
+    more = ["and 1 more"] if count == 4 else []
+    assert decide(RULE, progress, [], START).reason == "; ".join([*told, *more])
+    alerts = tuple(replace(one, state="ALERT") for one in streams)
+    found = decide(RULE, replace(progress, streams=alerts), [], START)
+    assert found.state == "ALERT"
+    assert found.reason.count("version=") == min(count, 3)
+    assert found.reason.endswith("; and 1 more") == (count == 4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_three_slices_of_a_night_are_named(count: int) -> None:
+    slices = tuple(
+        SliceNight(model="m", slice=(), fall=0.1, reason=f"slice {number}")
+        for number in range(count)
+    )
+    progress = NightlyProgress(basis="", first=START, following=START + DAY, slices=slices)
+    assert decide_night(progress).reason == "; ".join(
+        f"slice {number}" for number in range(min(count, 3))
+    )
+
+
+@pytest.mark.parametrize("count", [999, 1000, 1001])
+def test_a_project_has_at_most_1_000_rules(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(*said: Any, **_: Any) -> None:  # noqa: ANN401 - what it is called with
+        said[3](None)
+
+    monkeypatch.setattr(management, "_write", write)
+    store: Any = SimpleNamespace(last_seq=0, list_rules=lambda _: [None] * count)
+    if count < 1000:
+        management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
+        return
+    with pytest.raises(UsageError, match="at most 1000 rules"):
+        management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
+
+
+def test_the_value_of_a_period_has_the_interval_of_95_in_100(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gaps = SimpleNamespace(gap=[0.1], value=0.5, error=0.1, floor=0.4, expected=0.6)
+    monkeypatch.setattr(check, "judge_lane", lambda *_, **__: SimpleNamespace(gaps=gaps, judged=""))
+    detector = SimpleNamespace(periods=1, starts=(1,))
+    monkeypatch.setattr(check, "advance", lambda *_: detector)
+    monkeypatch.setattr(check, "_count_users", lambda _: 1)
+    usual: Any = SimpleNamespace(discount=None)
+    seen: Any = SimpleNamespace(value=[0.5])
+    step = Step(due=START + HOUR, start=START, until=START + HOUR)
+    period = Period(RULE, step, make_sample(1), make_floors())
+    lane = Evidence(usual=usual)
+    found = check._detect(lane, period, np.arange(1), seen, is_usual=True).value
+    assert found is not None
+    half = NormalDist().inv_cdf((1 + 0.95) / 2) * 0.1
+    assert found.level == 0.95
+    # Up to the rounding of the quantile.
+    assert (found.lower, found.upper) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-12)
+
+
+def follow(
+    *,
+    silent: timedelta,
+    absent: timedelta,
+    is_served: bool,
+    longest: timedelta = timedelta(),
+    length: int = DAY,
+) -> Stream | None:
+    """A stream after a final period without rankings of its own."""
+    until = to_datetime(START + length)
+    stream = Stream(
+        model="m", version="1", state="OK", last=until - silent, absent=absent, longest=longest
+    )
+    step = Step(start=START, until=START + length, due=START + 2 * length)
+    return _follow(stream, step, shown={("m", "1")} if is_served else {("m", "2")}, has=False)
+
+
+@pytest.mark.parametrize(("days", "is_watched"), [(1, True), (2, False), (3, False)])
+def test_a_version_is_watched_until_it_is_absent_for_two_days(
+    days: int, *, is_watched: bool
+) -> None:
+    before = timedelta(days=days - 1)
+    found = follow(silent=timedelta(days=1), absent=before, is_served=False)
+    assert (found is not None) == is_watched
+
+
+def test_a_version_that_is_absent_for_less_than_two_days_by_a_moment_is_watched() -> None:
+    day = timedelta(days=1)
+    assert follow(silent=day, absent=day - MICROSECOND, is_served=False) is not None
+    assert follow(silent=day, absent=day, is_served=False) is None
+
+
+@pytest.mark.parametrize(
+    ("silent", "state"),
+    [
+        (timedelta(days=2) - MICROSECOND, "OK"),
+        (timedelta(days=2), "STALE"),
+        (timedelta(days=28) - MICROSECOND, "STALE"),
+        (timedelta(days=28), None),
+    ],
+)
+def test_a_silent_slice_is_stale_after_two_days_and_forgotten_after_four_weeks(
+    silent: timedelta, state: str | None
+) -> None:
+    for length in (HOUR, DAY):
+        found = follow(silent=silent, absent=timedelta(), is_served=True, length=length)
+        assert (found and found.state) == state
+
+
+def test_a_slice_that_paused_before_is_stale_after_twice_as_long() -> None:
+    pause = timedelta(days=2)
+    for silent, state in ((2 * pause - MICROSECOND, "OK"), (2 * pause, "STALE")):
+        found = follow(silent=silent, absent=timedelta(), is_served=True, longest=pause)
+        assert found is not None
+        assert found.state == state
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(99, False), (100, True), (101, True)])
+def test_grades_are_compared_from_100_documents_on(count: int, *, is_told: bool) -> None:
+    assert bool(compare_grades({1.0: count}, 1000, {2.0: 100}, 1000)) == is_told
+    assert bool(compare_grades({1.0: 100}, 1000, {2.0: count}, 1000)) == is_told
+
+
+def test_grades_differ_if_a_fifth_of_them_does_beyond_chance() -> None:
+    # Chance is sqrt(2 * 2 / count) for two grades and as many documents on each side.
+    count = 2_000_000
+    limit = count * (0.2 + math.sqrt(2 * 2 / count))
+    for moved in (math.floor(limit), math.ceil(limit)):
+        other = {1.0: count - moved, 2.0: moved}
+        assert bool(compare_grades({1.0: count}, 2000, other, 2000)) == (moved > limit)
+
+
+@pytest.mark.parametrize(
+    ("lists", "is_told"), [(499_999, True), (500_000, False), (500_001, False)]
+)
+def test_twice_as_many_relevant_documents_a_list_are_too_many(lists: int, *, is_told: bool) -> None:
+    count = 1_000_000
+    assert bool(compare_grades({1.0: count}, lists, {1.0: count}, count)) == is_told
+
+
+@pytest.mark.parametrize(("days", "is_known"), [(6, False), (7, True), (8, True)])
+def test_labels_are_known_after_a_week(days: int, *, is_known: bool) -> None:
+    known = tuple((day, 100, 100, True) for day in range(days))
+    assert Stream(model="m", version="1", label_days=known).knows_labels == is_known
+    assert (check_labels(known, day=days, rankings=100, labels=1).state == "lost") == is_known
+
+
+@pytest.mark.parametrize(("unusual", "is_usual"), [(12, False), (13, True), (14, True)])
+def test_what_lasts_two_weeks_is_usual(unusual: int, *, is_usual: bool) -> None:
+    days = tuple((day, 100, 100 if day < 28 else 50, day < 28) for day in range(28 + unusual))
+    found = check_labels(days[-28:], day=28 + unusual, rankings=100, labels=50)
+    assert all(one[3] for one in found.days) == is_usual
+
+
+def test_usual_labels_are_those_of_four_weeks() -> None:
+    days = tuple((day, 100, 100, True) for day in range(40))
+    found = check_labels(days, day=40, rankings=100, labels=100)
+    assert [one[0] for one in found.days] == [*range(13, 41)]
+    lost = check_labels(days, day=40, rankings=100, labels=1)
+    assert [one[0] for one in lost.days] == [*range(13, 41)]
+
+
+def test_a_muted_slice_learns_its_fall_for_a_week() -> None:
+    night = SliceNight(model="m", slice=(), fall=0.125, reason="").mute()
+    for nights, limit in ((6, math.inf), (7, 1.5 * 0.125)):
+        for fall in (0.1874, 0.1875, 0.1876):
+            kept = replace(night, nights=nights).keep_muted(fall)
+            assert (kept is not None) == (fall < limit)
+            if kept is not None:
+                assert kept.muted == (fall if nights < 7 else 0.125)
+
+
+def test_a_slice_has_recovered_after_two_clean_nights() -> None:
+    night = SliceNight(model="m", slice=(("device", "tv"),), fall=0.1, reason="")
+    for clean, verdicts in ((0, []), (1, ["good"]), (2, ["good"])):
+        found = _compare([replace(night, clean=clean)], [], [])
+        assert [one.verdict for one in found] == verdicts
+
+
+def test_no_data_is_two_whole_periods_without_a_ranking() -> None:
+    rule, now = Rule(name="quality", measure="nDCG@5"), START + 5 * HOUR
+    for last, state in ((-1, "NO_DATA"), (0, "INSUFFICIENT"), (1, "INSUFFICIENT")):
+        time = START - 2 * DAY + last
+        version = Version("m", "1", "production", time, time, 1)
+        assert decide(rule, RuleProgress.begin("", START, 0), [version], now).state == state
+
+
+def test_a_fall_is_inherited_for_a_week() -> None:
+    came = to_datetime(START)
+    stream = Stream(model="m", version="2", inherited=Inherited("1", came, came))
+    week = timedelta(days=7)
+    for passed, may in ((week - MICROSECOND, True), (week, False), (week + MICROSECOND, False)):
+        assert _may_inherit(replace(stream, lanes=(Evidence(at=came + passed),))) == may
+    assert not _may_inherit(replace(stream, inherited=None))
+
+
+def test_a_fall_is_that_of_the_version_before_if_it_began_on_the_first_day() -> None:
+    came = to_datetime(START)
+    fall = Inherited("1", came - timedelta(days=3), came)
+    stream = Stream(model="m", version="2", inherited=fall)
+    for passed in (timedelta(days=1) - MICROSECOND, timedelta(days=1)):
+        fallen = replace(stream, lanes=(Evidence(since=came + passed),))
+        is_same = passed < timedelta(days=1)
+        assert fallen.since == (fall.since if is_same else came + passed)

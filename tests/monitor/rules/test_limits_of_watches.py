@@ -1,0 +1,546 @@
+"""Watches of data at their limits, with counts that don't vary."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.stored_windows import AGES
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.rules.data import attributes, labels, silence
+from rankscope.monitor.rules.data.attributes import advance_missing, find_values, is_new_over
+from rankscope.monitor.rules.data.check import check_data
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
+from rankscope.monitor.rules.data.facts import watch_files, watch_names
+from rankscope.monitor.rules.data.hour import HourCheck
+from rankscope.monitor.rules.data.progress import (
+    Anomaly,
+    RateDay,
+    Restart,
+    UnusualTime,
+    WatchProgress,
+)
+from rankscope.monitor.rules.data.rule import default_rule
+from rankscope.monitor.rules.data.traffic import Traffic
+from rankscope.monitor.rules.data.words import code, name
+from rankscope.monitor.store.records import LeftOut
+from rankscope.records import replace
+
+from dev.simulate.volumes import START, DrawnCounts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
+
+    from rankscope.monitor.rules.data.counts import DayCounts
+    from rankscope.monitor.rules.finding import Finding
+
+FAULT = 29 * HOURS
+"""The hour in which something changes."""
+PHONE, NEW, MISSING = (
+    Segment(slice=(("device", value),)) for value in ("phone", "television", "<missing>")
+)
+
+
+def look(
+    counted: DrawnCounts, since: int, until: int, progress: WatchProgress | None = None
+) -> list[list[Finding]]:
+    """What is found at the end of each of some hours."""
+    found = []
+    for hour in range(since, until):
+        findings, progress = check_data(
+            counted, default_rule(), progress, START + (hour + 1) * HOUR
+        )
+        found.append(findings)
+    return found
+
+
+def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Finding]:
+    """What is found if a value has these counts, among so many rankings an hour."""
+    hours = {
+        each: np.full(FAULT + HOURS, total, dtype=np.int64) for each in (TOTAL, Segment("a"), PHONE)
+    }
+    hours[segment] = np.zeros(FAULT + HOURS, dtype=np.int64)
+    hours[segment][FAULT : FAULT + len(counts)] = counts
+    hours[PHONE] = hours[TOTAL] - hours[segment]
+    counted = DrawnCounts(hours, attributes=("device",))
+    hours_found = look(counted, FAULT - 2, FAULT + len(counts))
+    found = [one for findings in hours_found for one in findings if one.verdict == "bad"]
+    assert all(one.kind == "attributes" for one in found)
+    return found
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
+def test_a_new_value_is_found_at_two_in_100_rankings(count: int, *, is_found: bool) -> None:
+    assert bool(watch(NEW, [count] * 6, total=10_000)) == is_found
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
+def test_a_new_value_is_found_at_20_rankings(count: int, *, is_found: bool) -> None:
+    assert bool(watch(NEW, [count], total=100)) == is_found
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(499, False), (500, True), (501, True)])
+def test_an_attribute_is_missing_in_five_points_more_than_usual(
+    count: int, *, is_found: bool
+) -> None:
+    assert bool(watch(MISSING, [count] * 6, total=10_000)) == is_found
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
+def test_an_attribute_is_missing_in_20_rankings_at_least(count: int, *, is_found: bool) -> None:
+    assert bool(watch(MISSING, [count], total=100)) == is_found
+
+
+def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
+    """What each hour from the fault on finds, if all rankings of a model have these counts."""
+    counts = np.asarray(hours, dtype=np.int64)
+    counted = DrawnCounts({TOTAL: counts, Segment("a"): counts})
+    return look(counted, FAULT - 1, len(counts))[1:]
+
+
+@pytest.mark.parametrize(("daily", "is_found"), [(4, False), (5, True), (6, True)])
+def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day(
+    daily: int, *, is_found: bool
+) -> None:
+    usual = ([daily] + [0] * (HOURS - 1)) * 29
+    found = watch_total([*usual, *[0] * 10 * HOURS])
+    assert any(one.verdict == "bad" for findings in found for one in findings) == is_found
+
+
+def test_a_fall_counts_as_usual_after_21_days() -> None:
+    verdicts = [
+        {one.verdict for one in findings}
+        for findings in watch_total([1000] * FAULT + [300] * (21 * HOURS + 1))
+    ]
+    assert verdicts == [{"bad"}] * (21 * HOURS - 1) + [{"good"}, set()]
+
+
+class Mismatched:
+    """A reader of one mismatch."""
+
+    configuration = Configuration(
+        definition=define(measures=["RR@3"], positive="click", window=3600), attributes=()
+    )
+
+    def __init__(self, count: int) -> None:
+        self._found = Mismatch(
+            kind="unknown_label", name="Click", count=count, of=10_000, like="click"
+        )
+
+    def find_mismatches(self, since: int, until: int) -> list[Mismatch]:
+        """The mismatch, at any time."""
+        assert since < until
+        return [self._found]
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
+def test_a_near_miss_matters_from_two_in_100_labels_on(count: int, *, is_found: bool) -> None:
+    reader: Any = Mismatched(count)
+    assert bool(watch_names(reader, START)) == is_found
+
+
+class Unlabelled(DrawnCounts):
+    """Counts of rankings of which only those of some hours have labels.
+
+    Args:
+        hours: By segment, the counts of hours.
+        labelled: The hours that have labels, counted from `START`.
+        labels: The number of labels of each day.
+    """
+
+    def __init__(
+        self,
+        hours: Mapping[Segment, np.ndarray],
+        labelled: Collection[int],
+        labels: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(hours, labels=labels)
+        self._labelled = labelled
+
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Whether rankings of a span had labels by a time."""
+        spans = range((since - START) // HOUR, (until - START) // HOUR)
+        return since < before and any(hour in self._labelled for hour in spans)
+
+
+def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
+    counts = np.full(18 * HOURS, 100, dtype=np.int64)
+    number = np.full(18, 100 * HOURS, dtype=np.int64)
+    counted = Unlabelled({TOTAL: counts, Segment("a"): counts}, range(12 * HOURS), number)
+    found = [
+        any(one.kind == "label_freshness" for one in findings)
+        for findings in look(counted, 0, 18 * HOURS)
+    ]
+    # A day is known an hour after its end, which is the attribution window, and counts in the next.
+    assert found.index(True) == 17 * HOURS + 1
+
+
+def test_what_was_found_is_over_two_hours_later_at_the_earliest() -> None:
+    silent = watch_total([1000] * FAULT + [0] * 10)
+    found = next(at for at, findings in enumerate(silent) if findings)
+    after = watch_total([1000] * FAULT + [0] * (found + 1) + [1000] * 3)[found:]
+    assert [{one.verdict for one in findings} for findings in after] == [
+        {"bad"},
+        {"bad"},
+        {"good"},
+        set(),
+    ]
+
+
+def make_traffic(
+    hours: Mapping[Segment, Sequence[int] | np.ndarray],
+    *,
+    hour: int,
+    progress: WatchProgress | None = None,
+) -> Traffic:
+    """The traffic at the end of an hour, counted from `START`."""
+    counted = DrawnCounts(
+        # A model has all of them, unless models are given.
+        {
+            segment: np.asarray(counts, dtype=np.int64)
+            for segment, counts in ({Segment("a"): hours[TOTAL]} | dict(hours)).items()
+        },
+        attributes=("device",),
+    )
+    known = progress or WatchProgress(basis="", first=0, moment=0, day=0)
+    return Traffic(counted, default_rule(), known, START + hour * HOUR)
+
+
+def fill(count: int, *, since: int = 0, until: int = 40 * HOURS) -> np.ndarray:
+    """The same number in some hours, and none in the others."""
+    counts = np.zeros(40 * HOURS, dtype=np.int64)
+    counts[since:until] = count
+    return counts
+
+
+def surprise(count: float, expected: float, variance: float) -> float:
+    """The bound of a count of a Poisson distribution whose mean has a gamma distribution."""
+    shape = 1 / variance
+    return count * math.log(count / expected) - (count + shape) * math.log(
+        (count + shape) / (expected + shape)
+    )
+
+
+END = 40 * HOURS
+
+
+@pytest.mark.parametrize("count", [49, 50, 51])
+def test_50_values_are_watched_those_with_the_most_rankings(count: int) -> None:
+    values = [Segment(slice=(("device", f"{number:02}"),)) for number in range(count)]
+    hours = {segment: fill(1 + number) for number, segment in enumerate(values)}
+    traffic = make_traffic({TOTAL: fill(10_000), **hours}, hour=END)
+    assert find_values(traffic) == values[max(count - 50, 0) :]
+
+
+@pytest.mark.parametrize(("daily", "is_watched"), [(4.99, False), (5.0, True), (5.01, True)])
+def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
+    daily: float, monkeypatch: pytest.MonkeyPatch, *, is_watched: bool
+) -> None:
+    hours = {TOTAL: fill(2), NEW: fill(1), Segment("a"): fill(1), Segment("b"): fill(1)}
+    traffic = make_traffic(hours, hour=END)
+    monkeypatch.setattr(Traffic, "usual", lambda *_: SimpleNamespace(daily=daily))
+    assert find_values(traffic) == [NEW] * is_watched
+    assert silence.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
+
+
+@pytest.mark.parametrize(("age", "is_new"), [(167, True), (168, True), (169, False)])
+def test_a_value_is_new_for_a_week(age: int, *, is_new: bool) -> None:
+    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
+    assert attributes._find_age(traffic, NEW) == (age if is_new else None)
+    assert bool(attributes.watch_new_values(traffic, ())) == is_new
+
+
+@pytest.mark.parametrize(("age", "is_over"), [(167, False), (168, True), (169, True)])
+def test_a_new_value_is_known_after_a_week(age: int, *, is_over: bool) -> None:
+    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
+    began = traffic.moment - age * HOUR
+    anomaly = Anomaly(kind="attributes", segment=NEW, began=began, found=began, ratio=0.0)
+    assert is_new_over(traffic, anomaly) == is_over
+
+
+@pytest.mark.parametrize(("apart", "is_named"), [(-1, True), (0, True), (1, False)])
+def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished(
+    apart: int, *, is_named: bool
+) -> None:
+    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
+    began = traffic.moment - (100 + 168 + apart) * HOUR
+    assert attributes.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
+
+
+@pytest.mark.parametrize(("evidence", "is_renamed"), [(4.999, False), (5.0, True), (5.001, True)])
+def test_a_value_is_renamed_at_an_evidence_of_five(
+    evidence: float, monkeypatch: pytest.MonkeyPatch, *, is_renamed: bool
+) -> None:
+    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, evidence))
+    hours = {TOTAL: fill(100), NEW: fill(50, since=END - 30), PHONE: fill(50, until=END - 30)}
+    (found,) = attributes.watch_new_values(make_traffic(hours, hour=END), ())
+    assert found.segment == (PHONE if is_renamed else NEW)
+
+
+@pytest.mark.parametrize(("age", "is_told"), [(23, False), (24, True), (25, True)])
+def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(
+    age: int, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
+) -> None:
+    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, 1.0))
+    hours = {TOTAL: fill(100), NEW: fill(50, since=END - age), PHONE: fill(50, until=END - age)}
+    assert bool(attributes.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
+
+
+@pytest.mark.parametrize(("apart", "is_told"), [(23, False), (24, False), (25, True)])
+def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before_or_after(
+    apart: int, *, is_told: bool
+) -> None:
+    for age, gone in ((30, 30 + apart), (30 + apart, 30)):
+        hours = {
+            TOTAL: fill(100),
+            NEW: fill(50, since=END - age),
+            PHONE: fill(50, until=END - gone),
+        }
+        found = attributes.watch_new_values(make_traffic(hours, hour=END), [PHONE])
+        assert bool(found) == is_told
+
+
+@pytest.mark.parametrize(("hours", "span"), [(1, 1), (3, 3), (6, 6), (12, 12), (24, 24), (30, 24)])
+def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, span: int) -> None:
+    traffic = make_traffic({TOTAL: fill(100), MISSING: fill(90, since=END - hours)}, hour=END)
+    found = attributes.watch_missing(traffic, "device")
+    assert found is not None
+    # A share of 1 % is never surprising, and shares vary by 15 %.
+    assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
+
+
+@pytest.mark.parametrize("usual", [9, 10, 11])
+def test_an_attribute_that_one_ranking_in_100_lacks_is_usual(usual: int) -> None:
+    counts = fill(usual)
+    counts[-6:] = 500
+    found = attributes.watch_missing(
+        make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END), "device"
+    )
+    assert found is not None
+    assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
+
+
+@pytest.mark.parametrize(("back", "is_over"), [(6.999, False), (7.0, True), (7.001, True)])
+def test_something_is_as_usual_again_at_an_evidence_of_seven(back: float, *, is_over: bool) -> None:
+    # An hour in which nothing usually comes tells nothing.
+    day = np.tile([100, *[0] * (HOURS - 1)], 40)
+    traffic = make_traffic({TOTAL: day, MISSING: 0 * day}, hour=END - 1)
+    for segment, advance in (
+        (TOTAL, traffic.advance),
+        (MISSING, partial(advance_missing, traffic)),
+    ):
+        began = START + 39 * DAY
+        anomaly = Anomaly(
+            kind="volume",
+            segment=segment,
+            began=began,
+            found=began,
+            ratio=0.5,
+            back=back,
+            evidence={"usual": 0.0},
+        )
+        assert (advance(anomaly) is None) == is_over
+
+
+@pytest.mark.parametrize(("before", "is_heir"), [(167, True), (168, False), (169, False)])
+def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
+    before: int, *, is_heir: bool
+) -> None:
+    stopped = END - 30
+    hours = {
+        TOTAL: fill(100),
+        Segment("a"): fill(100, until=stopped),
+        Segment("b"): fill(100, since=stopped - before),
+    }
+    assert silence._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
+
+
+def test_what_is_usual_is_learned_from_28_days() -> None:
+    traffic = make_traffic({TOTAL: fill(100)}, hour=END)
+    usual = traffic.usual()
+    assert usual is not None
+    assert usual.days == 28.0
+
+
+def test_the_week_begins_on_monday() -> None:
+    # 1970-01-01 was a Thursday: the first of four days before the next Monday.
+    week = np.repeat([100, 200, 300, 400, 500, 600, 700], HOURS)
+    start = START // DAY % 7 - 4
+    counts = np.roll(np.tile(week, 6), -start * HOURS)[:END]
+    usual = make_traffic({TOTAL: counts}, hour=END).usual()
+    assert usual is not None
+    assert usual.hours.argmin() < HOURS
+    assert usual.hours.argmax() >= 6 * HOURS
+    for hour in range(END - 2 * HOURS, END):
+        traffic = make_traffic({TOTAL: counts}, hour=hour + 1)
+        assert round(float(traffic.expected(TOTAL, 1)[0]), -2) == counts[hour]
+
+
+def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> None:
+    traffic = make_traffic({TOTAL: fill(100)}, hour=END)
+    traffic.streams = 3
+    # Hours overlap, which costs e².
+    assert traffic.needed == math.log(HOURS * default_rule().run_length * 3) + 2
+
+
+@pytest.mark.parametrize(("after", "is_watched"), [(-1, True), (0, True), (1, False)])
+def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_watched: bool) -> None:
+    moment = START + 60 * DAY + after * HOUR
+    progress = WatchProgress(basis="", first=START, moment=START, day=START + 57 * DAY)
+    counted = DrawnCounts({TOTAL: np.array([5])})
+    check = HourCheck(counted, default_rule(), progress, moment)
+    check.run()
+    # Each day is counted as long as something is missed.
+    assert bool(check.progress.rates) == is_watched
+
+
+@pytest.mark.parametrize(("after", "is_kept"), [(-1, False), (0, True), (1, True)])
+def test_what_is_over_is_remembered_for_40_days(after: int, *, is_kept: bool) -> None:
+    at = after
+    progress = WatchProgress(
+        basis="",
+        first=0,
+        moment=0,
+        day=0,
+        spans=(UnusualTime("volume", TOTAL, at - DAY, at),),
+        restarts=(Restart("volume", TOTAL, at),),
+        rates=(RateDay(at, {}, {}, {}, {}),),
+    )
+    kept = HourCheck(DrawnCounts({}), default_rule(), progress, 40 * DAY).progress
+    assert (bool(kept.spans), bool(kept.restarts), bool(kept.rates)) == (is_kept,) * 3
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(79, True), (80, True), (81, False)])
+def test_a_name_in_a_reason_has_at_most_80_characters(length: int, *, is_whole: bool) -> None:
+    text = "x" * length
+    assert name(text) == (text if is_whole else "x" * 80 + "…")
+    assert code(text) == (text if is_whole else '"' + "x" * 80 + '…"')
+
+
+@pytest.mark.parametrize(("count", "told"), [(2, "b."), (3, "c."), (4, "c and 1 more.")])
+def test_three_files_are_named(count: int, told: str) -> None:
+    left = [
+        LeftOut(kind="rankings", path=path, seen=0, code="", message="", hint="")
+        for path in "abcd"[:count]
+    ]
+    found = watch_files(left, 0, None)
+    assert found is not None
+    assert found.evidence == {"files": [*"abc"[:count]], "count": count}
+    assert found.reason.endswith(told)
+
+
+def make_rate_day(at: int, size: int, *, empty: int = 0, clicks: int | None = None) -> RateDay:
+    """A day of a model with so many rankings, all of which have labels, and a click each."""
+    labels = {"a": {"click": size if clicks is None else clicks}}
+    return RateDay(at, {"a": size}, {"a": size}, {"a": empty}, labels)
+
+
+def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> WatchProgress:
+    """Days of a model."""
+    rates = tuple(make_rate_day(START + day * DAY, size, empty=empty) for day in range(count))
+    end = START + count * DAY
+    return WatchProgress(basis="", first=START, moment=end + DAY, day=end, rates=rates)
+
+
+@pytest.mark.parametrize(("more", "is_found"), [(-0.001, False), (0.0, True), (0.001, True)])
+def test_days_of_labels_are_reported_from_an_evidence_that_follows_from_the_run_length_on(
+    more: float, monkeypatch: pytest.MonkeyPatch, *, is_found: bool
+) -> None:
+    progress, rule = make_rates(), default_rule()
+    # One kind of labels of all models together, and e for what is not counted.
+    evidence = math.log(rule.run_length) + 1
+    monkeypatch.setattr(labels, "_measure", lambda *_: evidence + more)
+    day = make_rate_day(progress.day, 100, empty=90, clicks=10)
+    assert bool(labels.watch_labels(rule, progress, TOTAL, day)) == is_found
+    assert bool(labels.watch_relevance(rule, progress, TOTAL, day)) == is_found
+
+
+@pytest.mark.parametrize(("back", "is_over"), [(71, True), (72, True), (73, False)])
+def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do(
+    back: int, *, is_over: bool
+) -> None:
+    counted = Unlabelled({TOTAL: fill(100)}, {END - 1, END - back})
+    traffic = Traffic(counted, default_rule(), make_rates(), START + END * HOUR)
+    began = START + 30 * DAY
+    anomaly = Anomaly(kind="label_freshness", segment=TOTAL, began=began, found=began, ratio=0.0)
+    assert labels.is_silence_over(traffic, anomaly) == is_over
+
+
+class Prompt(Unlabelled):
+    """Rankings whose labels all come within a minute."""
+
+    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+        """The counts of days."""
+        found = super().count_days(since, until)
+        return {day: one._replace(ages=[1] + [0] * len(AGES)) for day, one in found.items()}
+
+
+def expect_unlabelled(counts: np.ndarray) -> tuple[float, int]:
+    """How many of the newest rankings should have labels by now, and since when."""
+    traffic = Traffic(Prompt({TOTAL: counts}, ()), default_rule(), make_rates(), START + END * HOUR)
+    return labels._expect_unlabelled(traffic, make_rates())
+
+
+@pytest.mark.parametrize(("back", "is_seen"), [(71, True), (72, True), (73, False)])
+def test_labels_of_the_last_three_days_are_missed(back: int, *, is_seen: bool) -> None:
+    counts = fill(100, until=END - 10 * HOURS)
+    counts[END - back] = 7
+    assert expect_unlabelled(counts) == ((7.0, back) if is_seen else (0.0, 0))
+
+
+@pytest.mark.parametrize(("count", "hours"), [(199, 4), (200, 3), (201, 2)])
+def test_more_than_200_missing_labels_are_enough(count: int, hours: int) -> None:
+    counts = fill(1)
+    # Those of the newest hour come later.
+    counts[END - 2] = count
+    assert expect_unlabelled(counts) == (201.0, hours)
+
+
+def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(labels, "_expect_unlabelled", lambda *_: (1000.0, 5))
+    found = labels.watch_silence(make_traffic({TOTAL: fill(100)}, hour=END), make_rates())
+    assert found is not None
+    # No label at all has the probability (1 + 1000 v) ^ (-1 / v).
+    assert found.evidence["log_evidence"] == round(math.log(1 + 1000 * 0.2**2) / 0.2**2, 3)
+
+
+@pytest.mark.parametrize(("empty", "is_found"), [(1999, False), (2000, True), (2001, True)])
+def test_rankings_without_relevant_document_are_more_from_two_in_100_on(
+    empty: int, *, is_found: bool
+) -> None:
+    progress = make_rates(28, 100_000)
+    today = make_rate_day(progress.day, 100_000, empty=empty)
+    found = labels.watch_relevance(default_rule(), progress, TOTAL, today)
+    assert found is not None
+    assert bool(found) == is_found
+
+
+@pytest.mark.parametrize(("days", "is_known"), [(16, False), (17, True), (18, True)])
+def test_labels_are_watched_after_17_days(days: int, *, is_known: bool) -> None:
+    progress, rule = make_rates(days, 100_000), default_rule()
+    today = make_rate_day(progress.day, 100_000, empty=90_000, clicks=10)
+    assert bool(labels.watch_labels(rule, progress, TOTAL, today)) == is_known
+    assert bool(labels.watch_relevance(rule, progress, TOTAL, today)) == is_known
+
+
+def test_what_is_usual_is_learned_from_four_weeks() -> None:
+    progress = make_rates(40, 100_000)
+    today = make_rate_day(progress.day, 100_000, empty=2000)
+    for old in (11, 12):
+        # The 28 newest days have no empty rankings; one more day back has.
+        rates = tuple(
+            replace(one, empty={"a": 100_000 if at <= old else 0})
+            for at, one in enumerate(progress.rates)
+        )
+        found = labels.watch_relevance(default_rule(), replace(progress, rates=rates), TOTAL, today)
+        assert bool(found) == (old == 11)

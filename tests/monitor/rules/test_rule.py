@@ -1,0 +1,237 @@
+"""Rules: what they may say, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.drop.rule import DropRule, find_dimension
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.trace.rule import TraceRule
+from rankscope.records import replace
+
+from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+RULES = [
+    make_rule(),
+    make_rule(since=None, model="m", slices=("device",), period="hour", channels=("log",)),
+    Rule(
+        name="arrivals",
+        kind="data",
+        severity="critical",
+        channels=(),
+        remind=0.0,
+        watches=("volume", "labels"),
+    ),
+    make_rule(measure="empty", lanes=("15m", "4h"), anchor=False, slices=("device:country",)),
+    make_rule(tolerance=0.1, is_relative=True),
+    Rule(name="night", kind="trace", measure="RR@3", run_length=2500.0, model="m"),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_a_rule_comes_back_from_its_json(rule: Rule) -> None:
+    assert Rule.from_json(rule.to_json()) == rule
+    assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", "a/b"),
+        ("name", "a\\b"),
+        ("name", "new"),
+        ("name", ".."),
+        ("name", " a"),
+        ("name", "a\nb"),
+        ("name", "\x1b[31m"),
+        ("name", "a\u202eb"),
+        ("name", "\ud800"),
+        ("name", 7),
+        ("measure", ""),
+        ("measure", ["RR@3"]),
+        ("kind", "fall"),
+        ("kind", []),
+        ("model", 3),
+        ("model", "\ud800"),
+        ("model", "a\0"),
+        ("slices", ["\ud800"]),
+        ("slices", "device"),
+        ("slices", ["device", "device"]),
+        ("slices", [1]),
+        ("slices", [""]),
+        ("period", "week"),
+        ("tolerance", -0.1),
+        ("tolerance", float("nan")),
+        ("tolerance", float("inf")),
+        ("tolerance", "0.1"),
+        ("tolerance", True),
+        ("run_length", float("inf")),
+        ("since", "yesterday"),
+        ("since", "2026-11-21T00:00:00"),
+        ("webhook", "yes"),
+        ("severity", "bad"),
+        ("channels", "log"),
+        ("channels", ["log", "log"]),
+        ("channels", [""]),
+        ("remind", float("nan")),
+        ("remind", True),
+        ("lanes", "15m"),
+        ("lanes", ["soon"]),
+        ("lanes", ["60m", "1h"]),
+        ("lanes", [900]),
+        ("anchor", "no"),
+        ("is_relative", 1),
+        ("wbehook", True),
+        ("rule", None),
+    ],
+)
+def test_what_is_no_rule_is_refused_by_its_field(field: str, value: object) -> None:
+    given: dict[str, Any] = {"name": "quality", "measure": "RR@3", field: value}
+    with pytest.raises(UsageError) as refused:
+        Rule.from_dict(given)
+    assert refused.value.code == "bad_rule"
+    assert refused.value.message.startswith(field)
+
+
+@pytest.mark.parametrize("given", [None, [], "x", {}, {"name": "a"}, {"measure": "RR@3"}])
+def test_what_lacks_a_name_or_a_measure_is_refused(given: object) -> None:
+    with pytest.raises(UsageError) as refused:
+        Rule.from_dict(given)  # type: ignore[arg-type]  # what is no object is refused, too
+    assert refused.value.code == "bad_rule"
+
+
+def test_a_share_is_below_1() -> None:
+    with pytest.raises(UsageError):
+        make_rule(is_relative=True, tolerance=1.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"measure": "nDCG@7"}, "measure"),
+        ({"measure": "no such"}, "measure"),
+        ({"slices": ("country",)}, "slices"),
+        ({"slices": ("device:country",)}, "slices"),
+        ({"slices": ("device:device",)}, "slices"),
+        ({"lanes": ("1h",)}, "lanes"),
+    ],
+)
+def test_what_is_not_measured_is_refused(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        make_rule(**changes).check(CONFIGURATION)
+    assert refused.value.message.startswith(field)
+
+
+PAIRED = replace(CONFIGURATION, attributes=("device", "country", "plan"))
+
+
+@pytest.mark.parametrize("name", ["device:country", "country:device"])
+def test_a_pair_has_one_name(name: str) -> None:
+    checked = make_rule(slices=("plan", name)).check(PAIRED)
+    assert checked.slices == ("plan", "device:country")
+
+
+def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are() -> None:
+    configuration = replace(PAIRED, pairs=(("plan", "device"),))
+    with pytest.raises(UsageError) as refused:
+        make_rule(slices=("device:country",)).check(configuration)
+    assert "plan:device" in refused.value.message
+    assert "pair" in str(refused.value.hint)
+
+
+def test_an_attribute_may_have_a_colon_in_its_name() -> None:
+    configuration = replace(CONFIGURATION, attributes=("client:app", "os"))
+    assert find_dimension("client:app", configuration.attributes) == ("client:app",)
+    checked = make_rule(slices=("client:app:os", "client:app")).check(configuration)
+    assert checked.slices == ("client:app:os", "client:app")
+
+
+def test_the_share_of_rankings_without_relevant_documents_is_a_measure() -> None:
+    assert make_rule(measure="empty").check(CONFIGURATION).is_rise_bad
+    assert not make_rule().check(CONFIGURATION).is_rise_bad
+
+
+def test_a_measure_has_one_name() -> None:
+    assert make_rule(measure="mrr@3").check(CONFIGURATION).measure == "RR@3"
+
+
+def test_a_drop_is_of_values_from_0_to_1() -> None:
+    gains = define(measures="DCG@3", positive="click", window=CLICKS.window)
+    configuration = replace(CONFIGURATION, definition=gains)
+    with pytest.raises(UsageError) as refused:
+        make_rule(measure="DCG@3").check(configuration)
+    assert refused.value.code == "bad_rule"
+
+
+@pytest.mark.parametrize(
+    ("change", "is_other"),
+    [
+        ({"channels": ("log",)}, False),
+        ({"severity": "critical"}, False),
+        ({"remind": 1.0}, False),
+        ({"lanes": ("20m",)}, True),
+        ({"anchor": False}, True),
+        ({"name": "other"}, False),
+        ({"tolerance": 0.5}, True),
+        ({"measure": "nDCG@3"}, True),
+        ({"slices": ("device",)}, True),
+        ({"period": "hour"}, True),
+        ({"since": to_datetime(DAY)}, True),
+        ({"run_length": 7.0}, True),
+    ],
+)
+def test_what_is_measured_is_told_from_what_is_not(change: dict[str, Any], is_other: bool) -> None:
+    assert (make_rule().replace(**change).digest != make_rule().digest) is is_other
+
+
+def is_rule(**said: object) -> bool:
+    """Whether a rule can be made."""
+    try:
+        Rule.from_dict({"name": "quality", "measure": "nDCG@5"} | said)
+    except UsageError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("field", "at", "above"),
+    [
+        ("name", "x" * 100, "x" * 101),
+        ("name", "é" * 50, "é" * 50 + "x"),
+        ("channels", tuple(map(str, range(20))), tuple(map(str, range(21)))),
+        ("channels", ("x" * 100,), ("x" * 101,)),
+        ("lanes", ("1m", "2m", "3m", "4m"), ("1m", "2m", "3m", "4m", "5m")),
+        ("lanes", ("1s",), ("0s",)),
+        ("remind", 8760.0, 8760.001),
+        ("remind", 0.0, -0.001),
+        ("run_length", 2.0, 1.999),
+    ],
+)
+def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> None:
+    assert is_rule(**{field: at})
+    assert not is_rule(**{field: above})
+
+
+def test_a_trace_promises_at_most_2_500_nights() -> None:
+    rule = TraceRule(name="nights", measure="nDCG@3", kind="trace", run_length=2500.0)
+    assert rule.check(CONFIGURATION) == rule
+    with pytest.raises(UsageError, match="at most 2500 nights"):
+        rule.replace(run_length=2500.5).check(CONFIGURATION)
+
+
+def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window() -> None:
+    rule = DropRule(name="quality", measure="nDCG@5")
+    ages = (15 * MINUTE, HOUR, 4 * HOUR)
+    for at, age in enumerate(ages):
+        assert rule.choose_ages(4 * age - 1) == ages[max(at - 2, 0) : at]
+        assert rule.choose_ages(4 * age) == ages[max(at - 1, 0) : at + 1]

@@ -1,0 +1,167 @@
+"""A small world for alerts: users who click at a rank, day by day."""
+
+from __future__ import annotations
+
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import Advanced, advance_rules
+from rankscope.monitor.incidents.management import list_notifications, list_states, set_rule
+from rankscope.monitor.incidents.notice import Notice
+from rankscope.monitor.incidents.response import find_incident, list_incidents
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.run import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rankscope.monitor.events.event import Environment, Event
+    from rankscope.monitor.rules.state import RuleState
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+PROJECT = "music"
+CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
+CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace="1h")
+SLICING = Slicing(values=(("device", ("phone", "tv")),))
+START = 20_000 * DAY
+GOOD, BAD = (1, 1, 2, 1), (3, 2, 3, 3)
+"""The rank of the click of one user after another: reciprocal ranks of 0.875 and 0.375."""
+
+
+def known_at(day: int) -> int:
+    """When a day is known for good: its last window is closed, and the grace is over."""
+    return START + (day + 1) * DAY + 2 * HOUR
+
+
+def show(
+    name: str,
+    time: int,
+    rank: int,
+    *,
+    user: str = "",
+    version: str = "1",
+    model: str = "m",
+    environment: Environment = "production",
+    **attributes: str,
+) -> list[Event]:
+    """A ranking, and a click at a rank; none for rank 0."""
+    shown = Ranking(
+        name,
+        name,
+        time,
+        Items(("a", "b", "c"), (1, 2, 3)),
+        user_id=user,
+        model=model,
+        version=version,
+        environment=environment,
+        attributes=tuple(sorted(attributes.items())),
+    )
+    click = Label(f"{name} click", name, " abc"[rank], time + 1, ("click",))
+    return [shown, click] if rank else [shown]
+
+
+def make_day(
+    day: int,
+    ranks: Sequence[int] = GOOD,
+    *,
+    users: int = 40,
+    device: str = "phone",
+    version: str = "1",
+    environment: Environment = "production",
+    model: str = "m",
+) -> list[Event]:
+    """One ranking a user on a day, with clicks at some ranks, one after another."""
+    events: list[Event] = []
+    for number in range(users):
+        events += show(
+            f"{environment} {day} {model} {version} {device} {number}",
+            START + day * DAY + number * 60_000_000,
+            ranks[number % len(ranks)],
+            user=f"user {device} {number}",
+            version=version,
+            model=model,
+            environment=environment,
+            device=device,
+        )
+    return events
+
+
+VALIDATION = [
+    *make_day(-30, environment="validation", device="phone"),
+    *make_day(-30, environment="validation", device="tv"),
+]
+
+
+def make_rule(**said: Any) -> DropRule:  # noqa: ANN401 - whatever a rule has
+    """A rule about the reciprocal rank, one final day after another, without reminders."""
+    since = said.pop("since", START)
+    return DropRule(
+        **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "remind": 0.0}
+        | {"lanes": ()}
+        | {"since": to_datetime(since) if isinstance(since, int) else since}
+        | said
+    )
+
+
+def make_scene(store: Any = None, **said: Any) -> Scene:  # noqa: ANN401 - whatever is needed
+    """What rules are checked on."""
+    return Scene(
+        **{
+            "store": store,
+            "project": PROJECT,
+            "configuration": CONFIGURATION,
+            "slicing": SLICING,
+            "rules": (),
+            "versions": (),
+            "now": START,
+            "seq": 0,
+            "is_replay": False,
+            "threads": 1,
+            "made": {},
+        }
+        | said
+    )
+
+
+def put(store: SQLiteStore, rule: DropRule, now: int = START) -> None:
+    """Make or change a rule."""
+    set_rule(store, PROJECT, CONFIGURATION, rule, now=now, actor="ada")
+
+
+def advance(store: SQLiteStore, now: int, configuration: Configuration = CONFIGURATION) -> Advanced:
+    """Bring the rules up to date."""
+    return advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
+
+
+def watch(store: SQLiteStore, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401
+    """Make a rule, let days pass one after another, and return how the rule stands."""
+    put(store, make_rule(**said))
+    for day, events in enumerate(days):
+        store.append(PROJECT, events)
+        advance(store, known_at(day))
+    return state_of(store, said.get("name", "quality"))
+
+
+def list_turns(store: SQLiteStore) -> list[str]:
+    """What happened to incidents, the first thing first."""
+    ids = [one.incident_id for one in list_incidents(store, PROJECT, "all")]
+    found = [
+        (one.time, one.action) for name in ids for one in find_incident(store, PROJECT, name)[1]
+    ]
+    return [action for _, action in sorted(found)]
+
+
+def list_told(store: SQLiteStore) -> list[Notice]:
+    """What people were notified of, the first notice first."""
+    rows = [row for row in list_notifications(store, PROJECT) if row.channel == "log"]
+    return [Notice.from_json(row.body) for row in reversed(rows)]
+
+
+def state_of(store: SQLiteStore, name: str = "quality") -> RuleState:
+    """How a rule stands."""
+    return next(state for state in list_states(store, PROJECT) if state.rule.name == name)
