@@ -11,7 +11,6 @@ import json
 import re
 import runpy
 import sys
-import time
 import tomllib
 from importlib import import_module
 from inspect import getsource
@@ -29,11 +28,9 @@ from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.rules.fields import FIELDS as RULE_FIELDS
 from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
-from rankscope.monitor.server.settings import Settings
 from rankscope.output.diagnostics import SENTENCES
 from rankscope.trec_eval.requests import gain_table, make_measures, read_requests
 
@@ -276,7 +273,7 @@ def write_routes() -> str:
     """Return the table of the routes of the service, with the scope that each requires."""
     shown = ("api", "page", "form")
     # The endpoints are only listed, so they need no store.
-    service = Service(cast("Store", None), Settings(), time.monotonic, read_clock)
+    service = Service(cast("Store", None))
     rows = [
         (ENDING.sub("}", one.path), one.method, one.scope or "", one.summary)
         for one in service.endpoints

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import random
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ from rankscope.monitor.intake import tables as event_rows
 from rankscope.monitor.intake.files import EventFile
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+from tests.monitor.test_read_events import LINES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -286,39 +289,17 @@ def test_labels_are_read_from_lines_and_rows(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-LINES: list[tuple[bytes, str]] = [
-    (b"{", "json_syntax"),
-    (b"[1]", "json_type"),
-    (b"null", "json_type"),
-    (b"\xff\xfe", "not_utf8"),
-    (b"\0", "json_syntax"),
-    (b'{"ranking_id": "a", "ranking_id": "b"}', "duplicate_key"),
-    (b'{"ranking_id": NaN}', "json_syntax"),
-    (b'{"ranking_id": ' + b"9" * 10_000 + b"}", "integer_range"),
-    (b"[" * 100_000, "depth"),
-    (b'{"ranking_id": "\\ud800", "time": 0}', "surrogate"),
-    (b'{"ranking_id": "a\\u0000", "time": 0}', "nul_byte"),
-    (b'{"ranking_id": "a"}', "missing_field"),
-    (b'{"ranking_id": "a", "qid": "b"}', "ambiguous_field"),
-    (b'{"ranking_id": "a", "time": "yesterday"}', "time_format"),
-    (b'{"ranking_id": "a", "time": 1795284}', "too_old"),
-]
-
-
-@pytest.mark.parametrize(("line", "code"), LINES)
-def test_a_line_that_is_wrong_does_not_stop_the_others(
-    line: bytes, code: str, tmp_path: Path
-) -> None:
+def test_lines_that_are_wrong_do_not_stop_the_others(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     good = lines_of(SHOWN)
-    path.write_bytes(good + b"\n" + line + b"\n" + good)
+    path.write_bytes(good + b"\n" + b"\n".join(line for line, _ in LINES) + b"\n" + good)
     made, sink = ingestion()
     made.take_file(EventFile(str(path)))
     assert sink.events == [*expected(), *expected()]
-    (refused,) = made.ingested.refused
-    assert (refused.file, refused.place, refused.code) == (str(path), len(SHOWN) + 2, code)
-    assert made.ingested.reasons == {code: 1}
-    assert str(refused).isprintable()
+    told = [(one.file, one.place, one.code) for one in made.ingested.refused]
+    assert told == [(str(path), at, code) for at, (_, code) in enumerate(LINES, len(SHOWN) + 2)]
+    assert made.ingested.reasons == Counter(code for _, code in LINES)
+    assert all(str(one).isprintable() for one in made.ingested.refused)
 
 
 def test_a_line_without_end_is_skipped_in_little_memory(

@@ -362,23 +362,49 @@ def test_what_cannot_be_meant_is_refused_alone(case: str) -> None:
     assert len(str(rejection)) < 600
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"labels": None}, "missing_field"),
-        ({"value": 1}, "missing_field"),
-        ({"labels": 1}, "label_type"),
-        ({"labels": ["a", 1]}, "label_type"),
-        ({"labels": [""]}, "missing_id"),
-        ({"labels": ["x"] * 101}, "label_count"),
-        ({"kind": "other"}, "label_kind"),
-        ({"kind": []}, "label_kind"),
-        ({"doc_id": None}, "missing_field"),
-        ({"labels": None, "value": "high"}, "rel_not_number"),
-    ],
-)
-def test_labels_that_cannot_be_meant_are_refused(change: dict[str, Any], code: str) -> None:
+REFUSED_LABELS: dict[str, tuple[dict[str, Any], str]] = {
+    "no label": ({"labels": None}, "missing_field"),
+    "a label and a value": ({"value": 1}, "missing_field"),
+    "a number as label": ({"labels": 1}, "label_type"),
+    "a number among labels": ({"labels": ["a", 1]}, "label_type"),
+    "an empty label": ({"labels": [""]}, "missing_id"),
+    "too many labels": ({"labels": ["x"] * 101}, "label_count"),
+    "another kind": ({"kind": "other"}, "label_kind"),
+    "a list as kind": ({"kind": []}, "label_kind"),
+    "no document": ({"doc_id": None}, "missing_field"),
+    "text as value": ({"labels": None, "value": "high"}, "rel_not_number"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_LABELS)
+def test_labels_that_cannot_be_meant_are_refused(case: str) -> None:
+    change, code = REFUSED_LABELS[case]
     assert read_label(LABEL | change).code == code
+
+
+LINES: list[tuple[bytes, str]] = [
+    (b"{", "json_syntax"),
+    (b"{'a': 1}", "json_syntax"),
+    (b'{"a": 1,}', "json_syntax"),
+    (b'{"a": 1} // x', "json_syntax"),
+    (b'{"ranking_id": "r', "json_syntax"),
+    (b'{"ranking_id": NaN}', "json_syntax"),
+    (b'{"x": [{"y": -Infinity}]}', "json_syntax"),
+    (b"\0", "json_syntax"),
+    (b"[{}]", "json_type"),
+    (b"null", "json_type"),
+    (b'{"ranking_id": "a"}', "missing_field"),
+    (b"\xff\xfe", "not_utf8"),
+    (b'{"ranking_id": "\xff"}', "not_utf8"),
+    (b'{"ranking_id": "a", "ranking_id": "b"}', "duplicate_key"),
+    (b'{"a": {"b": 1, "b": 1}}', "duplicate_key"),
+    (b'{"ranking_id": ' + b"9" * 10_000 + b"}", "integer_range"),
+    (b'{"ranking_id": 18446744073709551616}', "integer_range"),
+    (b"[" * 100_000, "depth"),
+    (b'{"ranking_id": "r", "x": ' + b"[" * 40 + b"]" * 40 + b"}", "depth"),
+    (b'{"ranking_id": "\\ud800", "time": 0}', "surrogate"),
+]
+"""Lines that are no events; files and requests have them between others."""
 
 
 @pytest.mark.parametrize("given", [None, [], "x", 1, {1: 2}])

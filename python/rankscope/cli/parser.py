@@ -116,6 +116,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=HelpFormatter,
             **settings,  # type: ignore[arg-type]
         )
+        self.register("action", None, Once)
         self._positionals.title = "Arguments"
         self._optionals.title = "Options"
 
@@ -194,7 +195,7 @@ def read_number(text: str) -> float:
 
 
 class Once(argparse.Action):
-    """An option that can be used once."""
+    """An option that can be used once: what an option is if it names no other action."""
 
     def __call__(
         self,

@@ -16,6 +16,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
 from rankscope.monitor.notify.webhook import find_webhook
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
@@ -24,7 +25,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
@@ -67,7 +68,19 @@ class Finding:
 
     def to_dict(self) -> dict[str, str | bool]:
         """Return the fields by name."""
-        return {"name": self.name, "is_good": self.is_good, "told": self.told, "hint": self.hint}
+        return write_record(self)
+
+
+def _judge(name: str, is_good: bool, told: str, hint: str) -> Finding:
+    """Return a finding, with its hint only if something has to be done."""
+    return Finding(name, is_good, told, "" if is_good else hint)
+
+
+def _join(told: Sequence[str], between: str = ", ", last: str = " ") -> str:
+    """Join what was found, of which only the first are named."""
+    more = len(told) - MOST_SHOWN
+    shown = between.join(told[:MOST_SHOWN])
+    return f"{shown}{last}and {more:,} more" if more > 0 else shown
 
 
 def examine(
@@ -145,12 +158,8 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
         return Finding("high-water mark", False, error.message, error.hint)
     stored = monitor.store.query(partial(read_facts, path=path))
     if mark is None:
-        hint = (
-            ""
-            if stored.is_new
-            else "restore its .high-water file, which shows whether events were lost"
-        )
-        return Finding("high-water mark", stored.is_new, "there is no high-water mark", hint)
+        hint = "restore its .high-water file, which shows whether events were lost"
+        return _judge("high-water mark", stored.is_new, "there is no high-water mark", hint)
     if mark.store != stored.store:
         told = "the high-water mark belongs to another store"
         return Finding("high-water mark", False, told, "restore the .high-water file of this store")
@@ -185,14 +194,9 @@ def _check_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
         return Finding("windows", False, error.message, error.hint)
     told = f"{done.hours:,} of {done.total:,} final hours were recomputed from their events"
     if done.wrong:
-        more = f" and {len(done.wrong) - 3:,} more" if len(done.wrong) > 3 else ""
-        told = f"{told}: {', '.join(done.wrong[:3])}{more} have other values"
-        return Finding(
-            "windows",
-            False,
-            told,
-            "restore a backup, and check the disk and the memory",
-        )
+        told = f"{told}: {_join(done.wrong)} have other values"
+        hint = "restore a backup, and check the disk and the memory"
+        return Finding("windows", False, told, hint)
     return Finding("windows", True, f"{told}: all values are equal")
 
 
@@ -203,12 +207,7 @@ def _check_disk(path: Path) -> Finding:
     size = log.stat().st_size if log.exists() else 0
     told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f}% of the disk"
     if share < LEAST_FREE:
-        return Finding(
-            "disk",
-            False,
-            told,
-            "free some space, or run rankscope monitor retain",
-        )
+        return Finding("disk", False, told, "free some space, or run rankscope monitor retain")
     if size > MOST_LOG:
         told = f"the log has {size / 1e6:,.0f} MB"
         return Finding("disk", False, told, "stop processes that read the store for a long time")
@@ -225,22 +224,16 @@ def _check_events(monitor: Monitor) -> Iterator[Finding]:
     yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
     told = f"{clock:,} events had times out of range"
-    yield Finding("clocks", not clock, told, "check the clocks of the senders" if clock else "")
+    yield _judge("clocks", not clock, told, "check the clocks of the senders")
     conflicts = counts.get("conflict", 0)
     told = f"{conflicts:,} events had the id of another event"
-    yield Finding("ids", not conflicts, told, "use a new id for each event" if conflicts else "")
+    yield _judge("ids", not conflicts, told, "use a new id for each event")
     unknown = counts.get("unknown_field", 0)
-    told = f"{unknown:,} unknown fields were ignored"
-    yield Finding("fields", True, told)
+    yield Finding("fields", True, f"{unknown:,} unknown fields were ignored")
     pending = monitor.store.count_pending(monitor.project)
     told = f"{pending:,} labels wait for their ranking"
     is_good = pending <= MOST_PENDING * max(counts.get("accepted", 0), 1)
-    yield Finding(
-        "labels",
-        is_good,
-        told,
-        "" if is_good else "check that their rankings are logged",
-    )
+    yield _judge("labels", is_good, told, "check that their rankings are logged")
 
 
 def _check_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
@@ -249,28 +242,26 @@ def _check_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
     told = f"{total:,} of {total + stored:,} events were rejected{': ' if total else ''}{reasons}"
     is_good = total <= MOST_REJECTED * (total + stored)
-    return Finding("events", is_good, told, "" if is_good else "fix the code that sends them")
+    return _judge("events", is_good, told, "fix the code that sends them")
 
 
 def _check_evaluation(quality: Quality, now: int) -> Finding:
-    if quality.as_of is None:
-        is_good = not quality.behind
-        hint = "" if is_good else "run rankscope monitor evaluate STORE, or rankscope serve STORE"
-        return Finding("evaluation", is_good, "nothing has been evaluated yet", hint)
-    when = describe_time(quality.as_of)
-    told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
-    is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
-    hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE" if is_late else ""
-    return Finding("evaluation", not is_late, told, hint)
+    is_late = quality.behind > 0
+    told = "nothing has been evaluated yet"
+    if quality.as_of is not None:
+        is_late = is_late and now - to_micros(quality.as_of) > MOST_BEHIND
+        when = describe_time(quality.as_of)
+        told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
+    hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE"
+    return _judge("evaluation", not is_late, told, hint)
 
 
 def _check_lake(coverage: Coverage) -> Finding:
     left_out = coverage.left_out
     if not left_out:
         return Finding("lake", True, f"all {coverage.files:,} files can be read")
-    named = ", ".join(show(one.path) for one in left_out[:MOST_SHOWN])
-    more = f" and {len(left_out) - MOST_SHOWN:,} more" if len(left_out) > MOST_SHOWN else ""
-    told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}{more}"
+    named = _join([show(one.path) for one in left_out])
+    told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}"
     return Finding("lake", False, told, left_out[0].hint)
 
 
@@ -284,26 +275,21 @@ def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Find
     newest = max(times)
     told = f"the newest production ranking is from the hour of {describe_time(newest)}"
     is_good = now - newest < QUIET + HOUR
-    return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
+    return _judge("flow", is_good, told, "check that rankings are still logged")
 
 
 def _check_late_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
     told = f"{quality.late:,} labels arrived after the attribution window of their ranking"
     is_good = quality.late <= MOST_PENDING * max(total, 1)
-    return Finding("late labels", is_good, told, "" if is_good else "use a longer window")
+    return _judge("late labels", is_good, told, "use a longer window")
 
 
 def _check_unshown_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
     told = f"{quality.unshown:,} labels are for documents that their ranking did not show"
     is_good = quality.unshown <= MOST_PENDING * max(total, 1)
-    return Finding(
-        "unshown",
-        is_good,
-        told,
-        "" if is_good else "use the same document ids in both",
-    )
+    return _judge("unshown", is_good, told, "use the same document ids in both")
 
 
 def _check_values(quality: Quality, _now: int) -> Finding:
@@ -312,25 +298,19 @@ def _check_values(quality: Quality, _now: int) -> Finding:
     share = f" ({100 * labelled / rankings:.0f}%)" if rankings else ""
     told = f"{labelled:,} of {rankings:,} rankings have labels{share}"
     is_good = labelled > 0 or rankings == 0
-    return Finding(
-        "values",
-        is_good,
-        told,
-        "" if is_good else "run rankscope monitor label STORE FILE",
-    )
+    return _judge("values", is_good, told, "run rankscope monitor label STORE FILE")
 
 
 def _check_names(monitor: Monitor) -> Finding:
     found = monitor.mismatches()
     # Senders may log more than what counts.
     is_good = not any(one.like or one.kind != "unknown_attribute" for one in found)
-    more = len(found) - MOST_SHOWN
-    told = [*map(str, found[:MOST_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])]
-    return Finding(
+    told = _join([*map(str, found)], "; ", "; ")
+    return _judge(
         "names",
         is_good,
-        "; ".join(told) or "all labels and attributes of the last day match the configuration",
-        "" if is_good else "rename them where they are logged, or change the configuration",
+        told or "all labels and attributes of the last day match the configuration",
+        "rename them where they are logged, or change the configuration",
     )
 
 
@@ -338,17 +318,16 @@ def _check_incidents(monitor: Monitor) -> Finding:
     incidents = monitor.incidents()
     if not incidents:
         return Finding("incidents", True, "no incident lasts")
-    shown = [f"{one.kind} of {show(one.name)} ({one.state})" for one in incidents[:MOST_SHOWN]]
-    more = len(incidents) - MOST_SHOWN
-    told = "; ".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
+    shown = [f"{one.kind} of {show(one.name)} ({one.state})" for one in incidents]
+    told = _join(shown, "; ", "; ")
     return Finding("incidents", False, told, "run rankscope monitor incidents STORE")
 
 
 def _check_rules(monitor: Monitor) -> Finding:
     stale = [one for one in monitor.check() if one.state in {"STALE", "NO_DATA"}]
     told = "; ".join(f"{show(one.rule.name)}: {show(one.reason)}" for one in stale[:MOST_SHOWN])
-    hint = "check that rankings are still logged, or delete the rule" if stale else ""
-    return Finding("rules", not stale, told or "every rule gets data", hint)
+    hint = "check that rankings are still logged, or delete the rule"
+    return _judge("rules", not stale, told or "every rule gets data", hint)
 
 
 def _check_notifications(monitor: Monitor) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.service import Service
 
@@ -15,5 +16,14 @@ if TYPE_CHECKING:
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     made = Service(tmp_path)
+    yield made
+    made.store.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One for all tests of a file that ask often and store no events."""
+    often = Settings(failure_burst=10**6, open_burst=10**6, key_burst=10**6)
+    made = Service(tmp_path_factory.mktemp("shared"), often)
     yield made
     made.store.close()

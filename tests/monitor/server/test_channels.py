@@ -106,8 +106,8 @@ def test_a_webhook_of_the_operator_is_tested_by_the_rules_of_all(operated: Opera
     assert len(operated.poster.posted) == 1
 
 
-@pytest.mark.parametrize("name", ["none", "log", "webhook", "*", "%2e%2e", "a%0ab"])
-def test_a_channel_that_is_not_there_is_404(operated: Operated, name: str) -> None:
-    answer = operated.service.ask("POST", f"/v1/channels/{name}/test", key=operated.admin)
-    assert answer.status_code in {404, 422}
+def test_a_channel_that_is_not_there_is_404(operated: Operated) -> None:
+    for name in ("none", "log", "webhook", "*", "%2e%2e", "a%0ab"):
+        answer = operated.service.ask("POST", f"/v1/channels/{name}/test", key=operated.admin)
+        assert answer.status_code in {404, 422}
     assert not operated.services.sent

@@ -25,7 +25,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor.server.service import NOW as NOW_MICROS
 from tests.monitor.server.service import Service, make_label, make_ranking
 from tests.monitor.server.test_listening import Listener
-from tests.monitor.test_read_events import DIALECTS, LABEL, REFUSED, SHOWN
+from tests.monitor.test_read_events import DIALECTS, LABEL, REFUSED, REFUSED_LABELS, SHOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,20 +102,9 @@ def test_what_is_no_event_is_counted_and_raises_nothing(fields: object) -> None:
         assert client.counts().invalid == 1
 
 
-LABELS_REFUSED = {
-    "no label": {"labels": None},
-    "a label and a value": {"value": 1},
-    "a number as label": {"labels": 1},
-    "a number among labels": {"labels": ["a", 1]},
-    "an empty label": {"labels": [""]},
-    "too many labels": {"labels": ["x"] * 101},
-    "another kind": {"kind": "other"},
-    "no document": {"doc_id": None},
-    "text as value": {"labels": None, "value": "high"},
-}
 CATALOGUE: list[tuple[str, object]] = [
     *(("/v1/rankings", SHOWN | change) for change, _, _ in REFUSED.values()),
-    *(("/v1/labels", LABEL | change) for change in LABELS_REFUSED.values()),
+    *(("/v1/labels", LABEL | change) for change, _ in REFUSED_LABELS.values()),
     *(("/v1/rankings", shown) for shown in DIALECTS.values()),
     ("/v1/rankings", {1: "a", "1": "b", **SHOWN}),
     ("/v1/rankings", SHOWN | {"time": NOW_MICROS // 1000 + 5 * 60_000 + 1}),

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.music import START, log_music, make_click, make_search
 from tests.monitor.server.service import NOW, Service
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def scrape(service: Service, project: str = "music") -> dict[tuple[str, tuple[str, ...]], float]:
@@ -94,13 +90,6 @@ def test_the_disk_and_the_store_are_looked_at(service: Service) -> None:
     assert samples["rankscope_store_waiting", ()] == 0
 
 
-def test_a_project_sees_its_own(service: Service) -> None:
-    log_music(service)
-    samples = scrape(service, "films")
-    assert not [name for name, _ in samples if name.startswith("rankscope_ndcg")]
-    assert samples["rankscope_events_ingested_total", ()] == 0
-
-
 def test_names_that_are_markup_are_written_as_labels(service: Service) -> None:
     hostile = 'a"} 1\n<b>\\ \u202e'
     monitor = log_music(service)
@@ -110,15 +99,3 @@ def test_names_that_are_markup_are_written_as_labels(service: Service) -> None:
     service.post("/v1/labels", make_click(ranking, 500), key=key)
     monitor.evaluate()
     assert ("rankscope_rankings", ("search", hostile, "hour")) in scrape(service)
-
-
-def test_it_needs_no_key_only_in_open_mode(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
-    assert service.browser().get("/metrics").status_code == 200
-    assert service.browser("10.1.2.3").get("/metrics").status_code == 401
-    service.store.close()
-
-
-@pytest.mark.parametrize("scope", ["ingest", "admin"])
-def test_it_needs_a_key_for_reading(service: Service, scope: str) -> None:
-    assert service.ask("GET", "/metrics", key=service.make_key("music", scope)).status_code == 403

@@ -70,21 +70,6 @@ def test_a_name_that_others_know_needs_one(tmp_path: Path) -> None:
     service.store.close()
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"sec_fetch_site": "cross-site"},
-        {"sec_fetch_site": "same-site"},
-        {"origin": "http://evil.example"},
-        {"origin": "http://localhost:9000"},
-        {"origin": "null"},
-    ],
-)
-def test_pages_of_others_get_nothing(opened: Service, headers: dict[str, str]) -> None:
-    assert log(opened, **headers) == 403
-    assert opened.store.counters("default") == {}
-
-
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
 def test_what_a_page_can_send_without_asking_is_not_taken(opened: Service, kind: str) -> None:
     assert log(opened, content_type=kind) == 415
@@ -133,10 +118,3 @@ def test_a_key_that_was_revoked_before_keeps_it_closed(tmp_path: Path) -> None:
     service.store.revoke_key("music", service.key.split("_")[1], NOW, "test")
     assert log(service) == 401
     service.store.close()
-
-
-def test_forms_need_the_token_of_the_process(opened: Service) -> None:
-    browser = opened.browser()
-    for fields in ({}, {"csrf": "0" * 64}):
-        assert browser.send("/sign-out", fields).status_code == 403
-        assert opened.last_line()["code"] == "csrf"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from openapi_spec_validator import validate
 from rankscope.monitor.server.api.openapi import NAMED, describe
 
@@ -44,9 +43,3 @@ def test_names_of_operations_are_names() -> None:
     ]
     assert len(set(named)) == len(named)
     assert all(name.isidentifier() for name in named)
-
-
-@pytest.mark.parametrize("scope", ["ingest", "admin", None])
-def test_only_readers_see_it(service: Service, scope: str | None) -> None:
-    key = scope and service.make_key("music", scope)
-    assert service.ask("GET", "/openapi.json", key=key).status_code == (403 if scope else 401)

@@ -30,11 +30,6 @@ def make_pool(service: Service, **settings: int) -> MonitorPool:
     return MonitorPool(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
 
 
-def test_a_monitor_is_of_the_project_of_who_asks(service: Service) -> None:
-    pool = make_pool(service)
-    assert asyncio.run(pool.run(PRINCIPAL, lambda monitor: monitor.project)) == "music"
-
-
 def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
     pool = make_pool(service, readers=2, waiting_reads=5)
     running: list[int] = []

@@ -13,7 +13,7 @@ from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.routing.static import KEPT
 from rankscope.monitor.server.settings import Settings
 
-from tests.monitor.server.service import NOW, Service, make_label, make_ranking
+from tests.monitor.server.service import Service, make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "
 @cache
 def list_endpoints() -> tuple[Endpoint, ...]:
     """The table of routes; it is looked at, so that it needs no store."""
-    return Application(cast("Store", None), Settings(), lambda: 0.0, lambda: NOW).endpoints
+    return Application(cast("Store", None)).endpoints
 
 
 def path_of(endpoint: Endpoint) -> str:
@@ -120,11 +120,11 @@ def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service
         "/" + "a" * 8192,
     ],
 )
-def test_there_is_nothing_elsewhere(service: Service, path: str) -> None:
+def test_there_is_nothing_elsewhere(shared: Service, path: str) -> None:
     for method in ("GET", "POST"):
-        answer = service.ask(method, path, b"{}")
+        answer = shared.ask(method, path, b"{}")
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
-        assert (service.last_line()["status"], service.last_line()["route"]) == (404, None)
+        assert (shared.last_line()["status"], shared.last_line()["route"]) == (404, None)
 
 
 def test_every_answer_has_the_headers(service: Service) -> None:
@@ -161,9 +161,9 @@ def test_every_answer_has_the_headers(service: Service) -> None:
         ("", 421),
     ],
 )
-def test_it_is_asked_under_its_own_names(service: Service, host: str, status: int) -> None:
+def test_it_is_asked_under_its_own_names(shared: Service, host: str, status: int) -> None:
     for method, path in (("GET", "/healthz"), ("GET", "/readyz")):
-        assert service.ask(method, path, headers={"host": host}).status_code == status
+        assert shared.ask(method, path, headers={"host": host}).status_code == status
 
 
 def test_it_is_ready_while_the_store_can_be_read(service: Service) -> None:

@@ -21,8 +21,6 @@ from rankscope.monitor.server.run.schedule import Scheduler
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.tables.schema import meta
-from sqlalchemy import select
 
 from tests.monitor.server.music import MUSIC, make_click, make_search
 from tests.monitor.server.service import NOW, Service, make_ranking
@@ -193,36 +191,6 @@ def test_it_is_not_ready_while_events_are_refused(refusing: Service, code: str) 
     assert refusing.post("/v1/rankings", make_ranking(1)).status_code == 200
 
 
-@pytest.mark.parametrize("code", ["store_overloaded", "store_busy"])
-def test_it_is_not_ready_once_it_is_overloaded_for_long(refusing: Service, code: str) -> None:
-    refusing.store.code = code
-    said = []
-    for _ in range(11):
-        said.append(is_ready(refusing))
-        refusing.seconds += 1
-    assert said == [True] * 10 + [False]
-    refusing.store.code = ""
-    assert is_ready(refusing)
-
-
-def test_asking_often_whether_it_is_ready_does_not_write_often(refusing: Service) -> None:
-    is_ready(refusing)
-    written = read_commit(refusing)
-    for _ in range(20):
-        assert is_ready(refusing)
-        refusing.seconds += 0.2
-    assert read_commit(refusing) == written
-    refusing.seconds += 1.2
-    is_ready(refusing)
-    assert read_commit(refusing) == written + 1
-
-
-def read_commit(service: Service) -> int:
-    """The number of the last transaction."""
-    wanted = select(meta.c.value).where(meta.c.name == "last_commit")
-    return int(service.store.query(lambda connection: connection.execute(wanted).scalar_one()))
-
-
 def test_it_listens_where_nobody_else_does(tmp_path: Path) -> None:
     told: list[str] = []
 
@@ -253,3 +221,7 @@ def test_it_is_open_to_others_only_where_keys_are_needed(tmp_path: Path) -> None
         store.add_key(key, "test")
         with pytest.raises(AnnouncedError):
             serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104
+        store.revoke_key("music", key.key_id, 1, "test")
+        with pytest.raises(UsageError) as refused:
+            serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104
+        assert refused.value.code == "no_keys"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
 from rankscope.names import quote
 
@@ -28,27 +28,19 @@ def add_arguments(parser: Parser) -> None:
         help="compare two rankers on a small search log instead, and write a report; needs no "
         "extra packages except Jinja for the report",
     )
-    parser.add_argument(
-        "--seed", action=Once, type=_read_number, metavar="N", help="random seed of the data"
-    )
+    parser.add_argument("--seed", type=_read_number, metavar="N", help="random seed of the data")
     parser.add_argument(
         "--keep",
-        action=Once,
         metavar="FOLDER",
         help="keep the generated files in this folder (default: delete them at the end)",
     )
     parser.add_argument(
-        "--port",
-        action=Once,
-        type=_read_port,
-        metavar="N",
-        help="port of the dashboard (default: a free one)",
+        "--port", type=_read_port, metavar="N", help="port of the dashboard (default: a free one)"
     )
     parser.add_argument(
         "-o",
         "--output",
         dest="page",
-        action=Once,
         metavar="FILE",
         help="file to write the report of --offline to (default: rankscope-demo.html, in the "
         "folder of --keep if there is one)",

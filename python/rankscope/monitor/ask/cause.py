@@ -7,6 +7,7 @@ from rankscope.monitor.ask.trace import Span, find_traced, trace_spans
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import write_record
 from rankscope.output.text import format_share, format_value, show
 from rankscope.records import record, replace
 from rankscope.trace.arrivals import RANKERS
@@ -71,11 +72,7 @@ class FoundCause:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cause as JSON holds it."""
-        made = {name: getattr(self, name) for name in FIELDS}
-        return made | {"slice": dict(self.slice), "queries": [*self.queries]}
-
-
-FIELDS: tuple[str, ...] = FoundCause.__match_args__
+        return write_record(self) | {"slice": dict(self.slice)}
 
 
 class CauseFinder:

@@ -10,6 +10,7 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.store.folding import OTHER
 from rankscope.output.text import format_value
 from rankscope.records import record
@@ -55,8 +56,8 @@ class ComparedDay:
             "day": format_time(self.day),
             "is_final": self.is_final,
             "difference": found.value,
-            "lower": None if math.isnan(found.lower) else found.lower,
-            "upper": None if math.isnan(found.upper) else found.upper,
+            "lower": make_plain(found.lower),
+            "upper": make_plain(found.upper),
             "old_mean": found.old,
             "new_mean": found.new,
             "users": list(found.users),
@@ -143,14 +144,9 @@ class VersionComparison:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         return {
-            "measure": self.measure,
-            "model": self.model,
-            "old": self.old,
-            "new": self.new,
+            **write_record(self, ("measure", "model", "old", "new")),
             "slice": dict(self.slice),
-            "since": format_time(self.since),
-            "until": format_time(self.until),
-            "level": self.level,
+            **write_record(self, ("since", "until", "level")),
             "verdict": self.verdict,
             "sentence": self.sentence,
             **self.newest.to_dict(),

@@ -17,6 +17,7 @@ from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import make_plain
 from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 from rankscope.records import replace
@@ -109,7 +110,7 @@ def explain_ranking(
         else {
             "retrieval": None,
             **{
-                name: _number(float(getattr(measured, name)[0]))
+                name: make_plain(float(getattr(measured, name)[0]))
                 for name in ("truncation", "ordering", "undefined")
             },
         },
@@ -231,7 +232,7 @@ def _list_documents(
                 rank=item.rank,
                 doc_id=item.doc_id,
                 score=item.score,
-                grade=_number(grade),
+                grade=make_plain(grade),
                 source=source,
                 gain=None if row is None else row.gain,
                 discount=None if row is None else row.discount,
@@ -241,10 +242,6 @@ def _list_documents(
             )
         )
     return tuple(found)
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:

@@ -8,7 +8,8 @@ from rankscope.derivation.derivation import DIGITS, Derivation
 from rankscope.derivation.write.blocks import Column, Grid, Heading, Id, Sentence
 from rankscope.derivation.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
-from rankscope.monitor.events.times import describe_time, format_time, to_datetime
+from rankscope.monitor.events.times import describe_time, to_datetime
+from rankscope.monitor.plain import write_record
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -69,10 +70,18 @@ class LoggedDocument:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON holds it."""
-        return {name: getattr(self, name) for name in FIELDS}
+        return write_record(self)
 
 
-FIELDS: tuple[str, ...] = LoggedDocument.__match_args__
+RANKING_FIELDS = (
+    *("ranking_id", "time", "query_key", "user_id"),
+    *("model", "version", "environment"),
+)
+LABEL_FIELDS = ("doc_id", "time", "kind", "labels", "value")
+COMPUTED_FIELDS = (
+    *("definition", "policy", "value", "now", "closes"),
+    *("is_final", "is_empty", "is_refused", "has_gaps", "pending"),
+)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -136,41 +145,22 @@ class LoggedExplanation(Derivation):
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON holds it, times as in RFC 3339."""
-        shown = self.ranking
+        labels = [
+            {
+                **write_record(each.label, LABEL_FIELDS, ("time",)),
+                "counts": each.counts,
+                "status": each.status,
+                "reason": REASONS[each.status],
+            }
+            for each in self.labels
+        ]
         return {
-            "ranking_id": shown.ranking_id,
-            "time": format_time(shown.time),
-            "query_key": shown.query_key,
-            "user_id": shown.user_id,
-            "model": shown.model,
-            "version": shown.version,
-            "environment": shown.environment,
-            "attributes": dict(shown.attributes),
+            **write_record(self.ranking, RANKING_FIELDS, ("time",)),
+            "attributes": dict(self.ranking.attributes),
             "measure": self.measure.name,
-            "definition": self.definition,
-            "policy": self.policy.to_dict(),
-            "value": None if math.isnan(self.value) else self.value,
-            "now": None if self.now is None else format_time(self.now),
-            "closes": None if self.closes is None else format_time(self.closes),
-            "is_final": self.is_final,
-            "is_empty": self.is_empty,
-            "is_refused": self.is_refused,
-            "has_gaps": self.has_gaps,
-            "pending": self.pending,
+            **write_record(self, COMPUTED_FIELDS),
             "documents": [each.to_dict() for each in self.documents],
-            "labels": [
-                {
-                    "doc_id": each.label.doc_id,
-                    "time": format_time(each.label.time),
-                    "kind": each.label.kind,
-                    "labels": [*each.label.labels],
-                    "value": each.label.value,
-                    "counts": each.counts,
-                    "status": each.status,
-                    "reason": REASONS[each.status],
-                }
-                for each in self.labels
-            ],
+            "labels": labels,
             "losses": None if self.losses is None else dict(self.losses),
             "derivation": None if self.derivation is None else self.derivation.to_dict(),
         }

@@ -16,7 +16,8 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_folded,
 )
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import write_record
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -71,26 +72,10 @@ class Quality:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        return {
-            "events": dict(self.events),
-            "pending_labels": self.pending_labels,
-            "late": self.late,
-            "unshown": self.unshown,
-            "folded": dict(self.folded),
-            "folded_versions": self.folded_versions,
-            "folded_rankings": self.folded_rankings,
-            "shown": dict(self.shown),
-            "curve": {
-                "ages_seconds": [age // timedelta(seconds=1) for age in self.curve.ages],
-                "counts": list(self.curve.counts),
-                "shares": list(self.curve.shares),
-            },
-            "newest": None if self.newest is None else format_time(self.newest),
-            "as_of": None if self.as_of is None else format_time(self.as_of),
-            "behind": self.behind,
-            "lost": self.lost,
-            "coverage": None if self.coverage is None else self.coverage.to_dict(),
-        }
+        seconds = [age // timedelta(seconds=1) for age in self.curve.ages]
+        counts, shares = list(self.curve.counts), list(self.curve.shares)
+        curve = {"ages_seconds": seconds, "counts": counts, "shares": shares}
+        return write_record(self) | {"curve": curve}
 
 
 def inspect_data(

@@ -8,7 +8,8 @@ from rankscope.errors import UsageError
 from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.output.table import Table
 from rankscope.records import record
@@ -91,21 +92,10 @@ class Series:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it; a missing value is `None`."""
-        said: dict[str, Any] = {
-            "measure": self.measure,
-            "every": self.every,
-            "model": self.model,
-            "version": self.version,
-            "slice": [list(pair) for pair in self.slice],
-            "level": self.level,
-            "starts": [format_time(time) for time in self.times],
+        return {
+            "starts" if name == "times" else name: value
+            for name, value in write_record(self).items()
         }
-        for name in ("values", "lower", "upper"):
-            said[name] = [None if math.isnan(one) else one for one in getattr(self, name)]
-        for name in ("defined", *COUNTED, "is_final"):
-            said[name] = list(getattr(self, name))
-        said["coverage"] = None if self.coverage is None else self.coverage.to_dict()
-        return said
 
 
 def read_length(every: str) -> int:
@@ -244,9 +234,9 @@ def tabulate_slices(
     for place, members in found.items():
         check_deadline()
         total, _ = add_cells(members)
-        value = _or_none(total.means()[at])
+        value = make_plain(float(total.means()[at]))
         held = baseline.slices.get(place) if baseline is not None else None
-        base = None if held is None else _or_none(held[number])
+        base = None if held is None else make_plain(float(held[number]))
         difference = None if value is None or base is None else value - base
         said = ", ".join(f"{attribute}={text}" for attribute, text in place)
         rows.append((said, value, *map(total.tally, SLICE_COUNTS), base, difference))
@@ -258,7 +248,3 @@ def tabulate_slices(
 def _order(row: tuple[object, ...]) -> tuple[object, ...]:
     difference, rankings, said = row[-1], row[2], row[0]
     return difference is None, difference or 0.0, -rankings, said  # type: ignore[operator]
-
-
-def _or_none(number: float) -> float | None:
-    return None if math.isnan(number) else number

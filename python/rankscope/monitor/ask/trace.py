@@ -14,6 +14,7 @@ from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record, replace
 from rankscope.trace.arrivals import RANKERS
@@ -301,15 +302,7 @@ class Span:
 
     def to_dict(self) -> dict[str, object]:
         """Return all of it as text, times as in RFC 3339."""
-        since, until = read_span(self.since, self.until)
-        return {
-            "name": self.name,
-            "since": None if since is None else format_time(since),
-            "until": None if until is None else format_time(until),
-            "model": self.model,
-            "version": self.version,
-            "environment": self.environment,
-        }
+        return {"name": self.name, **write_record(self)}
 
 
 def suggest_spans(

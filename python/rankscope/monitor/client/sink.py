@@ -19,12 +19,15 @@ from rankscope.monitor.retry import RetryPolicy, double
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeVar
 
     from rankscope.monitor.client import batches
     from rankscope.monitor.client.http import Answer, JsonAnswer
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.rejection import Reading
+
+    A = TypeVar("A", Answer, JsonAnswer)
+    T = TypeVar("T")
 
     class Transport(batches.Transport, Protocol):
         """Sends bodies, and asks for answers."""
@@ -103,7 +106,7 @@ class ServiceSink:
         """Replace a set of the project, and return how many rankings it had."""
         path = f"/v1/sets/{environment}"
         body = gzip.compress(b"\n".join(_embed_labels(events)), LEVEL, mtime=0)
-        told = self._retry(lambda: self._transport.put_lines(path, body), "the set")
+        told = self._retry_json(lambda: self._transport.put_lines(path, body), "the set")
         if rejected:
             self._tell_discarded({}, rejected.get("unknown_field", 0))
         return int(told.get("replaced", 0))
@@ -122,58 +125,59 @@ class ServiceSink:
         self._ask("POST", "/v1/discarded", said)
 
     def _ask(self, method: str, path: str, said: object = None) -> Mapping[str, Any]:
-        return self._retry(lambda: self._transport.ask(method, path, said), "a request")
+        return self._retry_json(lambda: self._transport.ask(method, path, said), "a request")
 
-    def _retry(self, ask: Callable[[], JsonAnswer], what: str) -> Mapping[str, Any]:
-        """Ask until the service answers, and return the answer."""
-        problem = hint = ""
+    def _retry_json(self, ask: Callable[[], JsonAnswer], what: str) -> Mapping[str, Any]:
+        hint = "is its address right, and is the key allowed to do this?"
+        return self._retry(ask, _read_json, what, hint)
+
+    def _post(self, path: str, lines: list[bytes]) -> Sequence[Mapping[str, str]]:
+        body = gzip.compress(b"\n".join(lines), LEVEL, mtime=0)
+
+        def read(answer: Answer) -> tuple[Mapping[str, str], ...] | None:
+            if answer.status != 200 or len(answer.items) != len(lines):
+                return None
+            self.mismatches.choose_new(answer.mismatches)
+            return answer.items
+
+        hint = "is its address right, and may its key send events? what was taken stays, and may "
+        hint += "be sent again"
+        return self._retry(
+            lambda: self._transport.post(path, body), read, f"{len(lines)} events", hint
+        )
+
+    def _retry(
+        self, ask: Callable[[], A], read: Callable[[A], T | None], what: str, hint: str
+    ) -> T:
+        """Ask until the service gives an answer that can be read, and return what was read."""
+        problem = ""
         for failures in range(1, MOST_TRIES + 1):
-            told: JsonAnswer | None = None
+            asked = 0.0
             try:
                 told = ask()
             except (OSError, HTTPException) as error:
                 problem = str(error) or type(error).__name__
-            if told is not None and 200 <= told.status < 300:
-                return told.said
-            if told is not None:
-                refused = told.said.get("error", {})
+            else:
+                found = read(told)
+                if found is not None:
+                    return found
+                refused = getattr(told, "said", {}).get("error", {})
                 problem = f"status {told.status}: {refused.get('message', '')}".rstrip(": ")
-                hint = str(refused.get("hint", ""))
+                hint = str(refused.get("hint", "")) or hint
                 if told.status not in AGAIN:
                     break
-            asked = 0.0 if told is None else min(told.retry_after, LONGEST_ASKED)
+                asked = min(told.retry_after, LONGEST_ASKED)
             if failures < MOST_TRIES:
                 self._wait(asked + RETRIES.wait(failures, self._chance()))
         raise FileError(
             f"expected the service to take {what}, found {problem:.200}",
-            hint=hint or "is its address right, and is the key allowed to do this?",
+            hint=hint,
             code="service_refused",
         )
 
-    def _post(self, path: str, lines: list[bytes]) -> Sequence[Mapping[str, str]]:
-        body = gzip.compress(b"\n".join(lines), LEVEL, mtime=0)
-        problem = ""
-        for failures in range(1, MOST_TRIES + 1):
-            answer: Answer | None = None
-            try:
-                answer = self._transport.post(path, body)
-                problem = f"status {answer.status}"
-            except (OSError, HTTPException) as error:
-                problem = str(error) or type(error).__name__
-            if answer is not None and answer.status == 200 and len(answer.items) == len(lines):
-                self.mismatches.choose_new(answer.mismatches)
-                return answer.items
-            if answer is not None and answer.status not in AGAIN:
-                break
-            asked = 0.0 if answer is None else min(answer.retry_after, LONGEST_ASKED)
-            if failures < MOST_TRIES:
-                self._wait(asked + RETRIES.wait(failures, self._chance()))
-        raise FileError(
-            f"expected the service to take {len(lines)} events, found {problem:.200}",
-            hint="is its address right, and may its key send events? what was taken stays, and "
-            "may be sent again",
-            code="service_refused",
-        )
+
+def _read_json(told: JsonAnswer) -> Mapping[str, Any] | None:
+    return told.said if 200 <= told.status < 300 else None
 
 
 def _embed_labels(events: Sequence[Event]) -> Iterator[bytes]:

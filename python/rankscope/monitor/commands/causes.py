@@ -6,13 +6,17 @@ from argparse import ArgumentTypeError
 from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceList, listed, read_integer
+from rankscope.cli.parser import OnceList, listed, read_integer
 from rankscope.errors import EmptyError, UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.commands.documents import read_documents
 from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
-from rankscope.monitor.commands.store import add_store_arguments, open_reader, read_word
+from rankscope.monitor.commands.store import (
+    add_store_arguments,
+    open_reader,
+    print_result,
+    read_word,
+)
 from rankscope.monitor.commands.times import read_moment
 from rankscope.monitor.events.times import format_time
 from rankscope.names import quote
@@ -52,7 +56,7 @@ def add_trace(parser: Parser) -> None:
         ("--before", "rankings to compare with"),
         ("--after", "rankings that got worse"),
     ):
-        parser.add_argument(name, action=Once, type=_read_span, metavar="SPAN", help=text)
+        parser.add_argument(name, type=_read_span, metavar="SPAN", help=text)
     add_measure_option(parser, MEASURE_HELP)
     parser.add_argument(
         "--attributes",
@@ -64,14 +68,12 @@ def add_trace(parser: Parser) -> None:
     )
     parser.add_argument(
         "--documents",
-        action=Once,
         metavar="FILE",
         help="table of documents with a column doc_id; adds the loss by its other columns, such "
         "as brand",
     )
     parser.add_argument(
         "--sample",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="trace a random sample of users, so that each span has at most N rankings; the output "
@@ -96,10 +98,7 @@ def run_trace(options: Namespace) -> int:
         found = monitor.trace(
             before, after, options.measure, choices, documents, sample=options.sample
         )
-    if options.json:
-        print_json(found.to_dict())
-    else:
-        print(found)
+    print_result(options, found.to_dict(), found)
     return 0
 
 
@@ -116,10 +115,8 @@ def _trace_at_service(options: Namespace) -> int:
         for name, value in (getattr(options, side) or {}).items():
             query[f"{side}_{name}"] = value if isinstance(value, str) else format_time(value)
     told = ask_service(options, "GET", f"/v1/trace?{urlencode(query)}")
-    if options.json:
-        print_json({name: value for name, value in told.items() if name != "text"})
-    else:
-        print(show_lines(str(told["text"])))
+    said = {name: value for name, value in told.items() if name != "text"}
+    print_result(options, said, show_lines(str(told["text"])))
     return 0
 
 
@@ -137,10 +134,7 @@ def run_explain(options: Namespace) -> int:
     """Explain the value of one ranking, rank by rank."""
     with open_reader(options) as monitor:
         found = monitor.explain(options.ranking_id, options.measure)
-    if options.json:
-        print_json(found.to_dict())
-    else:
-        print(found)
+    print_result(options, found.to_dict(), found)
     return 0
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
-from rankscope.monitor.commands.store import add_store_arguments, open_reader
-from rankscope.monitor.events.times import format_time, to_micros
+from rankscope.monitor.commands.store import add_store_arguments, open_reader, print_fields
 from rankscope.monitor.notify.channels import read_channels
 from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sender import AppriseSender
 from rankscope.monitor.notify.sending import check_services, send_test
 from rankscope.monitor.notify.status import list_channel_states
 from rankscope.monitor.notify.webhook import try_webhook
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.records import WEBHOOK
 from rankscope.output.table import Table
 
@@ -52,7 +51,6 @@ def _add_arguments(parser: Parser) -> None:
     add_store_arguments(parser, more=SERVICE)
     parser.add_argument(
         "--config",
-        action=Once,
         metavar="FILE",
         help="TOML file that defines the channels, as for rankscope serve; a service knows its own",
     )
@@ -80,11 +78,7 @@ def run_test(options: Namespace) -> int:
         told = dict(ask_service(options, "POST", path))
     else:
         told = _test_here(options)
-    if options.json:
-        print_json(told)
-    else:
-        print(f"is_delivered\t{'yes' if told['is_delivered'] else 'no'}")
-        print(f"told\t{told['told']}")
+    print_fields(options, told)
     return 0 if told["is_delivered"] else FAILED
 
 
@@ -98,15 +92,7 @@ def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
     services = check_services(channels, AppriseSender())
     with open_reader(options) as monitor:
         states = list_channel_states(monitor.store, options.project, channels, services)
-    return [
-        {name: getattr(state, name) for name in COLUMNS}
-        | {
-            "last_delivered": None
-            if state.last_delivered is None
-            else format_time(to_micros(state.last_delivered))
-        }
-        for state in states
-    ]
+    return [write_record(state) for state in states]
 
 
 def _test_here(options: Namespace) -> dict[str, Any]:

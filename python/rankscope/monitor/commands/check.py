@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.incidents import describe_incident, join_reason
 from rankscope.monitor.commands.store import (
@@ -49,16 +48,10 @@ def add_arguments(parser: Parser) -> None:
         "that would have been opened and closed."
     )
     parser.add_argument(
-        "--rule",
-        action=Once,
-        type=read_word,
-        nargs="+",
-        metavar="NAME",
-        help="rules to check (default: all)",
+        "--rule", type=read_word, nargs="+", metavar="NAME", help="rules to check (default: all)"
     )
     parser.add_argument(
         "--fail-on",
-        action=Once,
         nargs="+",
         choices=STATES,
         default=list(FAILING),
@@ -67,7 +60,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--max-age",
-        action=Once,
         type=read_duration,
         default="1h",
         metavar="DURATION",

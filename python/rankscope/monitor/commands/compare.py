@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.monitor.commands.service import ask_service, is_service
 from rankscope.monitor.commands.store import add_store_arguments, open_reader, read_word
 from rankscope.monitor.commands.times import TIME_HELP, read_moment
@@ -41,7 +40,7 @@ def add_arguments(parser: Parser) -> None:
         ("--old", "older version (default: the newest before the new one)"),
         ("--new", "newer version (default: the newest that serves beside another)"),
     ):
-        parser.add_argument(name, action=Once, type=read_word, metavar="NAME", help=text)
+        parser.add_argument(name, type=read_word, metavar="NAME", help=text)
     parser.add_argument(
         "--slice",
         action="append",
@@ -52,7 +51,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--since",
-        action=Once,
         type=read_moment,
         metavar="TIME",
         help=f"compare from this time on (default: when both serve): {TIME_HELP}",

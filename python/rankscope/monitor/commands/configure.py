@@ -7,10 +7,16 @@ from datetime import timedelta
 
 from rankscope.cli.options import add_policy_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceList, listed, read_integer, read_number
+from rankscope.cli.parser import OnceList, listed, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
-from rankscope.monitor.commands.store import ACTOR, add_store_arguments, open_reader, open_writer
+from rankscope.monitor.commands.store import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    print_fields,
+)
 from rankscope.monitor.commands.times import read_duration, read_moment
 from rankscope.monitor.definition.configuration import (
     BASELINES,
@@ -25,7 +31,6 @@ from rankscope.monitor.definition.words import read_weight
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import write_duration
 from rankscope.names import quote
-from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +61,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--window",
-        action=Once,
         type=read_duration,
         metavar="DURATION",
         help="attribution window: how long after a ranking its labels count, such as 24h",
@@ -64,7 +68,6 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "-m",
         "--measures",
-        action=Once,
         nargs="+",
         default=list(MEASURES),
         metavar="MEASURE",
@@ -72,7 +75,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--combine",
-        action=Once,
         choices=("sum", "max"),
         default="sum",
         metavar="RULE",
@@ -80,7 +82,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--repeats",
-        action=Once,
         choices=("each", "once"),
         default="each",
         metavar="RULE",
@@ -88,7 +89,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--max-grade",
-        action=Once,
         type=read_number,
         default=100.0,
         metavar="N",
@@ -114,7 +114,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--most",
-        action=Once,
         type=read_integer,
         default=MOST,
         metavar="N",
@@ -123,7 +122,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--baseline",
-        action=Once,
         type=_read_baseline,
         default="validation",
         metavar="BASELINE",
@@ -133,7 +131,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--grace",
-        action=Once,
         type=read_duration,
         default="1h",
         metavar="DURATION",
@@ -242,5 +239,4 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "grace": write_duration(configuration.grace),
         "definition": definition.hash,
     }
-    for name, text in lines.items():
-        print(f"{name}\t{show(text)}")
+    print_fields(options, lines)

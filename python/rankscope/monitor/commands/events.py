@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import ExitStack
 
 from rankscope.cli.files import refuse_stdin_twice
 from rankscope.cli.options import add_encoding_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceList, listed
+from rankscope.cli.parser import OnceList, listed
 from rankscope.engine.progress import ProgressBar
-from rankscope.errors import RankscopeError, UsageError
+from rankscope.errors import RankscopeError
 from rankscope.file import EVENT_FORMATS
-from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.client.sink import ServiceSink
-from rankscope.monitor.commands.store import PROJECT, add_store_arguments, open_writer
+from rankscope.monitor.commands.service import KEY, is_service, open_transport
+from rankscope.monitor.commands.store import add_store_arguments, open_writer, read_roles
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -23,8 +22,6 @@ from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.intake.files import EventFile
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.sets import SETS, SetSink
-from rankscope.monitor.store.keys import Secret
-from rankscope.names import quote
 from rankscope.output.text import show
 from rankscope.records import replace
 
@@ -36,10 +33,8 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
     from rankscope.monitor.intake.ingestion import Ingested, Kind
 
-KEY = "RANKSCOPE_KEY"
 REFUSED, IGNORED = 3, 1
 """How the command ends if events were refused, and if parts of them were not stored."""
-SECONDS = 60.0
 
 
 def add_ingest(parser: Parser) -> None:
@@ -56,7 +51,6 @@ def add_ingest(parser: Parser) -> None:
     )
     parser.add_argument(
         "--replace",
-        action=Once,
         choices=SETS,
         metavar="SET",
         help="replace the validation or the training set by these rankings, all at once; if one of "
@@ -103,7 +97,6 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
     )
     parser.add_argument(
         "--format",
-        action=Once,
         choices=EVENT_FORMATS,
         metavar="FORMAT",
         help="format of all files (default: from the file name)",
@@ -133,7 +126,7 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
 def _store_files(options: Namespace, kind: Kind) -> int:
     """Store the events of files, print how many there were, and return the exit status."""
     refuse_stdin_twice(options.files)
-    names = _read_names(options)
+    names = read_roles(options.col, "--col", options.roles)
     files = [EventFile(path, options.format, options.encoding) for path in options.files]
     for file in files:
         file.tell_format()  # before anything is stored
@@ -180,35 +173,13 @@ def _open_sink(
     options: Namespace, stack: ExitStack
 ) -> tuple[StoreSink | ServiceSink, Expected | None]:
     """Return where events go, and the names that the project is configured with, if known."""
-    if options.store.startswith(("http://", "https://")):
-        if options.project != PROJECT:
-            raise UsageError(
-                "--project cannot be combined with the URL of a service",
-                hint="remove --project: the key names the project",
-                code="usage",
-            )
-        transport = HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
-        service = ServiceSink(transport)
+    if is_service(options.store):
+        service = ServiceSink(open_transport(options))
         # Labels have no attributes.
         reads = options.attributes is None
         return service, Expected((), tuple(service.read_attributes())) if reads else None
     monitor = stack.enter_context(open_writer(options, is_new=True))
     return StoreSink(monitor.writer, options.project), find_expected(monitor.store, options.project)
-
-
-def _read_names(options: Namespace) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for text in options.col:
-        role, sign, name = text.partition("=")
-        if not (sign and name) or role not in options.roles or role in names:
-            raise UsageError(
-                f"cannot read --col {quote(text)}",
-                hint=f"write --col ROLE=COLUMN, each role once, with one of: "
-                f"{', '.join(options.roles)}",
-                code="usage",
-            )
-        names[role] = name
-    return names
 
 
 def _print(ingested: Ingested, options: Namespace, kind: Kind, replaced: int | None = None) -> None:

@@ -6,7 +6,6 @@ from textwrap import fill
 from urllib.parse import quote, urlencode
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import (
@@ -14,6 +13,7 @@ from rankscope.monitor.commands.store import (
     add_store_arguments,
     open_reader,
     open_writer,
+    print_result,
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
@@ -42,16 +42,13 @@ def add_list(parser: Parser) -> None:
     )
     parser.add_argument(
         "--state",
-        action=Once,
         choices=CHOICES,
         default="open",
         metavar="STATE",
         help="open for all that last, whether they are acknowledged, snoozed or neither; or "
         f"one of {', '.join(CHOICES[1:])}",
     )
-    parser.add_argument(
-        "--rule", action=Once, type=read_word, metavar="NAME", help="only those of this rule"
-    )
+    parser.add_argument("--rule", type=read_word, metavar="NAME", help="only those of this rule")
     parser.add_examples(
         "rankscope monitor incidents music.db",
         "RANKSCOPE_KEY=... rankscope monitor incidents https://rankings.example.com --json",
@@ -61,44 +58,36 @@ def add_list(parser: Parser) -> None:
 
 def add_acknowledge(parser: Parser) -> None:
     """Add the arguments of `incident acknowledge`."""
-    _add_incident(parser)
-    parser.set_defaults(run=run_acknowledge)
+    _add_incident(parser, "acknowledge")
 
 
 def add_snooze(parser: Parser) -> None:
     """Add the arguments of `incident snooze`."""
-    _add_incident(parser)
+    _add_incident(parser, "snooze")
     length = parser.add_mutually_exclusive_group(required=True)
     length.add_argument(
-        "--for",
-        dest="length",
-        action=Once,
-        type=read_duration,
-        metavar="DURATION",
-        help="how long, such as 4h",
+        "--for", dest="length", type=read_duration, metavar="DURATION", help="how long, such as 4h"
     )
     length.add_argument(
         "--until",
-        action=Once,
         type=read_moment,
         metavar="TIME",
         help=f"until when: {TIME_HELP.partition(', or an age')[0]}",
     )
-    parser.set_defaults(run=run_snooze)
 
 
 def add_resolve(parser: Parser) -> None:
     """Add the arguments of `incident resolve`."""
-    _add_incident(parser)
-    parser.set_defaults(run=run_resolve)
+    _add_incident(parser, "resolve")
 
 
-def _add_incident(parser: Parser) -> None:
+def _add_incident(parser: Parser, action: str) -> None:
     add_store_arguments(parser, more=SERVICE)
     parser.add_argument("incident", metavar="ID", type=read_word, help="ID of the incident")
     parser.add_argument(
-        "--note", action=Once, type=read_word, default="", metavar="TEXT", help="a note for people"
+        "--note", type=read_word, default="", metavar="TEXT", help="a note for people"
     )
+    parser.set_defaults(run=run_action, action=action)
 
 
 def run_list(options: Namespace) -> int:
@@ -148,33 +137,22 @@ def wrap_reason(reason: str) -> str:
     return fill(show(reason), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
-def run_acknowledge(options: Namespace) -> int:
-    """Acknowledge an incident."""
+def run_action(options: Namespace) -> int:
+    """Acknowledge, snooze or resolve an incident, and print it."""
+    is_snooze = options.action == "snooze"
     if is_service(options.store):
-        return _post(options, "acknowledge", {"note": options.note})
-    with open_writer(options) as monitor:
-        incident = monitor.acknowledge(options.incident, note=options.note, actor=ACTOR)
-    return _print(options, incident.to_dict())
-
-
-def run_snooze(options: Namespace) -> int:
-    """Snooze an incident."""
-    if is_service(options.store):
-        until = _find_end(options, read_clock())
-        return _post(options, "snooze", {"note": options.note, "until": format_time(until)})
-    with open_writer(options) as monitor:
-        until = _find_end(options, monitor.clock())
-        incident = monitor.snooze(options.incident, until, note=options.note, actor=ACTOR)
-    return _print(options, incident.to_dict())
-
-
-def run_resolve(options: Namespace) -> int:
-    """Resolve an incident."""
-    if is_service(options.store):
-        return _post(options, "resolve", {"note": options.note})
-    with open_writer(options) as monitor:
-        incident = monitor.resolve(options.incident, note=options.note, actor=ACTOR)
-    return _print(options, incident.to_dict())
+        said = {"note": options.note}
+        if is_snooze:
+            said["until"] = format_time(_find_end(options, read_clock()))
+        path = f"/v1/incidents/{quote(options.incident, safe='')}/{options.action}"
+        incident = ask_service(options, "POST", path, said)
+    else:
+        with open_writer(options) as monitor:
+            until = {"until": _find_end(options, monitor.clock())} if is_snooze else {}
+            act = getattr(monitor, options.action)
+            incident = act(options.incident, note=options.note, actor=ACTOR, **until).to_dict()
+    print_result(options, incident, describe_incident(incident))
+    return 0
 
 
 def _find_end(options: Namespace, now: int) -> datetime:
@@ -186,16 +164,3 @@ def _find_end(options: Namespace, now: int) -> datetime:
             code="usage",
         )
     return end
-
-
-def _post(options: Namespace, action: str, body: Mapping[str, object]) -> int:
-    path = f"/v1/incidents/{quote(options.incident, safe='')}/{action}"
-    return _print(options, ask_service(options, "POST", path, body))
-
-
-def _print(options: Namespace, incident: Mapping[str, Any]) -> int:
-    if options.json:
-        print_json(incident)
-    else:
-        print(describe_incident(incident))
-    return 0

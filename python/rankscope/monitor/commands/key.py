@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     add_store_arguments,
     open_reader,
     open_writer,
+    print_result,
     read_word,
 )
 from rankscope.monitor.commands.times import write_moment
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.output.table import Table
 
@@ -33,7 +33,6 @@ def add_make(parser: Parser) -> None:
     )
     parser.add_argument(
         "--scope",
-        action=Once,
         nargs="+",
         required=True,
         choices=SCOPES,
@@ -71,10 +70,7 @@ def run_make(options: Namespace) -> int:
             options.project, options.scope, name=options.name, now=monitor.clock()
         )
         monitor.writer.add_key(key, ACTOR, keeps_admin=True)
-    if options.json:
-        print_json({**_describe(key), "key": secret.reveal()})
-    else:
-        print(secret.reveal())
+    print_result(options, {**_describe(key), "key": secret.reveal()}, secret.reveal())
     return 0
 
 
@@ -108,18 +104,11 @@ def run_revoke(options: Namespace) -> int:
             hint="list the ids of the keys with rankscope monitor key list",
             code="unknown_key",
         )
-    if options.json:
-        print_json({"key_id": options.key_id, "revoked": True})
-    else:
-        print(f"revoked\t{options.key_id}")
+    said = {"key_id": options.key_id, "revoked": True}
+    print_result(options, said, f"revoked\t{options.key_id}")
     return 0
 
 
 def _describe(key: ApiKey) -> dict[str, object]:
-    return {
-        "key_id": key.key_id,
-        "name": key.name,
-        "scopes": list(key.scopes),
-        "created": format_time(key.created),
-        "revoked": None if key.revoked is None else format_time(key.revoked),
-    }
+    names = ("key_id", "name", "scopes", "created", "revoked")
+    return write_record(key, names, ("created", "revoked"))

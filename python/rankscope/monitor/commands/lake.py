@@ -6,7 +6,7 @@ import sys
 from datetime import timedelta
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag, OnceList, listed
+from rankscope.cli.parser import OnceFlag, OnceList, listed
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.commands.store import (
@@ -14,6 +14,7 @@ from rankscope.monitor.commands.store import (
     STORE_HELP,
     add_project_arguments,
     open_writer,
+    read_roles,
     read_word,
 )
 from rankscope.monitor.commands.times import read_duration, write_moment
@@ -69,13 +70,12 @@ def add_arguments(parser: Parser) -> None:
         help=f"{STORE_HELP} (default: {STORE})",
     )
     parser.add_argument(
-        "--store", action=Once, metavar="STORE", help="the store, if it isn't the first argument"
+        "--store", metavar="STORE", help="the store, if it isn't the first argument"
     )
     add_project_arguments(parser, is_timed=True)
     for name, what in (("--rankings", "rankings"), ("--labels", "labels")):
         parser.add_argument(
             name,
-            action=Once,
             type=read_word,
             metavar="URL",
             help=f"{what}: a folder, a quoted pattern such as 's3://bucket/{what}/**.parquet', or "
@@ -88,7 +88,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--format",
-        action=Once,
         choices=LAYOUTS,
         metavar="FORMAT",
         help="how the tables are stored (default: what their folders have)",
@@ -117,7 +116,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--duplicates-within",
-        action=Once,
         type=read_duration,
         metavar="DURATION",
         help="a ranking that comes again counts once if no more than so many hours are between the "
@@ -125,7 +123,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--timezone",
-        action=Once,
         type=read_word,
         metavar="ZONE",
         help="the time zone of times without one, such as Europe/Berlin (default: as before; at "
@@ -141,8 +138,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Read what is new in a lake, evaluate it, and print a line about it."""
-    names = _read_names(options.col, "--col", RANKING_NAMES | ITEM_NAMES)
-    label_names = _read_names(options.label_col, "--label-col", LABEL_NAMES)
+    more = "; the store comes before the options"
+    names = read_roles(options.col, "--col", RANKING_NAMES | ITEM_NAMES, more)
+    label_names = read_roles(options.label_col, "--label-col", LABEL_NAMES, more)
     options.store = _choose_store(options)
     with open_writer(options) as monitor:
         before = monitor.store.counters(monitor.project)
@@ -253,18 +251,3 @@ def _connect(
         timezone=timezone,
         actor=ACTOR,
     )
-
-
-def _read_names(given: list[str], option: str, roles: Collection[str]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for text in given:
-        role, sign, name = text.partition("=")
-        if not (sign and name) or role not in roles or role in names:
-            raise UsageError(
-                f"cannot read {option} {quote(text)}",
-                hint=f"write {option} ROLE=COLUMN, each role once, with one of: "
-                f"{', '.join(roles)}; the store comes before the options",
-                code="usage",
-            )
-        names[role] = name
-    return names

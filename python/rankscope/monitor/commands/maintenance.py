@@ -5,17 +5,20 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     add_history_argument,
     add_store_arguments,
     open_reader,
     open_writer,
+    print_fields,
+    print_result,
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
 from rankscope.monitor.doctor import examine
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
 from rankscope.output.text import show
@@ -35,19 +38,21 @@ def add_export(parser: Parser) -> None:
     parser.add_argument(
         "folder", metavar="FOLDER", help="folder for rankings.parquet and labels.parquet"
     )
-    for name, text in (
-        ("--since", f"export only events from this time on: {TIME_HELP}"),
-        ("--until", f"export only events before this time: {TIME_HELP}"),
-    ):
-        parser.add_argument(name, action=Once, type=read_moment, metavar="TIME", help=text)
+    _add_span(parser, "export only events")
     parser.set_defaults(run=run_export)
+
+
+def _add_span(parser: Parser, what: str) -> None:
+    for name, when in (("--since", "from this time on"), ("--until", "before this time")):
+        text = f"{what} {when}: {TIME_HELP}"
+        parser.add_argument(name, type=read_moment, metavar="TIME", help=text)
 
 
 def run_export(options: Namespace) -> int:
     """Write the events as Parquet, and print how many there are."""
     with open_reader(options) as monitor:
         done = monitor.export(options.folder, since=options.since, until=options.until)
-    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    print_fields(options, write_record(done, ("rankings", "labels")))
     return 0
 
 
@@ -64,10 +69,8 @@ def run_backup(options: Namespace) -> int:
     """Copy the store, and print the number of the last event in the copy."""
     with open_reader(options) as monitor:
         seq = monitor.store.backup(options.copy)
-    if options.json:
-        print_json({"file": options.copy, "last_seq": seq})
-    else:
-        print(f"{show(options.copy)}\tevents up to number {seq}")
+    text = f"{show(options.copy)}\tevents up to number {seq}"
+    print_result(options, {"file": options.copy, "last_seq": seq}, text)
     return 0
 
 
@@ -81,7 +84,6 @@ def add_archive(parser: Parser) -> None:
     add_store_arguments(parser, is_timed=True)
     parser.add_argument(
         "--older-than",
-        action=Once,
         type=read_duration,
         default=0,
         metavar="DURATION",
@@ -96,14 +98,8 @@ def run_archive(options: Namespace) -> int:
     """Archive hours, and print what was moved."""
     with open_writer(options) as monitor:
         done = monitor.archive(timedelta(microseconds=options.older_than), history=options.history)
-    _print_counts(
-        options,
-        hours=done.hours,
-        rankings=done.rankings,
-        labels=done.labels,
-        values=done.values,
-        bytes=done.bytes,
-    )
+    names = ("hours", "rankings", "labels", "values", "bytes")
+    print_fields(options, write_record(done, names))
     return 0
 
 
@@ -116,7 +112,6 @@ def add_files(parser: Parser) -> None:
     add_store_arguments(parser)
     parser.add_argument(
         "--kind",
-        action=Once,
         choices=("rankings", "values"),
         default="rankings",
         metavar="KIND",
@@ -145,9 +140,7 @@ def add_delete(parser: Parser) -> None:
         "evaluation computes the values of their hours without them."
     )
     add_store_arguments(parser)
-    parser.add_argument(
-        "--user", action=Once, type=read_word, metavar="ID", help="delete rankings of this user"
-    )
+    parser.add_argument("--user", type=read_word, metavar="ID", help="delete rankings of this user")
     parser.add_argument(
         "--ranking",
         dest="rankings",
@@ -156,11 +149,7 @@ def add_delete(parser: Parser) -> None:
         metavar="ID",
         help="delete the ranking with this ID",
     )
-    for name, text in (
-        ("--since", f"delete only rankings from this time on: {TIME_HELP}"),
-        ("--until", f"delete only rankings before this time: {TIME_HELP}"),
-    ):
-        parser.add_argument(name, action=Once, type=read_moment, metavar="TIME", help=text)
+    _add_span(parser, "delete only rankings")
     parser.set_defaults(run=run_delete)
 
 
@@ -176,7 +165,7 @@ def run_delete(options: Namespace) -> int:
         done = monitor.delete(
             user=options.user, rankings=options.rankings, since=options.since, until=options.until
         )
-    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    print_fields(options, write_record(done, ("rankings", "labels")))
     return 0
 
 
@@ -185,7 +174,6 @@ def add_retain(parser: Parser) -> None:
     add_store_arguments(parser)
     parser.add_argument(
         "--before",
-        action=Once,
         type=read_moment,
         required=True,
         metavar="TIME",
@@ -198,7 +186,7 @@ def run_retain(options: Namespace) -> int:
     """Delete old events, and print how many there were."""
     with open_writer(options) as monitor:
         done = monitor.delete_before(options.before)
-    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    print_fields(options, write_record(done, ("rankings", "labels")))
     return 0
 
 
@@ -232,11 +220,3 @@ def run_doctor(options: Namespace) -> int:
             if finding.hint:
                 print(f"\t\tHint: {show(finding.hint)}")
     return 0 if all(finding.is_good for finding in findings) else PROBLEM
-
-
-def _print_counts(options: Namespace, **counts: int) -> None:
-    if options.json:
-        print_json(counts)
-    else:
-        for name, count in counts.items():
-            print(f"{name}\t{count}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag, OnceList, listed, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, OnceList, listed, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     add_store_arguments,
     open_reader,
     open_writer,
+    print_fields,
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
@@ -21,7 +22,6 @@ from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
 from rankscope.names import quote
 from rankscope.output.table import Table
-from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def add_silence(parser: Parser) -> None:
     parser.add_argument(
         "--for",
         dest="duration",
-        action=Once,
         type=read_duration,
         metavar="DURATION",
         help="how long to pause notifications, such as 8h; without it, notifications resume now",
@@ -79,9 +78,7 @@ def add_add(parser: Parser) -> None:
     """Add the arguments of `rule add`."""
     _add_rule(parser)
     kinds = "; ".join(f"{name} {kind.text}" for name, kind in KINDS.items())
-    parser.add_argument(
-        "--kind", action=Once, choices=tuple(KINDS), default=DROP, metavar="KIND", help=kinds
-    )
+    parser.add_argument("--kind", choices=tuple(KINDS), default=DROP, metavar="KIND", help=kinds)
     for field in FIELDS.values():
         if field.name not in {"name", "is_relative"}:
             _add_field(parser, field)
@@ -125,7 +122,6 @@ def _add_field(parser: Parser, field: RuleField) -> None:
         "text": {"type": read_word},
     }
     options: dict[str, Any] = {
-        "action": Once,
         "dest": field.name,
         "metavar": field.metavar,
         "help": text,
@@ -179,7 +175,7 @@ def run_remove(options: Namespace) -> int:
     """Delete a rule."""
     with open_writer(options) as monitor:
         monitor.remove_rule(options.name, actor=ACTOR)
-    _print_fields(options, {"removed": options.name})
+    print_fields(options, {"removed": options.name})
     return 0
 
 
@@ -199,16 +195,13 @@ def run_resolve(options: Namespace) -> int:
     """Resolve the incident of a rule."""
     with open_writer(options) as monitor:
         monitor.resolve_rule(options.name, actor=ACTOR)
-    _print_fields(options, {"resolved": options.name})
+    print_fields(options, {"resolved": options.name})
     return 0
 
 
 def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
-    if options.json:
-        print_json(fields)
-        return
-    for name in fields:
-        print(f"{name}\t{show(_show(fields, name))}")
+    shown = fields if options.json else {name: _show(fields, name) for name in fields}
+    print_fields(options, shown)
 
 
 def _show(fields: dict[str, Any], name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     PROJECT,
@@ -44,14 +44,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--host",
-        action=Once,
         default=HOST,
         metavar="ADDRESS",
         help="address to listen on; another one than this machine needs an API key first",
     )
     parser.add_argument(
         "--port",
-        action=Once,
         type=read_integer,
         default=PORT,
         metavar="N",
@@ -67,7 +65,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--project",
-        action=Once,
         type=read_project,
         default=PROJECT,
         metavar="NAME",
@@ -75,7 +72,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--every",
-        action=Once,
         type=read_number,
         default=SECONDS,
         metavar="SECONDS",
@@ -89,14 +85,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--config",
-        action=Once,
         metavar="FILE",
         help="TOML file with the channels of notifications and the public address of the "
         "dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
     )
     parser.add_argument(
         "--archive-after",
-        action=Once,
         type=read_duration,
         metavar="DURATION",
         help="move hours to Parquet files once their attribution windows have been closed for this "

@@ -32,17 +32,22 @@ def is_service(store: str) -> bool:
     return store.startswith(("http://", "https://"))
 
 
-def ask_service(
-    options: Namespace, method: str, path: str, body: Mapping[str, object] | None = None
-) -> Mapping[str, Any]:
-    """Send a request to the service that STORE names, and return its answer."""
+def open_transport(options: Namespace) -> HTTPTransport:
+    """Return what asks the service that STORE names; its key names the project."""
     if options.project != PROJECT:
         raise UsageError(
             "--project cannot be combined with the URL of a service",
             hint="remove --project: the key names the project",
             code="usage",
         )
-    transport = HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
+    return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
+
+
+def ask_service(
+    options: Namespace, method: str, path: str, body: Mapping[str, object] | None = None
+) -> Mapping[str, Any]:
+    """Send a request to the service that STORE names, and return its answer."""
+    transport = open_transport(options)
     try:
         told = transport.ask(method, path, body)
     except (OSError, HTTPException) as error:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import sys
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.commands.store import (
     add_store_arguments,
@@ -18,6 +16,7 @@ from rankscope.monitor.commands.store import (
 from rankscope.monitor.commands.times import write_moment
 from rankscope.monitor.events.times import format_time, read_time
 from rankscope.monitor.incidents.notice import write_part
+from rankscope.monitor.plain import make_plain, write_record
 from rankscope.output.table import Table
 
 TYPE_CHECKING = False
@@ -65,15 +64,12 @@ def add_status(parser: Parser) -> None:
     add_store_arguments(parser)
     parser.add_argument(
         "--every",
-        action=Once,
         choices=("hour", "day"),
         default="day",
         metavar="PERIOD",
         help="length of the windows",
     )
-    parser.add_argument(
-        "--version", action=Once, type=read_word, metavar="NAME", help="show only this version"
-    )
+    parser.add_argument("--version", type=read_word, metavar="NAME", help="show only this version")
     parser.set_defaults(run=run_status)
 
 
@@ -84,17 +80,7 @@ def run_status(options: Namespace) -> int:
         [series] = monitor.all_series([(None, options.version)], every=options.every)
         baseline = monitor.baseline()
         rows = [_find_newest(series[measure], baseline) for measure in monitor.measures]
-        versions = [
-            {
-                "model": one.model,
-                "version": one.version,
-                "first": format_time(one.first),
-                "last": format_time(one.last),
-                "rankings": one.rankings,
-                "folded": one.folded,
-            }
-            for one in monitor.versions()
-        ]
+        versions = [write_record(one) for one in monitor.versions()]
         mismatches = monitor.mismatches()
     if options.json:
         moment = None if as_of is None else format_time(as_of)
@@ -124,16 +110,12 @@ def _find_newest(series: Series, baseline: Baseline | None) -> dict[str, object]
     found = (
         measure,
         format_time(series.times[at]),
-        *(_or_none(column[at]) for column in (series.values, series.lower, series.upper)),
+        *(make_plain(column[at]) for column in (series.values, series.lower, series.upper)),
         series.rankings[at],
         series.is_final[at],
         held,
     )
     return dict(zip(COLUMNS, found, strict=True))
-
-
-def _or_none(number: float) -> float | None:
-    return None if math.isnan(number) else number
 
 
 def _show_column(rows: list[dict[str, object]], name: str) -> list[str | float | int | None]:

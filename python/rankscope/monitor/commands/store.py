@@ -7,7 +7,8 @@ import re
 import sys
 from argparse import ArgumentTypeError
 
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import OnceFlag
 from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.monitor.commands.times import TIME_HELP, read_moment
 from rankscope.monitor.events.fields import check_text, read_name
@@ -15,11 +16,13 @@ from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
 from rankscope.monitor.store.sqlite.files import SQLITE
+from rankscope.names import quote
 from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Collection, Iterable, Mapping
 
 PROJECT = "default"
 MISSING = "there is no store"
@@ -27,6 +30,7 @@ HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(/.*)?")
 EMPTY = "the file is empty, so it is not a store"
 
 STORE_HELP = "file of the store, or postgresql://USER@HOST/DATABASE"
+WORDS = {True: "yes", False: "no", None: "-"}
 ACTOR = "command line"
 """Who makes a change, for the audit log."""
 
@@ -35,7 +39,6 @@ def add_history_argument(parser: ArgumentParser) -> None:
     """Add `--history` to a command."""
     parser.add_argument(
         "--history",
-        action=Once,
         metavar="PLACE",
         help="an empty folder, or a URL such as s3://bucket/folder, for the history files; the "
         "store keeps it (default: the place that was given before, at first FILE.d)",
@@ -55,18 +58,12 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
 def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> None:
     """Add `--project`, `--json`, and `--as-of` to a command."""
     parser.add_argument(
-        "--project",
-        action=Once,
-        type=read_project,
-        default=PROJECT,
-        metavar="NAME",
-        help="project in the store",
+        "--project", type=read_project, default=PROJECT, metavar="NAME", help="project in the store"
     )
     parser.add_argument("--json", action=OnceFlag, help="print the result as JSON")
     if is_timed:
         parser.add_argument(
             "--as-of",
-            action=Once,
             type=read_moment,
             metavar="TIME",
             help=f"use this as the current time, to evaluate events of the past: {TIME_HELP}",
@@ -88,6 +85,42 @@ def read_word(text: str) -> str:
     except FormatError as error:
         raise ArgumentTypeError(error.message) from error
     return text
+
+
+def read_roles(
+    given: Iterable[str], option: str, roles: Collection[str], more: str = ""
+) -> dict[str, str]:
+    """Return the columns of an option such as `--col ROLE=COLUMN` by role."""
+    names: dict[str, str] = {}
+    for text in given:
+        role, sign, name = text.partition("=")
+        if not (sign and name) or role not in roles or role in names:
+            raise UsageError(
+                f"cannot read {option} {quote(text)}",
+                hint=f"write {option} ROLE=COLUMN, each role once, with one of: {', '.join(roles)}"
+                f"{more}",
+                code="usage",
+            )
+        names[role] = name
+    return names
+
+
+def print_fields(options: Namespace, fields: Mapping[str, object]) -> None:
+    """Print fields as JSON, or each on a line."""
+    if options.json:
+        print_json(fields)
+        return
+    for name, value in fields.items():
+        text = WORDS[value] if value is None or isinstance(value, bool) else value
+        print(f"{name}\t{show(str(text))}")
+
+
+def print_result(options: Namespace, said: Mapping[str, object], text: object) -> None:
+    """Print a result as JSON, or as a text."""
+    if options.json:
+        print_json(said)
+    else:
+        print(text)
 
 
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 
-from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
-from rankscope.monitor.commands.store import ACTOR, add_store_arguments, open_reader, open_writer
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.commands.store import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    print_fields,
+)
 from rankscope.monitor.notify.http import Poster, read_url
 from rankscope.monitor.notify.webhook import (
     find_webhook,
@@ -15,13 +19,12 @@ from rankscope.monitor.notify.webhook import (
     set_webhook,
     try_webhook,
 )
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.keys import Secret
-from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
 
     from rankscope.cli.parser import Parser
 
@@ -74,7 +77,7 @@ def run_set(options: Namespace) -> int:
             secret=Secret(given) if given else None,
             allows_http=options.allow_http,
         )
-    _print_fields(options, {"secret": None if given else made.reveal()})
+    print_fields(options, {"secret": None if given else made.reveal()})
     return 0
 
 
@@ -82,18 +85,12 @@ def run_show(options: Namespace) -> int:
     """Print the host of the webhook and its state."""
     with open_reader(options) as monitor:
         webhook = find_webhook(monitor.store, options.project)
-    if webhook is None:
-        _print_fields(options, dict.fromkeys(("host", "created", "disabled", "needs_secret")))
-        return 0
-    disabled = None if webhook.disabled is None else format_time(webhook.disabled)
-    host = read_url(webhook.url, allows_http=webhook.allows_http).authority
-    fields = {
-        "host": host,
-        "created": format_time(webhook.created),
-        "disabled": disabled,
-        "needs_secret": webhook.secret is None,
-    }
-    _print_fields(options, fields)
+    fields: dict[str, object] = dict.fromkeys(("host", "created", "disabled", "needs_secret"))
+    if webhook is not None:
+        times = ("created", "disabled")
+        fields["host"] = read_url(webhook.url, allows_http=webhook.allows_http).authority
+        fields |= write_record(webhook, times, times) | {"needs_secret": webhook.secret is None}
+    print_fields(options, fields)
     return 0
 
 
@@ -101,7 +98,7 @@ def run_test(options: Namespace) -> int:
     """Send a test notification, and print what came back."""
     with open_reader(options) as monitor:
         tried = try_webhook(monitor.store, options.project, poster=Poster(), now=monitor.clock())
-    _print_fields(options, {"is_delivered": tried.is_delivered, "told": tried.told})
+    print_fields(options, {"is_delivered": tried.is_delivered, "told": tried.told})
     return 0 if tried.is_delivered else FAILED
 
 
@@ -109,14 +106,5 @@ def run_remove(options: Namespace) -> int:
     """Remove the webhook."""
     with open_writer(options) as monitor:
         remove_webhook(monitor.writer, options.project, now=monitor.clock(), actor=ACTOR)
-    _print_fields(options, {"removed": True})
+    print_fields(options, {"removed": True})
     return 0
-
-
-def _print_fields(options: Namespace, fields: Mapping[str, object]) -> None:
-    if options.json:
-        print_json(fields)
-        return
-    for name, value in fields.items():
-        text = {True: "yes", False: "no", None: "-"}.get(value, value)  # type: ignore[call-overload]
-        print(f"{name}\t{show(str(text))}")

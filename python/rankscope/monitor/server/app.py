@@ -34,7 +34,7 @@ from rankscope.monitor.server.api.webhook import WebhookChanges
 from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
-from rankscope.monitor.server.metrics import Metrics
+from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
@@ -51,7 +51,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -71,6 +71,7 @@ class Service:
     Args:
         store: The store of events and keys.
         settings: Limits, and the hosts it answers for.
+        write_log: Takes the lines of the log.
         clock: Returns monotonic seconds.
         now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks (default: to public addresses only).
@@ -78,21 +79,27 @@ class Service:
         is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
         run: Runs the decoding of a large body (default: in a thread).
         deadlines: Limits how long reads take.
+
+    Attributes:
+        app: The application, for any ASGI server.
     """
 
     def __init__(
         self,
         store: Store,
-        settings: Settings,
-        clock: Callable[[], float],
-        now: Callable[[], int],
+        settings: Settings | None = None,
         *,
+        write_log: Callable[[str], object] = write_stderr,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], int] = read_clock,
         poster: Poster | None = None,
         sender: Sender | None = None,
         is_late: Callable[[], bool] | None = None,
         run: Run | None = None,
         deadlines: Deadlines | None = None,
     ) -> None:
+        settings = settings or Settings()
+        deadlines = deadlines or Deadlines(clock)
         self._store = store
         self._is_late = is_late
         self._keys = CapacityLimiter(settings.decoders)
@@ -104,8 +111,7 @@ class Service:
         poster = poster or Poster()
         channel_routes = ChannelRoutes(settings.notifying, sender or AppriseSender(), poster)
         pages = Pages(pool, now, channel_routes, slow)
-        self.show_problem = pages.show_problem
-        self.dispatcher = Dispatcher(
+        dispatcher = Dispatcher(
             authenticator, settings, memory, RefusalCounter(store), pages.show_problem
         )
         ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
@@ -126,7 +132,7 @@ class Service:
             *make_endpoints(channel_routes.reading, pool),
             *make_endpoints(channel_routes.testing, slow),
             *make_endpoints(project.ROUTES, pool),
-            *Metrics(pool).endpoints,
+            make_metrics_endpoint(pool),
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
             *make_endpoints(OVERVIEW, pool),
@@ -160,6 +166,15 @@ class Service:
         described = json.dumps(describe(self.endpoints), ensure_ascii=False).encode()
         # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
+        limit = partial(deadlines.limit, settings.read_seconds)
+        routes = list(_make_routes(self.endpoints, dispatcher, limit))
+        # A bare router: the middleware answers every error, and nothing else does.
+        self.app: ASGIApp = RequestMiddleware(
+            Router(routes, redirect_slashes=False),
+            settings,
+            AccessLog(write_log, now),
+            pages.show_problem,
+        )
 
     async def describe(self, call: Call) -> Response:
         """Answer with the OpenAPI description, which is made once."""
@@ -182,42 +197,9 @@ class Service:
         return JSONResponse(said)
 
 
-def make_app(
-    store: Store,
-    settings: Settings | None = None,
-    *,
-    write_log: Callable[[str], object] = write_stderr,
-    clock: Callable[[], float] = time.monotonic,
-    now: Callable[[], int] = read_clock,
-    poster: Poster | None = None,
-    sender: Sender | None = None,
-    is_late: Callable[[], bool] | None = None,
-    run: Run | None = None,
-    deadlines: Deadlines | None = None,
-) -> ASGIApp:
-    """Make the application, for any ASGI server."""
-    settings = settings or Settings()
-    deadlines = deadlines or Deadlines(clock)
-    service = Service(
-        store,
-        settings,
-        clock,
-        now,
-        poster=poster,
-        sender=sender,
-        is_late=is_late,
-        run=run,
-        deadlines=deadlines,
-    )
-    limit = partial(deadlines.limit, settings.read_seconds)
-    routes = list(_make_routes(service.endpoints, service.dispatcher, limit))
-    # A bare router: the middleware answers every error, and nothing else does.
-    return RequestMiddleware(
-        Router(routes, redirect_slashes=False),
-        settings,
-        AccessLog(write_log, now),
-        service.show_problem,
-    )
+def make_app(store: Store, settings: Settings | None = None, **given: Any) -> ASGIApp:  # noqa: ANN401 - as there
+    """Make the application, for any ASGI server; it takes what `Service` takes."""
+    return Service(store, settings, **given).app
 
 
 def _make_routes(

@@ -14,9 +14,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.series import SUMMED, find_newest_cells, sum_window
+from rankscope.monitor.ask.series import LENGTHS, SUMMED, find_newest_cells, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
-from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import EPOCH, to_datetime, to_micros
 from rankscope.monitor.incidents.incident import LASTING, STATUSES
@@ -29,8 +29,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Literal
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from prometheus_client import Metric
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import CellRow
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
-LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
 LOOKED_BACK = {"hour": DAY, "day": 14 * DAY}
 """How much further back than `LEFT` the newest window of a version may begin."""
 LEFT = 14 * DAY
@@ -51,33 +50,25 @@ LEFT = 14 * DAY
 MANY = 1 << 40
 """More rankings than a window has."""
 
+FAMILIES = ("ndcg", "measure")
 STATES = ("OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
 
 
-class Metrics:
-    """The endpoint that Prometheus scrapes.
+def make_endpoint(pool: MonitorPool) -> Endpoint:
+    """Make the endpoint that Prometheus scrapes."""
 
-    Args:
-        pool: Reads with monitors.
-    """
-
-    def __init__(self, pool: MonitorPool) -> None:
-        self._pool = pool
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                "/metrics",
-                "read",
-                self.get,
-                summary="Return the newest values, counters and states, for Prometheus.",
-                gives="text/plain",
-            ),
-        )
-
-    async def get(self, call: Call) -> Response:
-        """Answer with the metrics of a project."""
-        text = await self._pool.read(call, write_metrics)
+    async def answer(call: Call) -> Response:
+        text = await pool.read(call, write_metrics)
         return Response(text, headers={"content-type": CONTENT_TYPE})
+
+    return Endpoint(
+        "GET",
+        "/metrics",
+        "read",
+        answer,
+        summary="Return the newest values, counters and states, for Prometheus.",
+        gives="text/plain",
+    )
 
 
 def write_metrics(monitor: Monitor) -> bytes:
@@ -117,7 +108,7 @@ class Collector:
         yield from _tell_baseline(self._monitor)
         yield from _tell_progress(self._monitor)
         yield from _tell_rules(self._monitor)
-        yield _tell_incidents(self._monitor)
+        yield from _tell_incidents(self._monitor)
 
 
 @record(frozen=True, slots=True)
@@ -166,7 +157,7 @@ class NewestWindows:
     folded: int
 
 
-def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> NewestWindows:
+def find_windows(monitor: Monitor, every: str) -> NewestWindows:
     """Find the newest final window of each version, by one query.
 
     If there are too many versions, those with the newest windows have metrics of their own, and
@@ -205,51 +196,27 @@ PLACE = ["model", "version", "window"]
 
 
 def _tell_values(windows: Sequence[WindowMetrics], measures: Sequence[Measure]) -> Iterator[Metric]:
-    for family in ("ndcg", "measure"):
+    for family in FAMILIES:
         own = [measure for measure in measures if _family(measure) == family]
         for column, (ending, text) in VALUES.items():
-            metric = GaugeMetricFamily(
-                f"rankscope_{family}{ending}", text, labels=["measure", "k", *PLACE]
+            rows = (
+                ([*_names(measure), *one.place], one.read(column, measure.name))
+                for one in windows
+                for measure in own
             )
-            for one in windows:
-                for measure in own:
-                    labels = [*_names(measure), *one.place]
-                    _add(metric, labels, one.read(column, measure.name))
-            if metric.samples:
-                yield metric
+            yield from _gauge(f"{family}{ending}", text, ["measure", "k", *PLACE], rows)
     # The same for all measures, told once.
-    counts = GaugeMetricFamily("rankscope_rankings", "Rankings in the window.", labels=PLACE)
-    coverage = GaugeMetricFamily(
-        "rankscope_label_coverage_ratio", "The share of rankings that have labels.", labels=PLACE
-    )
-    judged = GaugeMetricFamily(
-        "rankscope_judged_ratio", "The share of documents that are not pending.", labels=PLACE
-    )
-    ends = GaugeMetricFamily(
-        "rankscope_window_end_timestamp_seconds", "When the window ended.", labels=PLACE
-    )
-    for one in windows:
-        rankings, documents = one.read("rankings"), one.read("documents")
-        _add(counts, one.place, rankings)
-        _add(coverage, one.place, _share(one.read("labelled"), rankings))
-        _add(judged, one.place, 1 - _share(one.read("unjudged"), documents))
-        _add(ends, one.place, (one.start + _length(one.every)) / SECOND)
-    yield from (counts, coverage, judged, ends)
+    for name, (text, read) in SHARED.items():
+        rows = ((one.place, read(one)) for one in windows)
+        yield from _gauge(name, text, PLACE, rows, is_optional=False)
 
 
 def _tell_folded(monitor: Monitor, found: Sequence[NewestWindows]) -> Iterator[Metric]:
-    versions = GaugeMetricFamily(
-        "rankscope_versions", "Versions with a recent final window.", labels=["window"]
-    )
-    folded = GaugeMetricFamily(
-        "rankscope_versions_folded",
-        "Versions among these that have no metrics of their own: <other> has them.",
-        labels=["window"],
-    )
-    for each in found:
-        versions.add_metric([each.every], each.versions)
-        folded.add_metric([each.every], each.folded)
-    yield from (versions, folded)
+    text = "Versions with a recent final window."
+    yield from _gauge("versions", text, ["window"], [([one.every], one.versions) for one in found])
+    text = "Versions among these that have no metrics of their own: <other> has them."
+    rows = [([one.every], one.folded) for one in found]
+    yield from _gauge("versions_folded", text, ["window"], rows)
     yield GaugeMetricFamily(
         "rankscope_hour_versions_folded",
         "The most versions that a recent hour has no windows of: <other> has them.",
@@ -261,18 +228,14 @@ def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
     baseline = monitor.baseline()
     if baseline is None:
         return
-    for family in ("ndcg", "measure"):
-        metric = GaugeMetricFamily(
-            f"rankscope_{family}_baseline",
-            "What values are held against.",
-            labels=["measure", "k", "baseline"],
+    for family in FAMILIES:
+        rows = (
+            ([*_names(measure), baseline.of], baseline.means[measure.name].value)
+            for measure in monitor.configuration.definition.measures
+            if _family(measure) == family
         )
-        for measure in monitor.configuration.definition.measures:
-            if _family(measure) == family:
-                value = baseline.means[measure.name].value
-                _add(metric, [*_names(measure), baseline.of], value)
-        if metric.samples:
-            yield metric
+        text = "What values are held against."
+        yield from _gauge(f"{family}_baseline", text, ["measure", "k", "baseline"], rows)
 
 
 def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
@@ -291,17 +254,12 @@ def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
     )
 
 
-def _tell_incidents(monitor: Monitor) -> Metric:
-    incidents = GaugeMetricFamily(
-        "rankscope_incidents",
-        "How many incidents there are that are not resolved.",
-        labels=["state", "kind"],
-    )
+def _tell_incidents(monitor: Monitor) -> Iterator[Metric]:
     counted = monitor.store.count_incidents(monitor.project)
-    for state in STATUSES:
-        for kind in PROBLEMS if state in LASTING else ():
-            incidents.add_metric([state, kind], counted.get((state, kind), 0))
-    return incidents
+    text = "How many incidents there are that are not resolved."
+    places = ([state, kind] for state in STATUSES if state in LASTING for kind in PROBLEMS)
+    rows = ((place, counted.get((place[0], place[1]), 0)) for place in places)
+    yield from _gauge("incidents", text, ["state", "kind"], rows)
 
 
 def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
@@ -320,13 +278,10 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
         silenced.add_metric(name, (one.silenced_until or EPOCH) > to_datetime(monitor.clock()))
         late.add_metric(name, one.late_rankings)
     yield from (states, silenced, late)
-    outbox = GaugeMetricFamily(
-        "rankscope_outbox", "Notifications, by what became of them.", labels=["status"]
-    )
-    counts = monitor.store.count_notifications(monitor.project)
-    for status, count in sorted(counts.items()):
-        outbox.add_metric([status], count)
-    yield outbox
+    counts = sorted(monitor.store.count_notifications(monitor.project).items())
+    text = "Notifications, by what became of them."
+    rows = (([status], count) for status, count in counts)
+    yield from _gauge("outbox", text, ["status"], rows, is_optional=False)
 
 
 def _count_events(monitor: Monitor) -> Iterator[Metric]:
@@ -395,14 +350,40 @@ def _names(measure: Measure) -> list[str]:
     return [measure.name, str(measure.k or "")]
 
 
-def _length(every: str) -> int:
-    return HOUR if every == "hour" else DAY
-
-
 def _share(part: float, whole: float) -> float:
     return part / whole if whole else math.nan
 
 
-def _add(metric: Any, labels: list[str], value: float) -> None:  # noqa: ANN401 - of several kinds
-    if not math.isnan(value):
-        metric.add_metric(labels, value)
+def _gauge(
+    name: str,
+    text: str,
+    labels: Sequence[str],
+    rows: Iterable[tuple[Sequence[str], float]],
+    *,
+    is_optional: bool = True,
+) -> Iterator[Metric]:
+    """Yield a metric of the values of rows that are numbers; by default not one without values."""
+    metric = GaugeMetricFamily(f"rankscope_{name}", text, labels=labels)
+    for place, value in rows:
+        if not math.isnan(value):
+            metric.add_metric(place, value)
+    if metric.samples or not is_optional:
+        yield metric
+
+
+SHARED: Mapping[str, tuple[str, Callable[[WindowMetrics], float]]] = {
+    "rankings": ("Rankings in the window.", lambda one: one.read("rankings")),
+    "label_coverage_ratio": (
+        "The share of rankings that have labels.",
+        lambda one: _share(one.read("labelled"), one.read("rankings")),
+    ),
+    "judged_ratio": (
+        "The share of documents that are not pending.",
+        lambda one: 1 - _share(one.read("unjudged"), one.read("documents")),
+    ),
+    "window_end_timestamp_seconds": (
+        "When the window ended.",
+        lambda one: (one.start + LENGTHS[one.every]) / SECOND,
+    ),
+}
+"""Metrics of a window that all measures share: what they mean, and their values."""

@@ -61,6 +61,17 @@ def story(tmp_path: Path, stories: Callable[[str], Path]) -> Iterator[Service]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def told_story(
+    tmp_path_factory: pytest.TempPathFactory, stories: Callable[[str], Path]
+) -> Iterator[Service]:
+    """The same, for all tests that only read it."""
+    folder = tmp_path_factory.mktemp("told")
+    shutil.copytree(stories(""), folder, dirs_exist_ok=True)
+    with serve(folder) as made:
+        yield made
+
+
 @pytest.fixture
 def hostile(tmp_path: Path, stories: Callable[[str], Path], text: str) -> Iterator[Service]:
     """The same, with the text of a test for all names of the story."""

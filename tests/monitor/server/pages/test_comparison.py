@@ -45,10 +45,6 @@ def monitor(served: Service) -> Monitor:
     return Monitor(served.store, clock=lambda: NOW)
 
 
-def test_before_it_is_configured_it_says_how(site: Service) -> None:
-    assert "This project isn’t set up yet" in check_page(get(site, "/comparison")).text
-
-
 def test_without_two_versions_it_says_so(site: Service) -> None:
     open_monitor(site.store)
     reader = check_page(get(site, "/comparison"))

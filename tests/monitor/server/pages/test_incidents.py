@@ -68,10 +68,6 @@ def test_what_happened_is_shown_whole(site: Service) -> None:
     assert "characters)" not in text
 
 
-def test_before_it_is_configured_it_says_how(site: Service) -> None:
-    assert "This project isn’t set up yet" in check_page(get(site, "/incidents")).text
-
-
 def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) -> None:
     open_monitor(site.store, watches_data=True)
     reader = check_page(get(site, "/incidents"))
@@ -120,10 +116,10 @@ def test_past_incidents_are_on_pages_of_their_own(site: Service) -> None:
     assert seen == [f"/incidents/incident_{at}" for at in range(25)]
 
 
-@pytest.mark.parametrize("page", ["0", "-1", "x", "1e3", "999999"])
-def test_a_page_is_a_number_from_1_on(site: Service, page: str) -> None:
+def test_a_page_is_a_number_from_1_on(site: Service) -> None:
     open_monitor(site.store)
-    check_page(get(site, f"/incidents?page={page}", 422))
+    for page in ("0", "-1", "x", "1e3", "999999"):
+        check_page(get(site, f"/incidents?page={page}", 422))
 
 
 def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) -> None:
@@ -169,16 +165,15 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) ->
         assert mark in page
 
 
-@pytest.mark.parametrize(
-    "kind", ["volume", "labels", "relevance", "freshness", "attributes", "versions"]
-)
-def test_each_kind_of_incident_has_a_page(story: Service, kind: str) -> None:
-    open_monitor(story.store)
-    put_incidents(story, make_incident(kind=kind, measure="", version="", rule="data"))
-    reader = check_page(get(story, PATH))
-    assert "What to do" in reader.text
-    assert "/quality" in find_links(reader)
-    assert reader.all("svg")
+def test_each_kind_of_incident_has_a_page(story: Service) -> None:
+    kinds = ("volume", "labels", "relevance", "freshness", "attributes", "versions")
+    said = {"measure": "", "version": "", "rule": "data"}
+    put_incidents(story, *(make_incident(at, kind=kind, **said) for at, kind in enumerate(kinds)))
+    for at in range(len(kinds)):
+        reader = check_page(get(story, f"/incidents/incident_{at}"))
+        assert "What to do" in reader.text
+        assert "/quality" in find_links(reader)
+        assert reader.all("svg")
 
 
 def test_an_incident_without_values_has_a_page_too(site: Service) -> None:
@@ -190,13 +185,6 @@ def test_an_incident_without_values_has_a_page_too(site: Service) -> None:
 def test_an_incident_that_is_not_there_is_not_found(site: Service) -> None:
     open_monitor(site.store)
     check_page(get(site, PATH, 404))
-
-
-def test_an_incident_of_another_project_is_not_found(site: Service) -> None:
-    open_monitor(site.store)
-    put_incidents(site, make_incident())
-    key = site.make_key("other", "read")
-    assert site.ask("GET", PATH, key=key).status_code == 404
 
 
 def test_an_incident_is_acknowledged_snoozed_and_resolved(watched: Service) -> None:
@@ -224,15 +212,6 @@ def test_a_group_is_acknowledged_at_once(watched: Service) -> None:
     assert {each.state for each in group if each.is_active} == {"acknowledged"}
 
 
-@pytest.mark.parametrize("action", ["acknowledge", "snooze", "resolve"])
-def test_a_form_without_its_token_changes_nothing(site: Service, action: str) -> None:
-    open_monitor(site.store)
-    put_incidents(site, make_incident())
-    answer = site.browser().send(f"{PATH}/{action}", {"hours": "4"})
-    assert answer.status_code == 403
-    assert open_monitor(site.store).incident("incident_1")[0].state == "open"
-
-
 def test_who_may_only_read_sees_no_forms(site: Service) -> None:
     open_monitor(site.store)
     put_incidents(site, make_incident())
@@ -245,7 +224,6 @@ def test_who_may_only_read_sees_no_forms(site: Service) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
-    open_monitor(hostile.store)
     put_incidents(
         hostile,
         make_incident(

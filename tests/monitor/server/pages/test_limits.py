@@ -14,7 +14,7 @@ from rankscope import UsageError
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.server.pages.channels import ChannelPages
+from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.charts.lines import (
     Episode,
     Event,
@@ -262,8 +262,8 @@ def test_three_other_incidents_of_a_group_are_listed(site: Service, others: int)
 
 @pytest.mark.parametrize("count", [49, 50, 51])
 def test_50_notifications_are_listed(count: int) -> None:
-    pages = object.__new__(ChannelPages)
-    pages._routes = SimpleNamespace(states=lambda _: ())  # type: ignore[assignment]  # none
+    routes: Any = SimpleNamespace(states=lambda _: ())
     told = [*range(count)]
     monitor: Any = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
-    assert len(pages._view(monitor).notifications) == min(count, 50)
+    view: Any = make_channel_page(routes)[0].view(monitor, routes)
+    assert len(view.notifications) == min(count, 50)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
@@ -27,12 +28,6 @@ from tests.monitor.server.service import NOW
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tests.monitor.server.service import Service
-
-
-def test_a_new_project_says_how_to_configure_it(site: Service) -> None:
-    reader = check_page(get(site, "/"))
-    assert "This project isn’t set up yet" in reader.text
-    assert "rankscope monitor configure STORE --positive" in reader.text
 
 
 def test_without_rankings_it_says_how_to_send_them(site: Service) -> None:
@@ -61,19 +56,21 @@ def test_a_ranking_of_long_ago_shows_all_there_is(site: Service) -> None:
     assert "No rankings in this range" in reader.text
 
 
-def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(story: Service) -> None:
-    monitor = open_monitor(story.store)
+def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(
+    told_story: Service,
+) -> None:
+    monitor = open_monitor(told_story.store)
     series = monitor.series("nDCG@5", every="day")
     final = max(at for at, is_final in enumerate(series.is_final) if is_final)
     value = series.values[final]
     discount = 1 / math.log2(3 + 1)
     assert math.isclose(value, (1 + discount) / 2)
-    told = as_json(story.browser().get("/v1/overview?every=day"))
+    told = as_json(told_story.browser().get("/v1/overview?every=day"))
     measure = told["measures"][1]
     assert measure["newest"]["value"] == value
     assert measure["baseline"]["value"] == 1
     assert measure["difference"] == value - 1
-    reader = check_page(get(story, "/?every=day"))
+    reader = check_page(get(told_story, "/?every=day"))
     assert f"{value:.4f}" in reader.text
     assert f"−{1 - value:.4f} vs. the baseline of 1.0000" in reader.text
     for count in (series.rankings[final], series.defined[final]):
@@ -101,9 +98,8 @@ def test_the_api_says_what_the_monitor_says(story: Service) -> None:
     assert told["deleted_before"] == format_time(NOW)
 
 
-def test_a_new_version_is_marked_where_it_begins(story: Service) -> None:
-    open_monitor(story.store)
-    page = get(story, "/?range=30d")
+def test_a_new_version_is_marked_where_it_begins(told_story: Service) -> None:
+    page = get(told_story, "/?range=30d")
     assert "m 4" in check_page(page).text
     assert page.count('<line class="event"') == 2 + 3  # two measures, three counts
 
@@ -123,19 +119,17 @@ def test_versions_shown_at_a_time_have_lines_of_their_own(story: Service) -> Non
     check_page(page)
 
 
-@pytest.mark.parametrize("query", ["range=9d", "every=minute", "range=1y&every=hour", "page=2"])
-def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> None:
-    open_monitor(site.store)
-    reader = check_page(get(site, f"/?{query}", 422))
-    assert "Invalid request" in reader.text
-    told = site.browser().get(f"/v1/overview?{query}")
-    assert told.status_code == 422
-    assert as_json(told)["error"]["message"]
+def test_what_cannot_be_shown_is_said_on_a_page(told_story: Service) -> None:
+    for query in ("range=9d", "every=minute", "range=1y&every=hour", "page=2"):
+        reader = check_page(get(told_story, f"/?{query}", 422))
+        assert "Invalid request" in reader.text
+        told = told_story.browser().get(f"/v1/overview?{query}")
+        assert told.status_code == 422
+        assert as_json(told)["error"]["message"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
-    open_monitor(hostile.store)
     page = get(hostile, "/?range=30d")
     reader = check_page(page)
     plain = check_page(get(hostile, "/?range=1d&version=nothing"))
@@ -145,17 +139,14 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
     assert "\u0007" not in page
     told = as_json(hostile.browser().get("/v1/overview?range=30d"))
     assert told["versions"][-1]["version"] == text
-    for link in find_links(reader):
-        if "version=" in link:
-            assert hostile.browser().get(link).status_code == 200
-
-
-def test_other_projects_are_not_shown(story: Service) -> None:
-    open_monitor(story.store)
-    reader = story.make_key("other", "read")
-    answer = story.ask("GET", "/v1/overview", key=reader)
-    assert as_json(answer)["configuration"] is None
-    assert as_json(answer)["versions"] == []
+    assert as_json(hostile.browser().get("/v1/trace"))["causes"][0]["slice"]["device"] == text
+    links = find_links(check_page(get(hostile, "/slices?range=30d")))
+    for path in ("/trace?measure=nDCG@5", *(link for link in links if "slice=" in link)):
+        page = get(hostile, path)
+        reader = check_page(page)
+        assert not reader.all("img")
+        assert len(reader.all("script")) == 1
+        assert "\u202e" not in re.sub(r'value="[^"]*"', "", page)
 
 
 def test_attributes_may_be_none(site: Service) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def test_a_new_project_says_what_to_do(site: Service) -> None:
-    assert "This project isn’t set up yet" in check_page(get(site, "/quality")).text
     open_monitor(site.store)
     assert "No rankings yet" in check_page(get(site, "/quality")).text
 
@@ -43,9 +42,9 @@ def test_what_was_not_taken_is_counted_by_reason(story: Service) -> None:
     assert told["events"] == dict(quality.events)
 
 
-def test_shares_have_their_denominators(story: Service) -> None:
-    monitor = open_monitor(story.store)
-    reader = check_page(get(story, "/quality?range=30d"))
+def test_shares_have_their_denominators(told_story: Service) -> None:
+    monitor = open_monitor(told_story.store)
+    reader = check_page(get(told_story, "/quality?range=30d"))
     shown = monitor.quality().shown
     assert f"{shown['labelled']:,} of {shown['rankings']:,}" in reader.text
     assert f"{shown['unjudged']:,} of {shown['documents']:,}" in reader.text

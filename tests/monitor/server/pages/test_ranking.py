@@ -81,12 +81,6 @@ def test_a_project_that_is_not_configured_explains_nothing(site: Service) -> Non
     assert "rankscope monitor configure" in check_page(get(site, "/rankings?id=r2", 409)).text
 
 
-def test_a_ranking_of_another_project_is_not_found(site: Service) -> None:
-    log(site)
-    key = site.make_key("other", "read")
-    assert site.ask("GET", "/rankings?id=r1", key=key).status_code == 409
-
-
 @pytest.mark.parametrize("text", HOSTILE)
 def test_any_id_has_a_page(site: Service, text: str) -> None:
     log(site, ranking_id=text, doc=text[:100])

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.times import to_datetimes
+from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.api.fields import Measure, Moment, Name, Object, Time
-from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import Number, extensible

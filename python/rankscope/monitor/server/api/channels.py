@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.times import format_time, to_micros
 from rankscope.monitor.notify.sending import check_services, send_test
 from rankscope.monitor.notify.status import list_channel_states
 from rankscope.monitor.notify.webhook import try_webhook
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.server.api.fields import Count, Time
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.api.webhook import TestDelivery
@@ -108,13 +108,4 @@ class ChannelRoutes:
 
 def write_channel(state: ChannelState) -> ChannelFields:
     """Return a channel as JSON holds it."""
-    last = state.last_delivered
-    return {
-        "name": state.name,
-        "kind": state.kind,
-        "service": state.service,
-        "severity": "critical" if state.severity == "critical" else "warning",
-        "last_delivered": None if last is None else format_time(to_micros(last)),
-        "last_problem": state.last_problem,
-        "waiting": state.waiting,
-    }
+    return cast("ChannelFields", write_record(state))

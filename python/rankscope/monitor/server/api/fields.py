@@ -8,8 +8,9 @@ from pydantic import Field, PlainValidator
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
+from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.events.fields import read_id, read_text
-from rankscope.monitor.events.limits import DAY, HOUR, Limits
+from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import format_time, read_time
 from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, TimeText, described
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -58,7 +59,6 @@ class Status(TypedDict):
 MOST_POINTS = 5000
 """Windows in an answer."""
 MOST_ROWS = 1000
-LENGTHS = {"hour": HOUR, "day": DAY}
 
 
 def _read_time(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -17,6 +18,8 @@ from rankscope.monitor.server.http.schema import OneOf, extensible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
@@ -176,27 +179,23 @@ def get_incident(monitor: Monitor, call: Call) -> IncidentDetails:
 
 def acknowledge_incident(monitor: Monitor, call: Call) -> IncidentFields:
     """Acknowledge an incident: no more reminders are sent."""
-    body: NoteFields = call.body
-    note = body.get("note", "")
-    actor = call.principal.actor
-    return _write(monitor.acknowledge(call.part("incident_id"), note=note, actor=actor))
+    return _change(monitor.acknowledge, call)
 
 
 def snooze_incident(monitor: Monitor, call: Call) -> IncidentFields:
     """Send no notifications of an incident until a time."""
-    body: SnoozeFields = call.body
-    until = to_datetime(read_time(body["until"], "until")[0])
-    note = body.get("note", "")
-    actor = call.principal.actor
-    return _write(monitor.snooze(call.part("incident_id"), until, note=note, actor=actor))
+    until = to_datetime(read_time(call.body["until"], "until")[0])
+    return _change(partial(monitor.snooze, until=until), call)
 
 
 def resolve_incident(monitor: Monitor, call: Call) -> IncidentFields:
     """Resolve an incident, and discard the evidence of its stream."""
-    body: NoteFields = call.body
-    note = body.get("note", "")
-    actor = call.principal.actor
-    return _write(monitor.resolve(call.part("incident_id"), note=note, actor=actor))
+    return _change(monitor.resolve, call)
+
+
+def _change(change: Callable[..., Incident], call: Call) -> IncidentFields:
+    note = call.body.get("note", "")
+    return _write(change(call.part("incident_id"), note=note, actor=call.principal.actor))
 
 
 def _write(incident: Incident) -> IncidentFields:

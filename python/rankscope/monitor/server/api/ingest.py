@@ -12,7 +12,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from functools import lru_cache, partial
 from typing import Any, Literal, NotRequired
 
@@ -48,7 +48,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from rankscope.monitor.events.event import Event
@@ -201,25 +201,18 @@ class Ingest:
         self._placed: dict[str, float] = {}
 
         self.endpoints = (
-            Endpoint(
-                "POST",
-                "/v1/rankings",
-                "ingest",
-                partial(self._take, kind="rankings"),
-                summary="Log rankings: one, a list, or one on each line.",
-                body=Rankings,
-                accepts=(*ACCEPTS, ARROW),
-                result=BatchAnswer,
-            ),
-            Endpoint(
-                "POST",
-                "/v1/labels",
-                "ingest",
-                partial(self._take, kind="labels"),
-                summary="Log labels: one, a list, or one on each line.",
-                body=Labels,
-                accepts=(*ACCEPTS, ARROW),
-                result=BatchAnswer,
+            *(
+                Endpoint(
+                    "POST",
+                    f"/v1/{kind}",
+                    "ingest",
+                    partial(self._take, kind=kind),
+                    summary=f"Log {kind}: one, a list, or one on each line.",
+                    body=events,
+                    accepts=(*ACCEPTS, ARROW),
+                    result=BatchAnswer,
+                )
+                for kind, events in (("rankings", Rankings), ("labels", Labels))
             ),
             Endpoint(
                 "PUT",
@@ -234,19 +227,7 @@ class Ingest:
         )
 
     async def _take(self, call: Call, kind: str) -> Response:
-        request = call.request
-        form = read_media_type(request, ARROW)
-        check_length(request, self._settings)
-        with self._memory.reserve() as hold:
-            body = Body(
-                call.principal.project,
-                await receive_body(request, self._settings, hold),
-                kind,
-                find_encoding(request) == "gzip",
-                form in LINES,
-                request.state.request_id,
-                is_arrow=form == ARROW,
-            )
+        async with self._receive(call, kind, ARROW) as body:
             reading = await self._decode(body)
             if reading is None:
                 content, counts = await self._take_elsewhere(body)
@@ -255,27 +236,32 @@ class Ingest:
                 expected = await self._find_expected(body.project)
                 placed = (0, 0) if expected is None else await self._count_unshown(body, reading)
                 content, counts = write_answer(reading, outcomes, body, expected, placed)
-        request.state.said |= {"bytes": len(body.content), **counts}
-        return Response(content, media_type=JSONResponse.media_type)
+        return _answer(call, body, content, counts)
+
+    @asynccontextmanager
+    async def _receive(self, call: Call, kind: str, *others: str) -> AsyncIterator[Body]:
+        """Receive a body, whose bytes count as held until the context ends."""
+        request = call.request
+        form = read_media_type(request, *others)
+        check_length(request, self._settings)
+        with self._memory.reserve() as hold:
+            yield Body(
+                call.principal.project,
+                await receive_body(request, self._settings, hold),
+                kind,
+                find_encoding(request) == "gzip",
+                form in LINES,
+                request.state.request_id,
+                is_arrow=form == ARROW,
+            )
 
     async def _replace(self, call: Call) -> Response:
-        request = call.request
         environment = next((name for name in SETS if name == call.part("environment")), None)
         if environment is None:
             raise RefusedRequestError(
                 404, "expected the set validation or training, found another", code="no_set"
             )
-        form = read_media_type(request)
-        check_length(request, self._settings)
-        with self._memory.reserve() as hold:
-            body = Body(
-                call.principal.project,
-                await receive_body(request, self._settings, hold),
-                "rankings",
-                find_encoding(request) == "gzip",
-                form in LINES,
-                request.state.request_id,
-            )
+        async with self._receive(call, "rankings") as body:
             batch = max(MOST_RANKINGS, self._settings.batch)
             settings = replace(self._settings, plain_bytes=SET_BYTES, batch=batch)
             work = partial(
@@ -283,8 +269,7 @@ class Ingest:
             )
             async with self._large:
                 content, counts = await to_thread.run_sync(self._run, work, limiter=self._threads)
-        request.state.said |= {"bytes": len(body.content), **counts}
-        return Response(content, media_type=JSONResponse.media_type)
+        return _answer(call, body, content, counts)
 
     async def _decode(self, body: Body) -> Reading[Any] | None:
         """Decode a body in this process; `None` where that could take long."""
@@ -332,6 +317,11 @@ class Ingest:
         size = len(body.content) * (PACKED if body.is_packed else 1)
         async with self._large if size > LARGE_BYTES else nullcontext():
             return await to_thread.run_sync(self._run, work, limiter=self._threads)
+
+
+def _answer(call: Call, body: Body, content: bytes, counts: Mapping[str, int]) -> Response:
+    call.request.state.said |= {"bytes": len(body.content), **counts}
+    return Response(content, media_type=JSONResponse.media_type)
 
 
 def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answer:

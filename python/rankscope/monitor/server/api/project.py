@@ -22,7 +22,8 @@ from rankscope.monitor.definition.document import (
 )
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.rejection import CODES
-from rankscope.monitor.events.times import DURATION, format_time
+from rankscope.monitor.events.times import DURATION
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import PRINTABLE, described
 from rankscope.monitor.server.api.fields import (
     LIMITS,
@@ -311,27 +312,13 @@ def revoke_key(monitor: Monitor, call: Call) -> None:
 
 def list_audit(monitor: Monitor, _call: Call) -> Audit:
     """Return who changed what, the newest first."""
-    return {
-        "entries": [
-            {
-                "time": format_time(entry.time),
-                "actor": entry.actor,
-                "action": entry.action,
-                "subject": entry.subject,
-            }
-            for entry in monitor.store.audit(monitor.project)[::-1][:MOST_ENTRIES]
-        ]
-    }
+    newest = monitor.store.audit(monitor.project)[::-1][:MOST_ENTRIES]
+    entries = [write_record(entry, AuditEntry.__annotations__, ("time",)) for entry in newest]
+    return {"entries": cast("list[AuditEntry]", entries)}
 
 
 def _write_key(key: ApiKey) -> Key:
-    return {
-        "key_id": key.key_id,
-        "name": key.name,
-        "scopes": list(key.scopes),
-        "created": format_time(key.created),
-        "revoked": None if key.revoked is None else format_time(key.revoked),
-    }
+    return cast("Key", write_record(key, Key.__annotations__, ("created", "revoked")))
 
 
 ROUTES = (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal, Required, cast
 
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.times import format_time, to_datetimes
+from rankscope.monitor.events.times import to_datetimes
+from rankscope.monitor.plain import list_rows, write_record
 from rankscope.monitor.server.api.fields import (
     MOST_POINTS,
     Count,
@@ -218,7 +218,7 @@ def get_slices(monitor: Monitor, call: Call) -> Slices:
     given: dict[str, Any] = dict(query)
     measure = given.pop("measure")
     table = monitor.slices(measure, **to_datetimes(given))
-    rows: list[Any] = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
+    rows: list[Any] = list_rows(table)
     left_out = max(len(rows) - MOST_POINTS, 0)
     return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
 
@@ -237,19 +237,7 @@ def get_maturity(monitor: Monitor, _call: Call) -> Maturity:
 
 def list_versions(monitor: Monitor, _call: Call) -> Versions:
     """Return the versions of models in production, the first shown first."""
-    return {
-        "versions": [
-            {
-                "model": one.model,
-                "version": one.version,
-                "first": format_time(one.first),
-                "last": format_time(one.last),
-                "rankings": one.rankings,
-                "folded": one.folded,
-            }
-            for one in monitor.versions()
-        ]
-    }
+    return {"versions": [cast("Version", write_record(one)) for one in monitor.versions()]}
 
 
 def get_baseline(monitor: Monitor, _call: Call) -> BaselineAnswer:
@@ -257,21 +245,12 @@ def get_baseline(monitor: Monitor, _call: Call) -> BaselineAnswer:
     baseline = monitor.baseline()
     if baseline is None:
         return {"baseline": None}
-    return {
-        "baseline": {
-            "kind": baseline.kind,
-            "of": baseline.of,
-            "rankings": baseline.rankings,
-            "means": {
-                name: {
-                    "value": _or_none(mean.value),
-                    "lower": _or_none(mean.lower),
-                    "upper": _or_none(mean.upper),
-                }
-                for name, mean in baseline.means.items()
-            },
-        }
+    means = {
+        name: write_record(mean, ("value", "lower", "upper"))
+        for name, mean in baseline.means.items()
     }
+    said = {**write_record(baseline, ("kind", "of", "rankings")), "means": means}
+    return {"baseline": cast("BaselineValues", said)}
 
 
 def _check_slice(parts: Slice, configuration: Configuration) -> None:
@@ -288,10 +267,6 @@ def _check_slice(parts: Slice, configuration: Configuration) -> None:
             hint="name it in the configuration first",
             code="unknown_slice",
         )
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 ROUTES = (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.monitor.events.times import format_time
 from rankscope.monitor.notify.http import MOST_URL, read_url
 from rankscope.monitor.notify.webhook import (
     find_webhook,
@@ -16,6 +15,7 @@ from rankscope.monitor.notify.webhook import (
     set_webhook,
     try_webhook,
 )
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
 from rankscope.monitor.server.api.route import Route
@@ -177,25 +177,13 @@ class WebhookChanges:
 def _write_webhook(webhook: Webhook | None) -> WebhookFields | None:
     if webhook is None:
         return None
-    return {
-        # What is behind the host may be as good as a password.
-        "host": read_url(webhook.url, allows_http=webhook.allows_http).authority,
-        "allows_http": webhook.allows_http,
-        "created": format_time(webhook.created),
-        "disabled": None if webhook.disabled is None else format_time(webhook.disabled),
-        "needs_secret": webhook.secret is None,
-    }
+    host = read_url(webhook.url, allows_http=webhook.allows_http).authority
+    said = write_record(webhook, ("allows_http", "created", "disabled"), ("created", "disabled"))
+    # What is behind the host may be as good as a password.
+    return cast("WebhookFields", {"host": host, **said, "needs_secret": webhook.secret is None})
 
 
 def _write_notification(row: management.Notification) -> Notification:
-    return {
-        "id": row.notification_id,
-        "channel": row.channel,
-        "status": row.status,
-        "attempts": row.attempts,
-        "problem": row.problem,
-        "created": format_time(row.created),
-        "due": format_time(row.due),
-        "finished": None if row.finished is None else format_time(row.finished),
-        "notification": json.loads(row.body),
-    }
+    names = ("channel", "status", "attempts", "problem", "created", "due", "finished")
+    said = {"id": row.notification_id, **write_record(row, names)}
+    return cast("Notification", said | {"notification": json.loads(row.body)})

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from starlette.responses import HTMLResponse
-
 from rankscope.monitor.server.http.schema import make_record
-from rankscope.monitor.server.pages.page import Page
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.pages.page import Form, Page
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
-
-    from starlette.responses import Response
 
     from rankscope.monitor.incidents.management import Notification
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.notify.status import ChannelState
     from rankscope.monitor.server.api.channels import ChannelRoutes
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
 MOST = 50
 DELIVERY_STATUSES = {
@@ -53,59 +46,36 @@ class ChannelsView:
     told: str = ""
 
 
-class ChannelPages:
-    """The page of channels, and the form that tests one.
+def make_channel_page(routes: ChannelRoutes) -> tuple[Page, Form]:
+    """Make the page of channels, and the form that tests one."""
 
-    Args:
-        routes: Knows the channels of the operator, and sends test messages.
-        pool: Asks the monitors of projects, where that may take long.
-        fill: Makes the HTML of a page.
-    """
-
-    def __init__(
-        self,
-        routes: ChannelRoutes,
-        pool: MonitorPool,
-        fill: Callable[[Page, Call, ChannelsView], str],
-    ) -> None:
-        self._routes = routes
-        self._pool = pool
-        self._fill = fill
-        self.page = Page(
-            path="/channels",
-            here="Settings",
-            template="channels.html.j2",
-            summary="Where notifications go, and how the last deliveries went.",
-            view=lambda monitor, _call: self._view(monitor),
-            extras=lambda _view: {"statuses": DELIVERY_STATUSES},
-        )
-        self.endpoint = Endpoint(
-            "POST",
-            "/channels/{name}/test",
-            "admin",
-            self.test,
-            "form",
-            "Send a test message to a channel.",
-            body=make_record("TestChannelForm", {}),
-            refuses=(404,),
-        )
-
-    async def test(self, call: Call) -> Response:
-        """Send a test message, and show the page with what came of it."""
-        return await self._pool.run(call.principal, lambda monitor: self._test(monitor, call))
-
-    def _test(self, monitor: Monitor, call: Call) -> Response:
-        name = call.part("name")
-        told = self._routes.send_test(monitor, name)
-        view = self._view(
-            monitor, tested=name, is_delivered=told["is_delivered"], told=told["told"]
-        )
-        return HTMLResponse(self._fill(self.page, call, view))
-
-    def _view(self, monitor: Monitor, **tested: Any) -> ChannelsView:  # noqa: ANN401 - of the view
+    def view(monitor: Monitor, **tested: Any) -> ChannelsView:  # noqa: ANN401 - of the view
         return ChannelsView(
             now=monitor.clock(),
-            channels=tuple(self._routes.states(monitor)),
+            channels=tuple(routes.states(monitor)),
             notifications=monitor.notifications(MOST),
             **tested,
         )
+
+    def test(monitor: Monitor, call: Call) -> tuple[Page, object, int]:
+        name = call.part("name")
+        return page, view(monitor, tested=name, **routes.send_test(monitor, name)), 200
+
+    page = Page(
+        path="/channels",
+        here="Settings",
+        template="channels.html.j2",
+        summary="Where notifications go, and how the last deliveries went.",
+        view=lambda monitor, _call: view(monitor),
+        extras=lambda _view: {"statuses": DELIVERY_STATUSES},
+    )
+    form = Form(
+        path="/channels/{name}/test",
+        summary="Send a test message to a channel.",
+        work=test,
+        body=make_record("TestChannelForm", {}),
+        status=200,
+        refuses=(404,),
+        is_slow=True,
+    )
+    return page, form

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
 
 FIELDS = {
@@ -131,17 +130,13 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
     )
 
 
-def _view(monitor: Monitor, call: Call) -> ComparisonView:
-    return view_comparison(monitor, call.query)
-
-
 PAGES = (
     Page(
         path="/comparison",
         here="Overview",
         template="comparison.html.j2",
         summary="Two versions over the time in which both serve.",
-        view=_view,
+        view=lambda monitor, call: view_comparison(monitor, call.query),
         query=make_query("ComparisonPageQuery", FIELDS),
         is_trace=True,
     ),

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.incidents.incident import Incident
 
-"""The version of a stream that is watched over all versions."""
 SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
 

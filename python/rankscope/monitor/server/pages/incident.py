@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Annotated
 from urllib.parse import quote
-
-from starlette.responses import RedirectResponse
 
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -18,7 +17,7 @@ from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
-from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, draw_lines
 from rankscope.monitor.server.pages.groups import (
     Group,
     describe_evidence,
@@ -26,25 +25,22 @@ from rankscope.monitor.server.pages.groups import (
     list_episodes,
 )
 from rankscope.monitor.server.pages.incidents import INCIDENTS, WORDS, read_incidents
-from rankscope.monitor.server.pages.page import Page, read_configuration
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.pages.measure_view import take_rankings, take_share, take_values
+from rankscope.monitor.server.pages.page import Form, Page, read_configuration
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
     from typing import Any
-
-    from starlette.responses import Response
 
     from rankscope.monitor.ask.series import Every, Series
     from rankscope.monitor.incidents.incident import Change, Incident, Notified
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.charts.lines import LineChart, Point
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
 FEWEST_DAYS, MOST_DAYS = 7, 60
 """How many days the chart shows."""
@@ -197,21 +193,9 @@ def find_drawn(incident: Incident) -> str:
 
 def take_points(series: Series, drawn: str) -> list[Point]:
     """Take the points of a chart: those of the measure, or of what was counted."""
-    starts = [*map(to_micros, series.times)]
     if drawn == "measure":
-        columns = (starts, series.values, series.lower, series.upper, series.is_final)
-        return [Point(*row) for row in zip(*columns, strict=True)]
-    if drawn in SHARES:
-        _, counted, of = SHARES[drawn]
-        rows = zip(
-            starts, getattr(series, counted), getattr(series, of), series.is_final, strict=True
-        )
-        return [
-            Point(start, count / every, is_final=final)
-            for start, count, every, final in rows
-            if every
-        ]
-    return [Point(start, count) for start, count in zip(starts, series.rankings, strict=True)]
+        return take_values(series)
+    return take_share(series, *SHARES[drawn][1:]) if drawn in SHARES else take_rankings(series)
 
 
 def _name_chart(incident: Incident) -> str:
@@ -309,63 +293,35 @@ ACTIONS: Mapping[str, tuple[str, Any]] = {
 }
 
 
-class IncidentForms:
-    """Takes the forms of incidents.
-
-    Args:
-        pool: Asks the monitors of projects.
-    """
-
-    def __init__(self, pool: MonitorPool) -> None:
-        self._pool = pool
-        self.endpoints = tuple(
-            Endpoint(
-                "POST",
-                f"/incidents/{{incident_id}}/{action}",
-                "admin",
-                self._answer(action),
-                "form",
-                summary,
-                body=body,
-                status=303,
-            )
-            for action, (summary, body) in ACTIONS.items()
-        )
-
-    def _answer(self, action: str) -> Callable[[Call], Any]:
-        async def answer(call: Call) -> Response:
-            return await self._pool.run(
-                call.principal, lambda monitor: _change(monitor, call, action)
-            )
-
-        return answer
-
-
-def _change(monitor: Monitor, call: Call, action: str) -> Response:
+def _change(monitor: Monitor, call: Call, action: str) -> str:
     """Do what a form says, with one incident or with all active ones of its group."""
     incident_id, actor, note = call.part("incident_id"), call.principal.actor, call.field("note")
-    hours = call.field("hours")
-    if action == "snooze" and hours not in HOURS:
-        raise RefusedRequestError(422, f"hours must be one of {', '.join(HOURS)}", code="bad_form")
+    more: dict[str, Any] = {}
+    if action == "snooze":
+        hours = call.field("hours")
+        if hours not in HOURS:
+            said = f"hours must be one of {', '.join(HOURS)}"
+            raise RefusedRequestError(422, said, code="bad_form")
+        more["until"] = to_datetime(monitor.clock() + int(hours) * HOUR)
     incident, _ = monitor.incident(incident_id)
     wanted = [incident]
     is_group = call.field("scope") == "group" and incident.group
     if is_group:
         wanted = [each for each in monitor.incidents("open") if each.group == incident.group]
     for each in wanted:
-        if action == "acknowledge":
-            monitor.acknowledge(each.incident_id, actor=actor, note=note)
-        elif action == "snooze":
-            until = to_datetime(monitor.clock() + int(hours) * HOUR)
-            monitor.snooze(each.incident_id, until, actor=actor, note=note)
-        else:
-            monitor.resolve(each.incident_id, actor=actor, note=note)
-    path = f"/incidents/{quote(incident_id, safe='')}"
-    return RedirectResponse(INCIDENTS.path if is_group else path, 303)
+        getattr(monitor, action)(each.incident_id, actor=actor, note=note, **more)
+    return INCIDENTS.path if is_group else f"/incidents/{quote(incident_id, safe='')}"
 
 
-def _view(monitor: Monitor, call: Call) -> IncidentView:
-    return view_incident(monitor, call.part("incident_id"))
+FORMS = tuple(
+    Form(
+        path=f"/incidents/{{incident_id}}/{action}",
+        summary=summary,
+        work=partial(_change, action=action),
+        body=body,
+    )
+    for action, (summary, body) in ACTIONS.items()
+)
 
 
 INCIDENT = Page(
@@ -373,7 +329,7 @@ INCIDENT = Page(
     here="Incidents",
     template="incident.html.j2",
     summary="An incident: what happened, why, what to do, and what was done.",
-    view=_view,
+    view=lambda monitor, call: view_incident(monitor, call.part("incident_id")),
     extras=lambda _view: WORDS,
     refuses=(404,),
     refresh=60,

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.routing.endpoint import Call
 
 NUMBER = "^[1-9][0-9]{0,4}$"
 """How the number of a page is written."""
@@ -109,10 +108,6 @@ def read_page(text: str) -> int:
     return int(text)
 
 
-def _view(monitor: Monitor, call: Call) -> IncidentsView:
-    return view_incidents(monitor, read_page(call.query.get("page", "1")))
-
-
 WORDS: dict[str, object] = {
     "active_states": ACTIVE,
     "name_problem": name_problem,
@@ -131,7 +126,7 @@ INCIDENTS = Page(
     here="Incidents",
     template="incidents.html.j2",
     summary="What is wrong, since when, for whom and why.",
-    view=_view,
+    view=lambda monitor, call: view_incidents(monitor, read_page(call.query.get("page", "1"))),
     query=make_record(
         "IncidentsPageQuery",
         {

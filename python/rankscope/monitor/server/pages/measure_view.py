@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
-from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import list_episodes
+from rankscope.monitor.server.pages.incidents import WORDS
+from rankscope.monitor.server.pages.overview_range import RANGE_NAMES
 from rankscope.records import record
 from rankscope.stats.means import Mean
 
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.charts.lines import Episode, LineChart
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.store.records import Version
+
+MOST_CHOICES = 8
+"""Versions that can be chosen by a link."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -57,6 +64,9 @@ class NewestWindow:
     empty: int
     documents: int
     unjudged: int
+
+
+NEWEST_FIELDS: tuple[str, ...] = NewestWindow.__match_args__[2:]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -114,6 +124,30 @@ class MeasureView:
         }
 
 
+class OverTime:
+    """What pages about measures over time share."""
+
+    __slots__ = ()
+    extent: Extent
+    versions: tuple[Version, ...]
+    measures: tuple[MeasureView, ...]
+
+    @property
+    def has_rankings(self) -> bool:
+        """Whether there are rankings in the range."""
+        return bool(self.measures) and len(self.measures[0].series[0]) > 0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The names of the lines of the charts; one without a name where all are together."""
+        return tuple(name_version(one.model, one.version) for one in self.extent.lines) or ("",)
+
+    @property
+    def newest_versions(self) -> tuple[Version, ...]:
+        """The versions that can be chosen: those that came last."""
+        return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
+
+
 @record(frozen=True, slots=True)
 class CountChart:
     """A count of rankings over time, or the share of rankings that it is.
@@ -137,6 +171,10 @@ def name_version(model: str | None, version: str | None) -> str:
     if model is None and version is None:
         return ""
     return " ".join(filter(None, (model, version))) or "unknown version"
+
+
+WORDS_OVER_TIME = {**WORDS, "ranges": RANGE_NAMES, "name_version": name_version}
+"""What their templates need."""
 
 
 def view_measures(
@@ -187,7 +225,7 @@ def _view_measure(
     chart = draw_series(
         series,
         extent,
-        _take_values,
+        take_values,
         level=Level("baseline", mean.value, mean.lower, mean.upper) if mean and known else None,
         floor=floor,
         episodes=episodes,
@@ -237,7 +275,7 @@ def draw_counts(measures: Sequence[MeasureView], extent: Extent) -> tuple[CountC
     counted = measures[0].series
     return tuple(
         CountChart(
-            name, draw_series(counted, extent, take, shows, is_share=take is not _take_rankings)
+            name, draw_series(counted, extent, take, shows, is_share=take is not take_rankings)
         )
         for name, take, shows in COUNTS
     )
@@ -250,19 +288,8 @@ def _find_newest(series: Series) -> NewestWindow | None:
     at = max(known, default=len(series) - 1)
     if at < 0:
         return None
-    return NewestWindow(
-        start=to_micros(series.times[at]),
-        value=series.values[at],
-        lower=series.lower[at],
-        upper=series.upper[at],
-        is_final=series.is_final[at],
-        defined=series.defined[at],
-        rankings=series.rankings[at],
-        labelled=series.labelled[at],
-        empty=series.empty[at],
-        documents=series.documents[at],
-        unjudged=series.unjudged[at],
-    )
+    columns = {name: getattr(series, name)[at] for name in NEWEST_FIELDS}
+    return NewestWindow(start=to_micros(series.times[at]), value=series.values[at], **columns)
 
 
 def _start(series: Series) -> list[int]:
@@ -270,34 +297,36 @@ def _start(series: Series) -> list[int]:
     return [*map(to_micros, series.times)]
 
 
-def _take_values(series: Series) -> list[Point]:
+def take_values(series: Series) -> list[Point]:
+    """Return the values of a measure as points."""
     columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
     return [Point(*row) for row in zip(*columns, strict=True)]
 
 
-def _take_share(name: str) -> Callable[[Series], list[Point]]:
-    def take(series: Series) -> list[Point]:
-        rows = zip(
-            _start(series), getattr(series, name), series.rankings, series.is_final, strict=True
-        )
-        return [
-            Point(start, count / total if total else math.nan, is_final=is_final)
-            for start, count, total, is_final in rows
-        ]
+def take_share(series: Series, counted: str, of: str = "rankings") -> list[Point]:
+    """Return which share of something was counted, as points; NaN where there is nothing."""
+    rows = zip(
+        _start(series),
+        getattr(series, counted),
+        getattr(series, of),
+        series.is_final,
+        strict=True,
+    )
+    return [
+        Point(start, count / total if total else math.nan, is_final=is_final)
+        for start, count, total, is_final in rows
+    ]
 
-    return take
 
-
-def _take_rankings(series: Series) -> list[Point]:
-    rows = zip(_start(series), series.rankings, strict=True)
-    # A number of rankings does not wait for labels.
-    return [Point(start, count) for start, count in rows]
+def take_rankings(series: Series) -> list[Point]:
+    """Return numbers of rankings as points; they don't wait for labels."""
+    return [Point(*row) for row in zip(_start(series), series.rankings, strict=True)]
 
 
 COUNTS: tuple[tuple[str, Callable[[Series], list[Point]], tuple[float, ...]], ...] = (
-    ("Rankings without relevant documents", _take_share("empty"), (0.0,)),
-    ("Rankings with labels", _take_share("labelled"), (0.0, 1.0)),
-    ("Rankings", _take_rankings, (0.0,)),
+    ("Rankings without relevant documents", partial(take_share, counted="empty"), (0.0,)),
+    ("Rankings with labels", partial(take_share, counted="labelled"), (0.0, 1.0)),
+    ("Rankings", take_rankings, (0.0,)),
 )
 """What values stand on: what is counted, how, and what the axis always shows."""
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from rankscope.monitor.ask.comparison import find_pair
+from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.server.api.fields import Object, make_query
-from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
-from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
-from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
+from rankscope.monitor.server.pages.incidents import read_incidents
+from rankscope.monitor.server.pages.measure_view import (
+    WORDS_OVER_TIME,
+    OverTime,
+    draw_counts,
+    view_measures,
+)
 from rankscope.monitor.server.pages.overview_range import (
-    LENGTHS,
-    RANGE_NAMES,
     RANGES,
     Choice,
     read_extent,
@@ -48,12 +52,10 @@ QUIET = 3 * HOUR
 
 MOST_SLICES = 10
 """Slices that are listed; the others have a page of their own."""
-MOST_CHOICES = 8
-"""Versions that can be chosen by a link."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(OverTime):
     """All that the overview shows.
 
     Args:
@@ -93,11 +95,6 @@ class Overview:
     mismatches: tuple[Mismatch, ...]
 
     @property
-    def newest_versions(self) -> tuple[Version, ...]:
-        """The versions that can be chosen: those that came last."""
-        return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
-
-    @property
     def served_together(self) -> tuple[Version, Version] | None:
         """The newest two versions of a model that serve at the same time in the range."""
         pair = find_pair(self.versions, model=self.extent.model)
@@ -109,19 +106,9 @@ class Overview:
         return sum(one.folded for one in self.versions)
 
     @property
-    def has_rankings(self) -> bool:
-        """Whether there are rankings in the range."""
-        return bool(self.measures) and len(self.measures[0].series[0]) > 0
-
-    @property
     def has_labels(self) -> bool:
         """Whether any ranking of the range has a label."""
         return self.has_rankings and any(self.measures[0].series[0].labelled)
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The names of the lines of the charts; one without a name where all are together."""
-        return tuple(name_version(one.model, one.version) for one in self.extent.lines) or ("",)
 
     @property
     def active(self) -> tuple[Group, ...]:
@@ -165,26 +152,18 @@ class Overview:
             "until": format_time(extent.until),
             "model": extent.model,
             "version": extent.version,
-            "versions": [
-                make_plain(one) | {"first": format_time(one.first), "last": format_time(one.last)}
-                for one in self.versions
-            ],
+            "versions": [write_record(one, times=("first", "last")) for one in self.versions],
             "evaluated": None if self.evaluated is None else format_time(self.evaluated),
             "rules": [one.to_dict() for one in self.rules],
             "incidents": [group.to_dict() for group in self.active],
             "measures": [one.to_dict() for one in self.measures],
-            "baseline": None
-            if baseline is None
-            else {
-                "kind": baseline.kind,
-                "of": baseline.of,
+            "baseline": baseline
+            and {
+                **write_record(baseline, ("kind", "of", "rankings")),
                 "definition": baseline.definition.hash,
-                "rankings": baseline.rankings,
             },
-            "maturity": None
-            if maturity is None
-            else make_plain(maturity) | {"shares": list(maturity.shares)},
-            "coverage": None if self.coverage is None else self.coverage.to_dict(),
+            "maturity": maturity and make_plain(maturity) | {"shares": list(maturity.shares)},
+            "coverage": make_plain(self.coverage),
             "sliced": self.sliced,
             "mismatches": [one.to_dict() for one in self.mismatches],
             "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
@@ -231,15 +210,9 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     )
 
 
-def _view(monitor: Monitor, call: Call) -> Overview:
-    return view_overview(monitor, Choice(**call.query))
-
-
 def _extras(view: Overview) -> dict[str, object]:
     return {
-        "ranges": RANGE_NAMES,
-        "name_version": name_version,
-        **WORDS,
+        **WORDS_OVER_TIME,
         "most_slices": MOST_SLICES,
         "address_slice": address_slice,
         "maturity": None if view.maturity is None else draw_maturity(view.maturity),
@@ -252,7 +225,7 @@ OVERVIEW = Page(
     here="Overview",
     template="overview.html.j2",
     summary="Values now and over time, compared with the baseline.",
-    view=_view,
+    view=lambda monitor, call: view_overview(monitor, Choice(**call.query)),
     query=make_query(
         "OverviewQuery",
         {
@@ -274,7 +247,7 @@ PAGES = (OVERVIEW,)
 def get_overview(monitor: Monitor, call: Call) -> Object:
     """Return values now and over time, compared with the baseline, and how they are measured."""
     deleted = monitor.store.deleted_before(monitor.project)
-    return _view(monitor, call).to_dict() | {
+    return view_overview(monitor, Choice(**call.query)).to_dict() | {
         "deleted_before": None if deleted is None else format_time(deleted)
     }
 

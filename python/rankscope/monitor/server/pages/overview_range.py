@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server.pages.page import read_configuration
@@ -34,7 +35,6 @@ RANGE_NAMES = {
     "1y": "1 year",
     "all": "all",
 }
-LENGTHS = {"hour": HOUR, "day": DAY}
 MOST_HOURS = 90
 """Hours are drawn over so many days at most."""
 MOST_LINES = 6

@@ -6,15 +6,13 @@ from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
 
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from rankscope.derivation.write import html
 from rankscope.monitor.server import pages as package
-from rankscope.monitor.server.pages.channels import ChannelPages
-from rankscope.monitor.server.pages.incident import IncidentForms
+from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.pages.rule import RuleForms, show_fields
-from rankscope.monitor.server.pages.settings import SavingSettings
+from rankscope.monitor.server.pages.rule import show_fields
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.static import name_files, serve_files
 from rankscope.web.templating import read_style, read_template
@@ -22,10 +20,12 @@ from rankscope.web.templating import read_style, read_template
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
+    from typing import Any
 
+    from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.api.channels import ChannelRoutes
     from rankscope.monitor.server.http.problems import RefusedRequestError
-    from rankscope.monitor.server.pages.page import Page
+    from rankscope.monitor.server.pages.page import Form, Page
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
 
@@ -62,8 +62,8 @@ class Pages:
         self._pool = pool
         self._now = now
         self._templates = make_pages()
-        channel_pages = ChannelPages(channels, slow, self._fill)
-        self._pages = (*find_pages(), channel_pages.page)
+        channel_page, channel_form = make_channel_page(channels)
+        self._pages = (*find_pages(), channel_page)
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
             "look.css": read_style().encode(),
@@ -83,10 +83,10 @@ class Pages:
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
-            channel_pages.endpoint,
-            *IncidentForms(pool).endpoints,
-            *RuleForms(pool, self._fill).endpoints,
-            SavingSettings(pool, self._fill).endpoint,
+            *(
+                self._take(form, slow if form.is_slow else pool)
+                for form in (channel_form, *list_modules("FORMS"))
+            ),
         )
 
     def show_problem(self, problem: RefusedRequestError, request_id: str) -> Response:
@@ -131,6 +131,29 @@ class Pages:
 
         return answer
 
+    def _take(self, form: Form, pool: MonitorPool) -> Endpoint:
+        def work(monitor: Monitor, call: Call) -> Response:
+            done = form.work(monitor, call)
+            if isinstance(done, str):
+                return RedirectResponse(done, 303)
+            page, view, status = done
+            return HTMLResponse(self._fill(page, call, view), status)
+
+        async def answer(call: Call) -> Response:
+            return await pool.run(call.principal, lambda monitor: work(monitor, call))
+
+        return Endpoint(
+            "POST",
+            form.path,
+            "admin",
+            answer,
+            "form",
+            form.summary,
+            body=form.body,
+            status=form.status,
+            refuses=form.refuses,
+        )
+
     def _fill(self, page: Page, call: Call, view: object) -> str:
         principal = call.principal
         frame = self._frame(
@@ -151,9 +174,12 @@ class Pages:
         return Frame(places=places, styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
 
 
+def list_modules(name: str) -> Iterator[Any]:
+    """Yield what the modules of this folder list under a name."""
+    for module in iter_modules(package.__path__, f"{package.__name__}."):
+        yield from getattr(import_module(module.name), name, ())
+
+
 def find_pages() -> tuple[Page, ...]:
     """Return the pages that the modules of this folder name in `PAGES`, by place."""
-    found: list[Page] = []
-    for module in iter_modules(package.__path__, f"{package.__name__}."):
-        found += getattr(import_module(module.name), "PAGES", ())
-    return tuple(sorted(found, key=lambda page: (page.place == 0, page.place)))
+    return tuple(sorted(list_modules("PAGES"), key=lambda page: (page.place == 0, page.place)))

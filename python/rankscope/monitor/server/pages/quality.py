@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
@@ -11,7 +12,6 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview_range import (
-    LENGTHS,
     RANGE_NAMES,
     RANGES,
     Choice,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.routing.endpoint import Call
 
 MOST_FILES = 50
 """Files of a lake that can't be read are listed, up to so many."""
@@ -204,17 +203,13 @@ def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
     )
 
 
-def _view(monitor: Monitor, call: Call) -> QualityView:
-    return view_quality(monitor, Choice(**call.query))
-
-
 QUALITY = Page(
     path="/quality",
     place=5,
     here="Data quality",
     template="quality.html.j2",
     summary="Accepted, rejected, late and missing events.",
-    view=_view,
+    view=lambda monitor, call: view_quality(monitor, Choice(**call.query)),
     query=make_query(
         "QualityQuery",
         {"range": "The range of time to show.", "every": "The length of the windows."},

@@ -75,15 +75,10 @@ WORDS = {"sources": SOURCES, "reasons": REASONS}
 """What the explanation says in short, in words."""
 
 
-def view_ranking(monitor: Monitor, ranking_id: str | None, measure: str | None) -> RankingView:
-    """Explain a ranking."""
-    measures = monitor.measures
-    explained = None if ranking_id is None else monitor.explain(ranking_id, measure)
-    return RankingView(explained=explained, measures=measures)
-
-
 def _view(monitor: Monitor, call: Call) -> RankingView:
-    return view_ranking(monitor, call.query.get("id"), call.query.get("measure"))
+    ranking_id, measure = call.query.get("id"), call.query.get("measure")
+    explained = None if ranking_id is None else monitor.explain(ranking_id, measure)
+    return RankingView(explained=explained, measures=monitor.measures)
 
 
 def _extras(view: RankingView) -> dict[str, object]:

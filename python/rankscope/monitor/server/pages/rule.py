@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 from urllib.parse import quote
-
-from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
@@ -20,10 +19,9 @@ from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS as INCIDENT_WORDS
 from rankscope.monitor.server.pages.incidents import read_incidents
-from rankscope.monitor.server.pages.page import Page
+from rankscope.monitor.server.pages.page import Form, Page
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.rules import RULES, WORDS
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.folding import OTHER
 from rankscope.output.text import show
 from rankscope.records import record, replace
@@ -34,15 +32,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from starlette.responses import Response
-
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.fields import RuleField
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -237,118 +232,52 @@ RESOLVE = make_record("ResolveForm", {})
 REMOVE = make_record("RemoveForm", {"sure": Literal["yes"]})
 
 
-class RuleForms:
-    """Takes the forms of rules.
+def _silence(monitor: Monitor, call: Call) -> str:
+    """Pause the notifications of a rule for some hours; with 0, resume them."""
+    hours = call.field("hours")
+    if hours not in HOURS:
+        raise RefusedRequestError(422, f"hours must be one of {', '.join(HOURS)}", code="bad_form")
+    until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
+    monitor.silence(call.part("name"), until, actor=call.principal.actor)
+    return _address(call.part("name"))
 
-    Args:
-        pool: Asks the monitors of projects.
-        fill: Makes the HTML of a page.
-    """
 
-    def __init__(self, pool: MonitorPool, fill: Callable[[Page, Call, RuleView], str]) -> None:
-        self._pool = pool
-        self._fill = fill
-        self.endpoints = tuple(
-            Endpoint("POST", path, "admin", answer, "form", summary, body=body, status=303)
-            for path, answer, summary, body in (
-                ("/rules/new", self.make, "Create a rule.", FORM),
-                ("/rules/{name}/change", self.change, "Change a rule.", FORM),
-                (
-                    "/rules/{name}/silence",
-                    self.silence,
-                    "Pause the notifications of a rule.",
-                    SILENCE,
-                ),
-                (
-                    "/rules/{name}/resolve",
-                    self.resolve,
-                    "Resolve the incidents of a rule.",
-                    RESOLVE,
-                ),
-                ("/rules/{name}/remove", self.remove, "Delete a rule.", REMOVE),
-            )
+def _resolve(monitor: Monitor, call: Call) -> str:
+    """Resolve the incidents of a rule."""
+    monitor.resolve_rule(call.part("name"), actor=call.principal.actor)
+    return _address(call.part("name"))
+
+
+def _remove(monitor: Monitor, call: Call) -> str:
+    """Delete a rule, if the box is ticked."""
+    if call.field("sure") != "yes":
+        raise RefusedRequestError(
+            422, "tick the box to confirm that the rule is deleted", code="bad_form"
         )
+    monitor.remove_rule(call.part("name"), actor=call.principal.actor)
+    return RULES.path
 
-    async def make(self, call: Call) -> Response:
-        """Make a rule, or show the form again with what is wrong."""
-        return await self._pool.run(call.principal, lambda monitor: self._set(monitor, call, None))
 
-    async def change(self, call: Call) -> Response:
-        """Change a rule, or show the form again with what is wrong."""
-        name = call.part("name")
-        return await self._pool.run(call.principal, lambda monitor: self._set(monitor, call, name))
-
-    async def silence(self, call: Call) -> Response:
-        """Pause the notifications of a rule for some hours; with 0, resume them."""
-        hours = call.field("hours")
-        if hours not in HOURS:
-            raise RefusedRequestError(
-                422, f"hours must be one of {', '.join(HOURS)}", code="bad_form"
-            )
-
-        def silence(monitor: Monitor, name: str, actor: str) -> None:
-            until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
-            monitor.silence(name, until, actor=actor)
-
-        return await self._do(call, silence)
-
-    async def resolve(self, call: Call) -> Response:
-        """Resolve the incidents of a rule."""
-
-        def resolve(monitor: Monitor, name: str, actor: str) -> None:
-            monitor.resolve_rule(name, actor=actor)
-
-        return await self._do(call, resolve)
-
-    async def remove(self, call: Call) -> Response:
-        """Delete a rule, if the box is ticked."""
-        if call.field("sure") != "yes":
-            raise RefusedRequestError(
-                422, "tick the box to confirm that the rule is deleted", code="bad_form"
-            )
-
-        def remove(monitor: Monitor, name: str, actor: str) -> None:
-            monitor.remove_rule(name, actor=actor)
-
-        return await self._do(call, remove, then=RULES.path)
-
-    async def _do(
-        self, call: Call, work: Callable[[Monitor, str, str], None], then: str = ""
-    ) -> Response:
-        name, actor = call.part("name"), call.principal.actor
-        await self._pool.run(call.principal, lambda monitor: work(monitor, name, actor))
-        return RedirectResponse(then or _address(name), 303)
-
-    def _set(self, monitor: Monitor, call: Call, name: str | None) -> Response:
-        rule, form = read_form(call.form)
-        if rule is not None and name is not None and rule.name != name:
-            raise RefusedRequestError(422, "the name of a rule cannot be changed", code="bad_form")
-        if name is None and any(each.name == form["name"] for each in monitor.rules()):
-            rule, form = (
-                None,
-                replace(form, wrong={"name": "There is already a rule with this name."}),
-            )
-        if rule is not None:
-            try:
-                monitor.set_rule(rule, actor=call.principal.actor)
-            except UsageError as error:
-                form = replace(form, wrong=place_problem(error))
-            else:
-                return RedirectResponse(_address(rule.name), 303)
-        view = view_rule(monitor, name, form)
-        return HTMLResponse(self._fill(NEW_RULE if name is None else RULE, call, view), 422)
+def _set(monitor: Monitor, call: Call, name: str | None) -> str | tuple[Page, object, int]:
+    """Create or change a rule, or show the form again with what is wrong."""
+    rule, form = read_form(call.form)
+    if rule is not None and name is not None and rule.name != name:
+        raise RefusedRequestError(422, "the name of a rule cannot be changed", code="bad_form")
+    if name is None and any(each.name == form["name"] for each in monitor.rules()):
+        rule = None
+        form = replace(form, wrong={"name": "There is already a rule with this name."})
+    if rule is not None:
+        try:
+            monitor.set_rule(rule, actor=call.principal.actor)
+        except UsageError as error:
+            form = replace(form, wrong=place_problem(error))
+        else:
+            return _address(rule.name)
+    return NEW_RULE if name is None else RULE, view_rule(monitor, name, form), 422
 
 
 def _address(name: str) -> str:
     return f"/rules/{quote(name, safe='')}"
-
-
-def _view_new(monitor: Monitor, _call: Call) -> RuleView:
-    return view_rule(monitor, None)
-
-
-def _view_rule(monitor: Monitor, call: Call) -> RuleView:
-    return view_rule(monitor, call.part("name"))
 
 
 def show_fields() -> str:
@@ -389,7 +318,7 @@ NEW_RULE = Page(
     here="Rules",
     template="rule.html.j2",
     summary="The form that creates a rule.",
-    view=_view_new,
+    view=lambda monitor, _call: view_rule(monitor, None),
     extras=explain_rule,
 )
 RULE = Page(
@@ -397,7 +326,22 @@ RULE = Page(
     here="Rules",
     template="rule.html.j2",
     summary="A rule: its status, its history, and the form that changes it.",
-    view=_view_rule,
+    view=lambda monitor, call: view_rule(monitor, call.part("name")),
     extras=explain_rule,
 )
 PAGES = (NEW_RULE, RULE)
+FORMS = tuple(
+    Form(path=path, summary=summary, work=work, body=body)
+    for path, summary, work, body in (
+        ("/rules/new", "Create a rule.", partial(_set, name=None), FORM),
+        (
+            "/rules/{name}/change",
+            "Change a rule.",
+            lambda monitor, call: _set(monitor, call, call.part("name")),
+            FORM,
+        ),
+        ("/rules/{name}/silence", "Pause the notifications of a rule.", _silence, SILENCE),
+        ("/rules/{name}/resolve", "Resolve the incidents of a rule.", _resolve, RESOLVE),
+        ("/rules/{name}/remove", "Delete a rule.", _remove, REMOVE),
+    )
+)

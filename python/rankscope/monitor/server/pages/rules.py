@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.rules.stream import Stream
-    from rankscope.monitor.server.routing.endpoint import Call
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -71,14 +70,6 @@ def weigh(stream: Stream) -> Evidence | None:
     )
 
 
-def _view_rules(monitor: Monitor, _call: Call) -> RulesView:
-    return view_rules(monitor)
-
-
-def _explain_rules(_view: RulesView) -> dict[str, object]:
-    return WORDS
-
-
 WORDS: dict[str, object] = {"weigh": weigh}
 
 RULES = Page(
@@ -87,7 +78,7 @@ RULES = Page(
     here="Rules",
     template="rules.html.j2",
     summary="The rules, and the state of each slice they check.",
-    view=_view_rules,
-    extras=_explain_rules,
+    view=lambda monitor, _call: view_rules(monitor),
+    extras=lambda _view: WORDS,
 )
 PAGES = (RULES,)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.responses import HTMLResponse, RedirectResponse
-
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
@@ -12,8 +10,7 @@ from rankscope.monitor.definition.words import read_weight, split_words, write_w
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import read_duration, write_duration
 from rankscope.monitor.server.http.schema import make_record
-from rankscope.monitor.server.pages.page import Page, read_configuration
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.pages.page import Form, Page, read_configuration
 from rankscope.output.text import show
 from rankscope.records import record, replace
 
@@ -22,11 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from starlette.responses import Response
-
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -60,10 +54,6 @@ def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> Setting
     )
 
 
-def _view(monitor: Monitor, _call: Call) -> SettingsView:
-    return view_settings(monitor)
-
-
 def _extras(view: SettingsView) -> dict[str, object]:
     configuration, choices = view.configuration, dict(BASELINES)
     if configuration is not None and configuration.baseline not in choices.values():
@@ -82,7 +72,7 @@ SETTINGS = Page(
     here="Settings",
     template="settings.html.j2",
     summary="The configuration of the project, and the form that changes it.",
-    view=_view,
+    view=lambda monitor, _call: view_settings(monitor),
     extras=_extras,
 )
 PAGES = (SETTINGS,)
@@ -191,45 +181,21 @@ def _change_positive(configuration: Configuration, text: str) -> Configuration:
     return _redefine(configuration, positive=weights)
 
 
-def _change_window(configuration: Configuration, text: str) -> Configuration:
-    return _redefine(configuration, window=read_duration(text) // SECOND)
-
-
-def _change_measures(configuration: Configuration, text: str) -> Configuration:
-    return _redefine(configuration, measures=split_measures([text]))
-
-
-def _change_combine(configuration: Configuration, text: str) -> Configuration:
-    return _redefine(configuration, combine=text)
-
-
-def _change_repeats(configuration: Configuration, text: str) -> Configuration:
-    return _redefine(configuration, repeats=text)
-
-
-def _change_slices(configuration: Configuration, text: str) -> Configuration:
-    return replace(configuration, attributes=tuple(split_words(text)))
-
-
 def _change_baseline(configuration: Configuration, text: str) -> Configuration:
     if text not in BASELINES:
         raise _bad(f"Choose one of {', '.join(BASELINES)}.")
     return replace(configuration, baseline=BASELINES[text])
 
 
-def _change_grace(configuration: Configuration, text: str) -> Configuration:
-    return replace(configuration, grace=text)
-
-
 CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
     "positive": _change_positive,
-    "window": _change_window,
-    "measures": _change_measures,
-    "combine": _change_combine,
-    "repeats": _change_repeats,
-    "slices": _change_slices,
+    "window": lambda made, text: _redefine(made, window=read_duration(text) // SECOND),
+    "measures": lambda made, text: _redefine(made, measures=split_measures([text])),
+    "combine": lambda made, text: _redefine(made, combine=text),
+    "repeats": lambda made, text: _redefine(made, repeats=text),
+    "slices": lambda made, text: replace(made, attributes=tuple(split_words(text))),
     "baseline": _change_baseline,
-    "grace": _change_grace,
+    "grace": lambda made, text: replace(made, grace=text),
 }
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""
 
@@ -238,35 +204,20 @@ def _bad(message: str) -> UsageError:
     return UsageError(message, code="bad_configuration")
 
 
-class SavingSettings:
-    """Takes the form of the settings.
+def _save(monitor: Monitor, call: Call) -> str | tuple[Page, object, int]:
+    """Save the configuration, or show the form again with its errors."""
+    configuration, form = read_form(call.form, read_configuration(monitor))
+    if configuration is None:
+        return SETTINGS, view_settings(monitor, form), 422
+    monitor.configure(configuration, actor=call.principal.actor)
+    return SETTINGS.path
 
-    Args:
-        pool: Asks the monitors of projects.
-        fill: Makes the HTML of a page.
-    """
 
-    def __init__(self, pool: MonitorPool, fill: Callable[[Page, Call, SettingsView], str]) -> None:
-        self._pool = pool
-        self._fill = fill
-        self.endpoint = Endpoint(
-            "POST",
-            SETTINGS.path,
-            "admin",
-            self.save,
-            "form",
-            "Change the configuration of the project.",
-            body=make_record("SettingsForm", dict.fromkeys(CHANGES, str)),
-            status=303,
-        )
-
-    async def save(self, call: Call) -> Response:
-        """Save the configuration, or show the form again with its errors."""
-        return await self._pool.run(call.principal, lambda monitor: self._save(monitor, call))
-
-    def _save(self, monitor: Monitor, call: Call) -> Response:
-        configuration, form = read_form(call.form, read_configuration(monitor))
-        if configuration is None:
-            return HTMLResponse(self._fill(SETTINGS, call, view_settings(monitor, form)), 422)
-        monitor.configure(configuration, actor=call.principal.actor)
-        return RedirectResponse(SETTINGS.path, 303)
+FORMS = (
+    Form(
+        path=SETTINGS.path,
+        summary="Change the configuration of the project.",
+        work=_save,
+        body=make_record("SettingsForm", dict.fromkeys(CHANGES, str)),
+    ),
+)

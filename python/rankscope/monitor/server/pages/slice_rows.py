@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.ask.contributions import rank_slices
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import list_rows, write_record
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -48,8 +49,8 @@ class SliceRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        return said | {
+        return {
+            **write_record(self, FIELDS),
             "slice": self.name,
             "is_confirmed": self.is_confirmed,
             "attributes": [list(pair) for pair in self.slice],
@@ -79,9 +80,6 @@ def list_slices(
         if each.cause is not None and isinstance(each.cause.get("slice"), dict)
     ]
     ranked = rank_slices(table, causes)
-    rows: list[dict[str, Any]] = [
-        dict(zip(ranked.names, row, strict=True)) for row in ranked.rows()
-    ]
     return tuple(
         SliceRow(
             name=row["slice"],
@@ -89,7 +87,7 @@ def list_slices(
             is_confirmed=bool(row["is_confirmed"]),
             **{name: row[name] for name in FIELDS},
         )
-        for row in rows
+        for row in list_rows(ranked)
     )
 
 

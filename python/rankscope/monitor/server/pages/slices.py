@@ -12,9 +12,14 @@ from rankscope.monitor.server.api.fields import SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
 from rankscope.monitor.server.pages.groups import Group, group_incidents
-from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
-from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
-from rankscope.monitor.server.pages.overview_range import RANGE_NAMES, Choice, read_extent
+from rankscope.monitor.server.pages.incidents import read_incidents
+from rankscope.monitor.server.pages.measure_view import (
+    WORDS_OVER_TIME,
+    OverTime,
+    draw_counts,
+    view_measures,
+)
+from rankscope.monitor.server.pages.overview_range import Choice, read_extent
 from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.render import make_address
 from rankscope.monitor.server.pages.slice_rows import list_slices
@@ -32,8 +37,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Version
 
 MOST_SLICES = 200
-MOST_CHOICES = 8
-"""Versions that can be chosen by a link."""
 
 Text = Annotated[str, described(maxLength=LONGEST)]
 
@@ -50,7 +53,7 @@ class SlicesQuery(TypedDict, total=False):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class SlicesView:
+class SlicesView(OverTime):
     """The slices of a project, or one of them over time.
 
     Args:
@@ -81,21 +84,6 @@ class SlicesView:
     def name(self) -> str:
         """The name of the slice."""
         return ", ".join(f"{name}={value}" for name, value in self.slice)
-
-    @property
-    def has_rankings(self) -> bool:
-        """Whether the slice has rankings in the range."""
-        return bool(self.measures) and len(self.measures[0].series[0]) > 0
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The names of the lines of the charts; one without a name where all are together."""
-        return tuple(name_version(one.model, one.version) for one in self.extent.lines) or ("",)
-
-    @property
-    def newest_versions(self) -> tuple[Version, ...]:
-        """The versions that can be chosen: those that came last."""
-        return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
 
 
 def view_slices(monitor: Monitor, choice: Choice, slice_: Slice = ()) -> SlicesView:
@@ -175,16 +163,6 @@ def _view(monitor: Monitor, call: Call) -> SlicesView:
     return view_slices(monitor, Choice(**query), slice_)
 
 
-def _extras(_view: SlicesView) -> dict[str, object]:
-    return {
-        **WORDS,
-        "ranges": RANGE_NAMES,
-        "name_version": name_version,
-        "address_slice": address_slice,
-        "most_slices": MOST_SLICES,
-    }
-
-
 SLICES = Page(
     path="/slices",
     here="Overview",
@@ -192,6 +170,10 @@ SLICES = Page(
     summary="All slices by their contribution, or one slice over time.",
     view=_view,
     query=SlicesQuery,
-    extras=_extras,
+    extras=lambda _view: {
+        **WORDS_OVER_TIME,
+        "address_slice": address_slice,
+        "most_slices": MOST_SLICES,
+    },
 )
 PAGES = (SLICES,)

@@ -8,6 +8,7 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import read_span, to_datetime
+from rankscope.monitor.plain import list_rows
 from rankscope.monitor.server.api.causes import MOST_TRACED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.others import Waterfall
-    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
     from rankscope.output.table import Table
     from rankscope.trace.result import Cause, FoundSlice, Trace
@@ -139,17 +139,17 @@ class TraceView:
     @property
     def fallen(self) -> list[dict[str, Any]]:
         """The queries that changed most, a row each."""
-        return [] if self.trace is None else _list_rows(self.trace.fallen)
+        return [] if self.trace is None else list_rows(self.trace.fallen)
 
     @property
     def slices(self) -> list[dict[str, Any]]:
         """The slices that add most within them, a row each."""
-        return [] if self.trace is None else _list_rows(self.trace.slices)[:MOST_SLICES]
+        return [] if self.trace is None else list_rows(self.trace.slices)[:MOST_SLICES]
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
         """Return the first rows of a table."""
-        return _list_rows(table)[:MOST_SLICES]
+        return list_rows(table)[:MOST_SLICES]
 
     @staticmethod
     def amounts(lines: Sequence[CauseRow]) -> dict[str, float | None]:
@@ -205,10 +205,6 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         wrong=wrong,
         trace=trace,
     )
-
-
-def _list_rows(table: Table) -> list[dict[str, Any]]:
-    return [dict(zip(table.names, row, strict=True)) for row in table.rows()]
 
 
 def _read_spans(
@@ -284,10 +280,6 @@ FACTS = {
 }
 
 
-def _view(monitor: Monitor, call: Call) -> TraceView:
-    return view_trace(monitor, call.query)
-
-
 def _describe(field: str) -> str:
     side, part = field.split("_")
     return WORDS[part].format(side)
@@ -299,7 +291,7 @@ TRACE = Page(
     here="Trace",
     template="trace.html.j2",
     summary="Why a value changed between two spans.",
-    view=_view,
+    view=lambda monitor, call: view_trace(monitor, call.query),
     extras=lambda _view: {"facts": FACTS},
     is_trace=True,
     query=make_query(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import Counter
+from contextlib import nullcontext
 from functools import partial
 from threading import Lock
 
@@ -84,16 +85,11 @@ class Dispatcher:
             try:
                 query.refuse_secrets(request)
                 principal = await self._admit(endpoint, request)
-                if endpoint.scope is None:
-                    return await endpoint.answer(
-                        await self._read(endpoint, query, request, principal)
-                    )
                 turns = self._ingests if endpoint.scope == "ingest" else self._reads
                 # The caller is authenticated before anything of a body is read.
-                async with turns.take(principal.actor):
-                    return await endpoint.answer(
-                        await self._read(endpoint, query, request, principal)
-                    )
+                async with turns.take(principal.actor) if endpoint.scope else nullcontext():
+                    call = await self._read(endpoint, query, request, principal)
+                    return await endpoint.answer(call)
             except (RefusedRequestError, FileError) as error:
                 self._count(endpoint, request, error)
                 if getattr(error, "status", 0) == TOO_MANY:
@@ -102,11 +98,6 @@ class Dispatcher:
                 raise
 
         return answer
-
-    async def _admit(self, endpoint: Endpoint, request: Request) -> Principal:
-        if endpoint.kind == "form":
-            demand_own_page(request)
-        return await self._enter(endpoint, request)
 
     async def _read(
         self, endpoint: Endpoint, reader: QueryReader, request: Request, principal: Principal
@@ -131,7 +122,9 @@ class Dispatcher:
         if is_sender and isinstance(problem, RefusedRequestError):
             self._refusals.count(principal.project, problem.code)
 
-    async def _enter(self, endpoint: Endpoint, request: Request) -> Principal:
+    async def _admit(self, endpoint: Endpoint, request: Request) -> Principal:
+        if endpoint.kind == "form":
+            demand_own_page(request)
         if endpoint.scope is None:
             self._authenticator.pass_by(request)
             return ANONYMOUS

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from datetime import datetime, timedelta
 
-from rankscope.monitor.events.times import MICROSECOND, to_micros
+from rankscope.monitor.events.times import MICROSECOND, format_time
 from rankscope.output.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
 
@@ -25,16 +26,32 @@ def make_plain(held: object) -> Any:  # noqa: ANN401 - JSON
     if isinstance(held, float):
         return held if math.isfinite(held) else None
     if isinstance(held, datetime):
-        return to_micros(held)
+        return format_time(held)
     if isinstance(held, timedelta):
         return held // MICROSECOND
     if isinstance(held, Table):
-        return [make_plain(dict(zip(held.names, row, strict=True))) for row in held.rows()]
+        return make_plain(list_rows(held))
     if hasattr(held, "to_dict"):
         return make_plain(held.to_dict())
     if hasattr(held, "items"):
         return {str(name): make_plain(each) for name, each in held.items()}
     if isinstance(held, tuple | list | frozenset):
         return [make_plain(each) for each in held]
-    names: tuple[str, ...] = type(held).__match_args__  # type: ignore[attr-defined]  # of records
-    return {name: make_plain(getattr(held, name)) for name in names}
+    return write_record(held)
+
+
+def write_record(
+    made: object, names: Collection[str] = (), times: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return fields of a record (default: all) as JSON holds them; `times` are microseconds."""
+    found = {}
+    for name in names or type(made).__match_args__:  # type: ignore[attr-defined]  # of records
+        value = getattr(made, name)
+        is_time = name in times and value is not None
+        found[name] = format_time(value) if is_time else make_plain(value)
+    return found
+
+
+def list_rows(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table by the names of its columns."""
+    return [dict(zip(table.names, row, strict=True)) for row in table.rows()]
