@@ -12,7 +12,7 @@ from rankscope.cli.options import (
     add_threads_option,
 )
 from rankscope.cli.output import print_csv, print_json
-from rankscope.cli.parser import Once, OnceFlag, read_integer
+from rankscope.cli.parser import OnceFlag, read_integer
 from rankscope.errors import UsageError
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.output.text import format_value, show, show_lines
@@ -41,21 +41,18 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--p",
-        action=Once,
         metavar="P",
         default="0.9",
         help="persistence of rank-biased overlap, between 0 and 1 (default: 0.9)",
     )
     parser.add_argument(
         "--k",
-        action=Once,
         type=read_integer,
         metavar="K",
         help=f"depth of the overlap if no measures are chosen (default: {DEPTH})",
     )
     parser.add_argument(
         "--ties",
-        action=Once,
         choices=TIES,
         default="a",
         metavar="FORM",

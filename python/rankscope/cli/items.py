@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import rankscope as rs
 from rankscope.cli.files import read_columns
-from rankscope.cli.parser import Once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,21 +20,18 @@ def add_items_options(parser: Parser) -> None:
     group = parser.add_argument_group("Options for measures of recommended items")
     group.add_argument(
         "--history",
-        action=Once,
         metavar="FILE",
         help="interactions before the recommendations: a table with columns of users and items, or "
         "a file like the judgments; for Novelty, AvgPopularity, Serendipity and Miscalibration",
     )
     group.add_argument(
         "--items",
-        action=Once,
         metavar="FILE",
         help="table with a column of items, and their attributes in the others; for ILD, "
         "Miscalibration and AWRF",
     )
     group.add_argument(
         "--catalogue",
-        action=Once,
         metavar="FILE",
         help="the items that can be recommended: a table with a column of items, or a text file "
         "with one item in each line (default: those of --items, or else of --history); for "

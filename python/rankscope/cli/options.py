@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope import Interval
-from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -40,7 +40,6 @@ def add_measure_option(
     parser.add_argument(
         "-m",
         "--measure",
-        action=Once,
         default=default,
         required=is_required,
         metavar="MEASURE",
@@ -59,7 +58,6 @@ def add_policy_option(parser: argparse.ArgumentParser) -> None:
     """Add `--policy`."""
     parser.add_argument(
         "--policy",
-        action=Once,
         default="",
         metavar="FIELD=VALUE,...",
         help=f"how to handle cases in which tools differ; fields: {POLICY_FIELDS}",
@@ -70,7 +68,6 @@ def add_convention_option(parser: argparse.ArgumentParser) -> None:
     """Add `--convention`."""
     parser.add_argument(
         "--convention",
-        action=Once,
         metavar="NAME",
         help="compute measures as this library does, such as lightgbm; `rankscope conventions` "
         "lists them",
@@ -81,7 +78,6 @@ def add_interval_options(parser: argparse.ArgumentParser, default: float | None 
     """Add `--interval` and `--seed`."""
     parser.add_argument(
         "--interval",
-        action=Once,
         type=read_number,
         nargs="?",
         const=LEVEL,
@@ -92,7 +88,6 @@ def add_interval_options(parser: argparse.ArgumentParser, default: float | None 
     )
     parser.add_argument(
         "--seed",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="random seed for the bootstrap (default: 0)",
@@ -105,16 +100,13 @@ def add_limit_option(
     default: int | None = None,
 ) -> None:
     """Add `--limit`."""
-    parser.add_argument(
-        "--limit", action=Once, type=read_integer, default=default, metavar="N", help=help
-    )
+    parser.add_argument("--limit", type=read_integer, default=default, metavar="N", help=help)
 
 
 def add_duplicates_option(parser: argparse.ArgumentParser) -> None:
     """Add `--duplicates`."""
     parser.add_argument(
         "--duplicates",
-        action=Once,
         default="error",
         choices=("error", "first", "max"),
         metavar="RULE",
@@ -126,7 +118,6 @@ def add_encoding_option(parser: argparse.ArgumentParser) -> None:
     """Add `--encoding`."""
     parser.add_argument(
         "--encoding",
-        action=Once,
         default="utf-8",
         choices=("utf-8", "latin-1"),
         metavar="NAME",
@@ -138,7 +129,6 @@ def add_score_type_option(parser: argparse.ArgumentParser) -> None:
     """Add `--score-type`."""
     parser.add_argument(
         "--score-type",
-        action=Once,
         choices=("float64", "float32"),
         metavar="TYPE",
         help="precision in which scores are compared; trec_eval 9 uses float32 (default: float64)",
@@ -149,7 +139,6 @@ def add_threads_option(parser: argparse.ArgumentParser) -> None:
     """Add `--threads`."""
     parser.add_argument(
         "--threads",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="number of threads (default: all cores)",
@@ -160,14 +149,12 @@ def add_memory_options(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--memory` and `--spill-folder`."""
     parser.add_argument(
         "--memory",
-        action=Once,
         metavar="SIZE",
         help=f"memory that {what} may use, such as 1GiB (default: half of what is free); what "
         "exceeds it is written to temporary files",
     )
     parser.add_argument(
         "--spill-folder",
-        action=Once,
         metavar="FOLDER",
         help="folder for these files (default: the system's, which TMPDIR sets)",
     )

@@ -14,7 +14,7 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.comparison.estimates import CORRECTIONS
 from rankscope.comparison.result import NAMES, RANGES
 from rankscope.errors import UsageError
@@ -53,7 +53,6 @@ def add_arguments(parser: Parser) -> None:
     add_comparison_options(parser)
     parser.add_argument(
         "--test",
-        action=Once,
         default="permutation",
         choices=TESTS,
         metavar="TEST",
@@ -61,7 +60,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--correction",
-        action=Once,
         default="holm",
         choices=CORRECTIONS,
         metavar="NAME",
@@ -69,7 +67,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--margin",
-        action=Once,
         type=read_number,
         metavar="X",
         help="largest difference that does not matter; adds tests of non-inferiority and "
@@ -77,7 +74,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--permutations",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="number of random permutations (default: by the size of the data, up to 99999)",
@@ -109,18 +105,14 @@ def add_arguments(parser: Parser) -> None:
 
 def add_comparison_options(parser: ArgumentParser) -> None:
     """Add the options about runs, slices, clusters and intervals."""
-    parser.add_argument(
-        "--names", action=Once, metavar="NAME,...", help="short names of the runs, in order"
-    )
+    parser.add_argument("--names", metavar="NAME,...", help="short names of the runs, in order")
     parser.add_argument(
         "--baseline",
-        action=Once,
         metavar="NAME",
         help="run to compare all others with (default: compare all pairs)",
     )
     parser.add_argument(
         "--attributes",
-        action=Once,
         metavar="FILE",
         help="table with one row per query, for --by and --cluster",
     )
@@ -129,20 +121,17 @@ def add_comparison_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cluster",
-        action=Once,
         metavar="COLUMN",
         help="what queries depend within, such as user_id; intervals and tests then treat each "
         "cluster as one unit",
     )
     parser.add_argument(
         "--scores",
-        action=Once,
         metavar="COLUMN,...",
         help="columns of scores of a table, each of which is a run",
     )
     parser.add_argument(
         "--confidence",
-        action=Once,
         type=read_number,
         default=0.95,
         metavar="LEVEL",
@@ -150,7 +139,6 @@ def add_comparison_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--interval-method",
-        action=Once,
         default="auto",
         choices=("auto", "dense", "bounded", "t", "bca"),
         metavar="METHOD",
@@ -159,7 +147,6 @@ def add_comparison_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seed",
-        action=Once,
         type=read_integer,
         default=0,
         metavar="N",

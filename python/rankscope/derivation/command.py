@@ -14,7 +14,7 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, read_integer
+from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import add_table_options
 from rankscope.measures.splitting import split_measures
@@ -58,10 +58,9 @@ def add_arguments(parser: Parser) -> None:
         nargs="*",
         help="judgments and a run, or one table whose rows hold both; - reads standard input",
     )
-    parser.add_argument("--query", action=Once, metavar="ID", help="the query to explain")
+    parser.add_argument("--query", metavar="ID", help="the query to explain")
     parser.add_argument(
         "--grades",
-        action=Once,
         nargs="+",
         metavar="GRADE",
         help="grades in rank order, instead of files, such as 4 2 5 or A=4 B=2 C=5; - or ? means "
@@ -69,7 +68,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--ideal",
-        action=Once,
         nargs="+",
         metavar="GRADE",
         help="the grades of all judged documents (default: those of --grades)",
@@ -77,9 +75,7 @@ def add_arguments(parser: Parser) -> None:
     add_measure_option(
         parser, "nDCG, DCG, IDCG, CG, AP, RR, P or R (default: nDCG@10, or nDCG with --grades)"
     )
-    parser.add_argument(
-        "--k", action=Once, type=read_integer, metavar="N", help="cutoff of the measure"
-    )
+    parser.add_argument("--k", type=read_integer, metavar="N", help="cutoff of the measure")
     for name, text in {
         "gain": "gain of a grade: linear, exp2, binary, or a table such as [0,1,3,7] or {0:0,1:1}",
         "discount": "discount of a rank: log2, log, jk, reciprocal, linear, zipf, or weights such "
@@ -87,10 +83,9 @@ def add_arguments(parser: Parser) -> None:
         "base": "base of the logarithm with --discount log or jk, such as 2 or e",
         "s": "exponent of the rank with --discount zipf",
     }.items():
-        parser.add_argument(f"--{name}", action=Once, help=text, metavar=name.upper())
+        parser.add_argument(f"--{name}", help=text, metavar=name.upper())
     parser.add_argument(
         "--digits",
-        action=Once,
         type=read_integer,
         default=4,
         metavar="N",

@@ -12,7 +12,6 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import Once
 from rankscope.comparison.notes import describe_pair
 from rankscope.comparison.ranges import list_ranges
 from rankscope.difference.compute import diff_rankings
@@ -49,7 +48,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--query",
-        action=Once,
         metavar="ID",
         help="show one query: which documents moved, and what each move gained or lost",
     )

@@ -15,7 +15,7 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import list_reading
 from rankscope.inputs.recognition import name_path, shorten_names
@@ -47,7 +47,7 @@ def add_arguments(parser: Parser) -> None:
         help="judgments and runs to evaluate under each discount; - reads standard input",
     )
     parser.add_argument(
-        "--ranks", action=Once, type=read_integer, metavar="N", help="number of ranks (default: 10)"
+        "--ranks", type=read_integer, metavar="N", help="number of ranks (default: 10)"
     )
     add_measure_option(parser, "nDCG with a cutoff, to evaluate runs (default: nDCG@10)")
     parser.add_argument(
@@ -73,7 +73,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--clicks",
-        action=Once,
         metavar="LOG",
         help="table of shown documents with rank and click; adds the discount `clicks`, estimated "
         "from how often each rank is looked at",
@@ -83,13 +82,10 @@ def add_arguments(parser: Parser) -> None:
         ("click", "with the click, 0 or 1 (default: click)"),
         ("propensity", "with the probability that the document was shown at its rank"),
     ):
-        parser.add_argument(
-            f"--{role}", action=Once, metavar="COLUMN", help=f"column of LOG {text}"
-        )
+        parser.add_argument(f"--{role}", metavar="COLUMN", help=f"column of LOG {text}")
     parser.add_argument(
         "-o",
         "--output",
-        action=Once,
         metavar="FILE",
         help="write a plot of the discounts to this file, as .svg, .png or .pdf",
     )

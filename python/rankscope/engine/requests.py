@@ -61,8 +61,8 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
 def find_second(given: Measures, *, subtopics: bool | None = None) -> Second:
     """Return what judgments need to have beside query, document and grade."""
     measures = read_measures(given)[0]
-    by_subtopic = next((one for one in measures if one.row.subtopics), None)
-    by_stratum = next((one for one in measures if one.row.strata), None)
+    by_subtopic = next((measure for measure in measures if measure.row.subtopics), None)
+    by_stratum = next((measure for measure in measures if measure.row.strata), None)
     if by_stratum is not None and (by_subtopic is not None or subtopics):
         other = "subtopics=True" if by_subtopic is None else str(by_subtopic)
         raise MeasureError(

@@ -134,4 +134,6 @@ def _evaluate(
 
 def make_lines(measures: Sequence[PrintedColumns], order: list[int]) -> Lines:
     """Return lines and sums of measures over queries in an order."""
-    return Lines([(one.name, one.form, list(one.columns)) for one in measures], order)
+    return Lines(
+        [(measure.name, measure.form, list(measure.columns)) for measure in measures], order
+    )

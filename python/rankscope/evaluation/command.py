@@ -20,7 +20,7 @@ from rankscope.cli.options import (
     read_interval,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import OnceFlag
 from rankscope.engine.progress import ProgressBar
 from rankscope.engine.requests import find_second
 from rankscope.errors import UsageError
@@ -90,14 +90,12 @@ def add_arguments(parser: Parser) -> None:
     )
     table.add_argument(
         "--cluster",
-        action=Once,
         metavar="COLUMN",
         help="query attribute that makes queries depend on one another, such as the user; "
         "intervals are over its values",
     )
     table.add_argument(
         "--attributes",
-        action=Once,
         metavar="FILE",
         help="for judgments and runs: the table with one row per query that has the column of "
         "--cluster",

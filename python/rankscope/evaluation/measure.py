@@ -259,7 +259,9 @@ class _Caller:
         if (low, high) == ANY:
             return
         room = ROUNDING * max(1.0, *(abs(limit) for limit in self.limits if math.isfinite(limit)))
-        outside = next((one for one in values if one < low - room or one > high + room), None)
+        outside = next(
+            (value for value in values if value < low - room or value > high + room), None
+        )
         if outside is not None:
             raise ValueError(f"expected a value from {low:g} to {high:g}, found {outside:g}")
 

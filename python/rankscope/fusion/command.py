@@ -14,7 +14,7 @@ from rankscope.cli.options import (
     add_score_type_option,
     add_threads_option,
 )
-from rankscope.cli.parser import Once, read_integer, read_number
+from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.fusion.run import check_tag
 from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES
@@ -46,27 +46,23 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        action=Once,
         default="-",
         metavar="FILE",
         help="write the run to this file (default: -, standard output)",
     )
     parser.add_argument(
         "--method",
-        action=Once,
         metavar="NAME",
         help=f"how runs are fused; one of: {', '.join(METHODS)} (default: rrf; with --fit, "
         f"{FITTED})",
     )
     parser.add_argument(
         "--weights",
-        action=Once,
         metavar="W,W,...",
         help="weight of each run, in their order, such as 0.3,0.7 (default: 1 for each)",
     )
     parser.add_argument(
         "--normalize",
-        action=Once,
         metavar="SCALE",
         help="how scores are scaled before they are added; one of: "
         f"{', '.join(SCALES)} (default: {DEFAULT_SCALE})",
@@ -78,40 +74,34 @@ def add_arguments(parser: Parser) -> None:
     ):
         parser.add_argument(
             f"--{name}",
-            action=Once,
             type=read_number,
             metavar=name.upper(),
             help=f"the constant of {method} (default: {default})",
         )
     parser.add_argument(
         "--depth",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="number of documents to keep for each query (default: all)",
     )
     parser.add_argument(
         "--tag",
-        action=Once,
         metavar="NAME",
         help="name of the run, the last column (default: the method)",
     )
     parser.add_argument(
         "--fit",
-        action=Once,
         metavar="QRELS",
         help="judgments of the queries on which weights are fitted, with -m",
     )
     parser.add_argument(
         "-m",
         "--measure",
-        action=Once,
         metavar="MEASURE",
         help="measure that the weights improve, such as nDCG@10",
     )
     parser.add_argument(
         "--ties",
-        action=Once,
         choices=("doc_id", "doc_id_asc", "input"),
         default="doc_id",
         metavar="ORDER",

@@ -13,7 +13,7 @@ from rankscope.cli.files import (
 from rankscope.cli.items import add_items_options, list_items_files, read_items
 from rankscope.cli.options import add_convention_option, add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
-from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import FileError, UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.gate.file import GateFile, read_gate_file
@@ -70,14 +70,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--confidence",
-        action=Once,
         type=read_number,
         metavar="LEVEL",
         help="confidence level of the two-sided intervals (default: 0.95)",
     )
     parser.add_argument(
         "--interval-method",
-        action=Once,
         choices=("bounded", "dense", "t", "bca"),
         metavar="METHOD",
         help="what intervals of means promise; one of: bounded, dense, t, bca (default: bounded)",
@@ -91,38 +89,32 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--attributes",
-        action=Once,
         metavar="FILE",
         help="table with one row per query, for --by and --cluster",
     )
     parser.add_argument(
         "--cluster",
-        action=Once,
         metavar="COLUMN",
         help="what queries depend within, such as user_id; intervals then treat each cluster as "
         "one unit",
     )
     parser.add_argument(
         "--on-inconclusive",
-        action=Once,
         choices=("fail", "pass"),
         metavar="WHAT",
         help="what happens if the data don't decide (default: fail)",
     )
     parser.add_argument(
         "--seed",
-        action=Once,
         type=read_integer,
         default=0,
         metavar="N",
         help="random seed of the intervals",
     )
     parser.add_argument(
-        "--markdown", action=Once, metavar="FILE", help="also write a summary for a pull request"
+        "--markdown", metavar="FILE", help="also write a summary for a pull request"
     )
-    parser.add_argument(
-        "--junit", action=Once, metavar="FILE", help="also write JUnit XML, for CI servers"
-    )
+    parser.add_argument("--junit", metavar="FILE", help="also write JUnit XML, for CI servers")
     parser.add_argument(
         "--github",
         action=OnceFlag,

@@ -11,7 +11,7 @@ from rankscope.cli.options import (
     add_policy_option,
 )
 from rankscope.cli.output import print_csv, print_json
-from rankscope.cli.parser import Once, read_integer, read_number
+from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.settings.reading import Reading
@@ -56,36 +56,31 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--judges",
-        action=Once,
         nargs="+",
         metavar="COLUMN",
         help="columns of grades, one per judge, in a table with one row per document",
     )
     parser.add_argument(
         "--judge",
-        action=Once,
         metavar="COLUMN",
         help="column that names the judge, in a table with one row per judgment",
     )
     group = parser.add_argument_group("Options with a run")
-    group.add_argument("--run", dest="run_path", action=Once, metavar="RUN", help="the run")
+    group.add_argument("--run", dest="run_path", metavar="RUN", help="the run")
     group.add_argument(
         "--baseline",
-        action=Once,
         metavar="RUN",
         help="another run, to estimate the difference: the run minus this one",
     )
     add_measures_option(group, DEFAULT_MEASURES)  # type: ignore[arg-type]  # a group adds arguments, too
     group.add_argument(
         "--interval",
-        action=Once,
         type=read_number,
         metavar="LEVEL",
         help=f"confidence level of the intervals (default: {LEVEL})",
     )
     group.add_argument(
         "--method",
-        action=Once,
         choices=METHODS,
         help="promise of the intervals: `bounded` holds for all values with limits, `dense` is "
         "narrower and assumes that no rare value is missing; `auto` is bounded for measures with "
@@ -93,21 +88,18 @@ def add_arguments(parser: Parser) -> None:
     )
     group.add_argument(
         "--probabilities",
-        action=Once,
         metavar="TABLE",
         help="table with the columns `query` and `probability`: how likely it was that people "
         "were asked about a query (default: equally likely for all that differ)",
     )
     group.add_argument(
         "--draw",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="draw so many queries for people to judge, from those in which the runs differ",
     )
     group.add_argument(
         "--seed",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="random seed of the draw (default: 0)",

@@ -267,7 +267,11 @@ def _check_lake(coverage: Coverage) -> Finding:
 
 def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Finding:
     # Rankings that are not evaluated yet have no windows, and windows outlive what was deleted.
-    times = [one.last - one.last % HOUR for one in versions if one.environment == "production"]
+    times = [
+        version.last - version.last % HOUR
+        for version in versions
+        if version.environment == "production"
+    ]
     if quality.newest is not None:
         times.append(to_micros(quality.newest))
     if not times:

@@ -6,7 +6,7 @@ import rankscope as rs
 from rankscope.cli.files import add_file_options, refuse_stdin_twice
 from rankscope.cli.options import add_measure_option, add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
-from rankscope.cli.parser import Once, OnceFlag, read_number
+from rankscope.cli.parser import OnceFlag, read_number
 from rankscope.deferred import np
 from rankscope.difference.command import DEFAULT_MEASURE, compare
 from rankscope.evaluation.evaluating import refuse_diagnostics
@@ -36,7 +36,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--level",
-        action=Once,
         type=read_number,
         default=0.05,
         metavar="LEVEL",
@@ -44,7 +43,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--power",
-        action=Once,
         type=read_number,
         default=0.8,
         metavar="POWER",

@@ -14,7 +14,6 @@ from rankscope.cli.options import (
     add_measure_option,
 )
 from rankscope.cli.output import print_csv, print_json
-from rankscope.cli.parser import Once
 from rankscope.conventions import TABLE, find
 from rankscope.conventions.describe import (
     describe_forms,
@@ -64,14 +63,12 @@ def add_arguments(parser: Parser) -> None:
     add_measure_option(parser, "measure to compute (default: nDCG@10)")
     parser.add_argument(
         "--got",
-        action=Once,
         metavar="NUMBER",
         help="find the conventions that give this number, which another tool printed; the exit "
         "status is 1 if none does",
     )
     parser.add_argument(
         "--between",
-        action=Once,
         nargs=2,
         metavar=("A", "B"),
         help="show which rules, queries and documents make two conventions differ",

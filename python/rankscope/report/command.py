@@ -27,7 +27,7 @@ from rankscope.cli.options import (
     read_interval,
 )
 from rankscope.cli.output import print_notes
-from rankscope.cli.parser import Once, read_integer
+from rankscope.cli.parser import read_integer
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import (
@@ -69,7 +69,6 @@ def add_arguments(parser: Parser) -> None:
         "-o",
         "--output",
         dest="page",
-        action=Once,
         default=PAGE,
         metavar="FILE",
         help="file to write the report to; - writes it to standard output",
@@ -80,7 +79,6 @@ def add_arguments(parser: Parser) -> None:
     add_interval_options(parser, default=LEVEL)
     parser.add_argument(
         "--worst",
-        action=Once,
         type=read_integer,
         default=WORST,
         metavar="N",

@@ -216,7 +216,7 @@ def _evaluate(options: Namespace) -> None:
         _check_format(one.entry, options.Rel_info_format)
         if one.entry.takes == "cutoffs" and "." in one.text:
             notes.append(f"{one.entry.name}.{one.text}: trec_eval leaves out decimals of cutoffs")
-    needs_id = any(one.entry.name == "runid" for one in requests) and not options.nosummary
+    needs_id = any(request.entry.name == "runid" for request in requests) and not options.nosummary
     # These formats may read the run more than once.
     keeps_text = needs_id or options.Rel_info_format != "qrels"
     # Version 10 skips comments in all files.

@@ -22,7 +22,7 @@ def describe_differences(
 ) -> Iterator[str]:
     """Return what to tell about this evaluation."""
     options, found, qrels = known.options, known.found, known.qrels
-    names = {one.entry.name for one in requests}
+    names = {request.entry.name for request in requests}
     grades = [grade for grade in qrels.judgments.grades() if grade >= 0]
     missing = len(found.judged) - len(found.retrieved)
     if options.dialect == "10" and missing and not options.complete_rel_info_wanted:
@@ -47,12 +47,12 @@ def describe_differences(
 
 def _describe_rbp(requests: Sequence[Requested], grades: Sequence[float]) -> Iterator[str]:
     """Return what to tell about the scale of RBP."""
-    for one in requests:
-        if one.entry.name != "rbp":
+    for request in requests:
+        if request.entry.name != "rbp":
             continue
         by = "grades by the highest one of each query" if max(grades, default=0) > 1 else ""
-        if one.has_gains:
-            scale = rbp_scale(one, grades)
+        if request.has_gains:
+            scale = rbp_scale(request, grades)
             by = f"gains by the highest one, {scale:g}" if scale > 1 else ""
         if by:
             yield f"rbp divides {by}; trec_eval 10 scales them by variables that are never set"

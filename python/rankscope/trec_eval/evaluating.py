@@ -55,9 +55,9 @@ def evaluate_requests(
 ) -> tuple[list[Evaluated], QueryValues]:
     """Evaluate measures on a run."""
     wanted = [
-        (one, name, place, kernels)
-        for one in requests
-        for place, (name, kernels) in enumerate(_plan(one, qrels, options))
+        (request, name, place, kernels)
+        for request in requests
+        for place, (name, kernels) in enumerate(_plan(request, qrels, options))
     ]
     kernels = {repr(kernel): kernel for *_, several in wanted for kernel in several}
     counts_all = options.complete_rel_info_wanted

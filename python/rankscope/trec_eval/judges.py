@@ -66,10 +66,10 @@ def evaluate_judges(
 ) -> tuple[list[Evaluated], QueryValues]:
     """Evaluate measures for each judge, and average them over the judges of each query."""
     planned = [
-        (one, name, measure.kernel_spec())
-        for one in requests
-        if one.entry.format == "qrels_jg"
-        for name, measure in zip(one.names, _make_measures(one, options), strict=True)
+        (request, name, measure.kernel_spec())
+        for request in requests
+        if request.entry.format == "qrels_jg"
+        for name, measure in zip(request.names, _make_measures(request, options), strict=True)
     ]
     # Version 10 also evaluates if no query is in the run.
     found = run_kernels(judges.every, source, [parse("NumQ").kernel_spec()], options)

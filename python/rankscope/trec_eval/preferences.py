@@ -145,7 +145,7 @@ def evaluate_preferences(
     is_present = [start < end for start, end in pairwise(offsets)]
     judged = sorted(range(len(ids)), key=ids.__getitem__)
     retrieved = [query for query in judged if is_present[query]]
-    wanted = [one.entry for one in requests if one.entry.format == "prefs"]
+    wanted = [request.entry for request in requests if request.entry.format == "prefs"]
     columns = {entry.name: array("d", bytes(8 * len(ids))) for entry in wanted}
     for query in judged if needs_all else retrieved:
         documents = preferences.documents[query]

@@ -104,14 +104,14 @@ def _share_gains(requests: list[Requested]) -> list[Requested]:
 
     Those without parameters are printed with the parameters of the one before.
     """
-    given = [one for one in requests if one.entry.name in SHARING and one.text]
+    given = [request for request in requests if request.entry.name in SHARING and request.text]
     text, shared = "", []
-    for one in requests:
-        if given and one.entry.name in SHARING:
-            text = one.text or text
-            shared.append(Requested(one.entry, text, (), given[-1].pairs))
+    for request in requests:
+        if given and request.entry.name in SHARING:
+            text = request.text or text
+            shared.append(Requested(request.entry, text, (), given[-1].pairs))
         else:
-            shared.append(one)
+            shared.append(request)
     return shared
 
 

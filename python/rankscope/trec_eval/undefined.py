@@ -69,14 +69,14 @@ def kernels_needed(
     requests: Iterable[Requested], qrels: Qrels, options: Namespace
 ) -> Iterable[Kernel]:
     """Return the computations that `correct` needs."""
-    for one in requests:
-        name = one.entry.name
+    for request in requests:
+        name = request.entry.name
         if name == "rbp_resid":
             yield UNJUDGED
         elif name in INTERPOLATED and _can_be_empty(options):
             yield from (RETRIEVED, num_rel(options))
         elif name == "Rndcg":
-            yield from (num_rel(options), _gains(one, qrels, options))
+            yield from (num_rel(options), _gains(request, qrels, options))
 
 
 def correct(
@@ -111,7 +111,9 @@ def correct(
     columns = [values, *columns[1:]]
     if options.dialect == "10" and (name in CLEARED or entry == "unj"):
         absent = set(known.found.judged) - set(known.found.retrieved)
-        columns = [_map(one, lambda query: 0.0 if query in absent else None) for one in columns]
+        columns = [
+            _map(column, lambda query: 0.0 if query in absent else None) for column in columns
+        ]
     return columns
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import rankscope as rs
 from rankscope.cli.files import read_pairs
 from rankscope.cli.options import add_measures_option, add_policy_option
-from rankscope.cli.parser import Once, read_integer
+from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
 from rankscope.evaluation.command import DEFAULT_MEASURES
 from rankscope.measures.splitting import split_measures
@@ -28,24 +28,19 @@ def add_arguments(parser: Parser) -> None:
     add_measures_option(parser, DEFAULT_MEASURES)
     parser.add_argument(
         "--dialect",
-        action=Once,
         default="duckdb",
         metavar="NAME",
         help="dialect to write, one of: duckdb, postgres, bigquery, snowflake (default: duckdb)",
     )
-    parser.add_argument(
-        "--qrels", action=Once, metavar="TABLE", help="table of judgments (default: qrels)"
-    )
+    parser.add_argument("--qrels", metavar="TABLE", help="table of judgments (default: qrels)")
     parser.add_argument(
         "--run",
-        action=Once,
         metavar="TABLE",
         dest="retrieved",
         help="table of retrieved documents (default: run)",
     )
     parser.add_argument(
         "--table",
-        action=Once,
         metavar="TABLE",
         help="one table whose rows hold both grades and scores or ranks",
     )
@@ -68,14 +63,12 @@ def add_arguments(parser: Parser) -> None:
     add_policy_option(parser)
     parser.add_argument(
         "--duplicates",
-        action=Once,
         choices=("error", "max"),
         metavar="RULE",
         help="what to do if a document appears twice in a query (default: error)",
     )
     parser.add_argument(
         "--depth",
-        action=Once,
         type=read_integer,
         default=1000,
         metavar="N",
@@ -83,7 +76,6 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--statement",
-        action=Once,
         default="means",
         choices=STATEMENTS,
         metavar="NAME",

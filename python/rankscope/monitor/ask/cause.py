@@ -306,11 +306,11 @@ def _count(span: Span, versions: Sequence[Version]) -> float:
     if time is None:
         return 0.0
     return sum(
-        one.rankings
-        * max(min(one.last + 1, time[1]) - max(one.first, time[0]), 0)
-        / (one.last + 1 - one.first)
-        for one in versions
-        if one.environment == span.environment and one.may_be(span.model, span.version)
+        version.rankings
+        * max(min(version.last + 1, time[1]) - max(version.first, time[0]), 0)
+        / (version.last + 1 - version.first)
+        for version in versions
+        if version.environment == span.environment and version.may_be(span.model, span.version)
     )
 
 

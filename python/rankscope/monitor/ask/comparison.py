@@ -178,9 +178,11 @@ def find_pair(
     These are the newest version and, of those before it, the newest one that served with it.
     """
     listed = [
-        one
-        for one in versions
-        if not one.folded and OTHER not in {one.model, one.version} and model in {None, one.model}
+        version
+        for version in versions
+        if not version.folded
+        and OTHER not in {version.model, version.version}
+        and model in {None, version.model}
     ]
     for at in range(len(listed) - 1, -1, -1):
         later = listed[at]
@@ -286,9 +288,11 @@ def _check_names(
     versions: Sequence[Version], *, model: str | None, named: Sequence[str | None]
 ) -> None:
     known = {
-        "model": (dict.fromkeys(one.model for one in versions), (model,)),
+        "model": (dict.fromkeys(version.model for version in versions), (model,)),
         "version": (
-            dict.fromkeys(one.version for one in versions if model in {None, one.model}),
+            dict.fromkeys(
+                version.version for version in versions if model in {None, version.model}
+            ),
             named,
         ),
     }

@@ -127,7 +127,7 @@ def _find_newest(
     store: StoreReader, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
 ) -> int | None:
     """Find the start of the newest hour that has rankings of production."""
-    newest = max((one.key.start for one in cells), default=None)
+    newest = max((cell.key.start for cell in cells), default=None)
     if newest is None:
         return None
     rows = store.cells(project, digest, newest, until, slice=name_place(()))

@@ -154,7 +154,7 @@ def make_all_series(
     The cells of a window are added up once, however many measures there are.
     """
     length = read_length(every)
-    shown = [one for one in cells if one.key.environment == "production"]
+    shown = [cell for cell in cells if cell.key.environment == "production"]
     made = []
     for model, version in parts:
         buckets: dict[int, list[StoredCell]] = {}
@@ -190,7 +190,7 @@ def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tup
     """Sum the cells of a window, and return what `SUMMED` lists, by measure."""
     check_deadline()
     total, spread = add_cells(cells)
-    is_final = all(one.key.is_mature for one in cells)
+    is_final = all(cell.key.is_mature for cell in cells)
     counts = [total.tally(name) for name in COUNTED]
     columns, means = name_columns(definition), total.means()
     found = {}
@@ -221,15 +221,15 @@ def tabulate_slices(
     at = name_columns(definition).index(name)
     number = [each.name for each in definition.measures].index(name)
     found: dict[Slice, list[StoredCell]] = {}
-    for one in cells:
-        key = one.key
+    for cell in cells:
+        key = cell.key
         if (
             key.environment == "production"
             and key.slice
             and model in {None, key.model}
             and version in {None, key.version}
         ):
-            found.setdefault(key.slice, []).append(one)
+            found.setdefault(key.slice, []).append(cell)
     rows = []
     for place, members in found.items():
         check_deadline()

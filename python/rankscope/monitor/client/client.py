@@ -275,8 +275,14 @@ class Client(Hinted):
         except RefusedError as error:
             given = error
         read = self._reader.read_rankings if path == RANKINGS else self._reader.read_labels
-        for one in read([given], now=now).rejections:
-            refused = RefusedError(one.where, one.expected, one.found, code=one.code, hint=one.hint)
+        for rejection in read([given], now=now).rejections:
+            refused = RefusedError(
+                rejection.where,
+                rejection.expected,
+                rejection.found,
+                code=rejection.code,
+                hint=rejection.hint,
+            )
             refused.message = f"{_name(path, event)}: {refused.message}"
             raise refused
         return line

@@ -164,7 +164,7 @@ def _read_answer(
         mismatches = tuple(str(one["message"]) for one in told.get("mismatches", ()))
     except (ValueError, TypeError, KeyError, RecursionError, AttributeError):
         return {}, (), ()
-    is_whole = all(one.get("status") in SENT_STATUSES for one in items)
+    is_whole = all(item.get("status") in SENT_STATUSES for item in items)
     return counts, items if is_whole else (), mismatches
 
 

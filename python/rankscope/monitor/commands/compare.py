@@ -98,14 +98,14 @@ def _ask(options: Namespace) -> Mapping[str, Any]:
 def _tabulate(days: list[dict[str, Any]]) -> Table:
     return Table(
         {
-            "day": [one["day"][:10] for one in days],
-            **{name: [one[name] for one in days] for name in COLUMNS},
+            "day": [day["day"][:10] for day in days],
+            **{name: [day[name] for day in days] for name in COLUMNS},
             **{
-                f"{name} {side}": [one[name][at] for one in days]
+                f"{name} {side}": [day[name][at] for day in days]
                 for name in ("users", "rankings")
                 for at, side in enumerate(("old", "new"))
             },
-            "final": ["yes" if one["is_final"] else "no" for one in days],
+            "final": ["yes" if day["is_final"] else "no" for day in days],
         }
     )
 

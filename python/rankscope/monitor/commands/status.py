@@ -80,12 +80,12 @@ def run_status(options: Namespace) -> int:
         [series] = monitor.all_series([(None, options.version)], every=options.every)
         baseline = monitor.baseline()
         rows = [_find_newest(series[measure], baseline) for measure in monitor.measures]
-        versions = [write_record(one) for one in monitor.versions()]
+        versions = [write_record(version) for version in monitor.versions()]
         mismatches = monitor.mismatches()
     if options.json:
         moment = None if as_of is None else format_time(as_of)
         said = {"as_of": moment, "values": rows, "versions": versions}
-        print_json(said | {"mismatches": [one.to_dict() for one in mismatches]})
+        print_json(said | {"mismatches": [mismatch.to_dict() for mismatch in mismatches]})
         return 0
     if not any(row["folded"] for row in versions):
         versions = [{name: row[name] for name in row if name != "folded"} for row in versions]

@@ -173,7 +173,9 @@ class BaselineSample:
             ]
             codes = {place: code for code, place in enumerate(dict.fromkeys(places))}
             groups = np.array([codes[place] for place in places], dtype=np.int64)[at]
-            counts = [np.bincount(groups, ~np.isnan(one), len(codes)).tolist() for one in columns]
+            counts = [
+                np.bincount(groups, ~np.isnan(column), len(codes)).tolist() for column in columns
+            ]
             packed = _core.sum_groups(groups, columns, len(codes))
             for (place, code), sums in zip(codes.items(), packed, strict=True):
                 totals = _core.round_sums(sums)

@@ -148,7 +148,7 @@ class SpreadSums:
         self._sums.take(
             places[groups],
             [chunk.user_ids, chunk.query_keys, chunk.ranking_ids],
-            [one.value for one in evaluated.values.measures],
+            [measure.value for measure in evaluated.values.measures],
         )
         last = keys[int(groups[-1])].start
         self._close([key for key in self._open if key.start < last])

@@ -100,8 +100,8 @@ def sum_day(
         tuple(starts),
         tuple(summed.rankings.tolist()),
         (
-            *(pack_cell(HOUR, one) for one in summed.cells),
-            *(pack_cell(DAY, one) for one in add_hours(day, cells)),
+            *(pack_cell(HOUR, cell) for cell in summed.cells),
+            *(pack_cell(DAY, hour) for hour in add_hours(day, cells)),
         ),
         tuple(summed.pack(foldings)),
     )
@@ -162,13 +162,13 @@ def add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
             rankings[day, key.environment, key.model, key.version] += cell.tally("rankings")
     foldings = _choose(rankings)
     found: dict[Key, list[StoredCell]] = {}
-    for one in hours:
-        key = one.key._replace(start=day)
+    for hour in hours:
+        key = hour.key._replace(start=day)
         folding = foldings.get((day, key.environment))
         if folding is not None:
             model, version = folding.place(key.model, key.version)
             key = key._replace(model=model, version=version)
-        found.setdefault(key, []).append(one)
+        found.setdefault(key, []).append(hour)
     for key, members in found.items():
         yield StoredCell(key, *add_cells(members))
 

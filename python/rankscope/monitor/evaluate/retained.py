@@ -86,7 +86,7 @@ def _make_converter(old: Configuration, new: Configuration) -> Callable[[CellRow
     columns = {name: at for at, name in enumerate(name_columns(old.definition))}
     places = [columns.get(name) for name in name_columns(new.definition)]
     measures = {one.name: at for at, one in enumerate(old.definition.measures)}
-    spreads = [measures.get(one.name) for one in new.definition.measures]
+    spreads = [measures.get(measure.name) for measure in new.definition.measures]
 
     def convert(row: CellRow) -> CellRow:
         key, cell, spread = unpack_cell(row)

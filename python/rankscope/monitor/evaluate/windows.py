@@ -212,7 +212,7 @@ class Grouping:
             things: Iterable[Any] = (
                 self._slicing.place(contexts, name)
                 if name
-                else ((one.environment, one.model, one.version) for one in contexts)
+                else ((context.environment, context.model, context.version) for context in contexts)
             )
             codes = [places.setdefault(thing, len(places)) for thing in things]
             self._of_contexts[name][new] = codes

@@ -254,7 +254,7 @@ class _Walk:
     def _save(self, store: Store | None, moment: int) -> bool:
         """Store what was concluded by a moment, unless somebody has changed a rule meanwhile."""
         unsaved = self._unsaved
-        touched = {one.rule for one in unsaved.incidents}
+        touched = {incident.rule for incident in unsaved.incidents}
         is_end = moment == self._now
         runs = [
             run

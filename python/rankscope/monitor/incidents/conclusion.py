@@ -91,7 +91,7 @@ def find_next(incidents: Iterable[Incident], checks: Sequence[Check]) -> datetim
         check = by_rule.get(incident.rule)
         moments += [find_timer(incident)]
         moments += [None if check is None else _find_reminder(incident, check)]
-    return min((one for one in moments if one is not None), default=None)
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _find_reminder(incident: Incident, check: Check) -> datetime | None:

@@ -95,17 +95,17 @@ def share_causes(turns: Sequence[Turn], known: Mapping[str, Incident], now: date
             and one.is_active
             and one.kind == "quality"
         ]
-        causes = [one.cause for one in parts if one.cause is not None]
+        causes = [part.cause for part in parts if part.cause is not None]
         if not causes:
             continue
         best = min(causes, key=_rank)
         is_everywhere = not _read_slice(best)
-        for one in parts:
-            fits = is_everywhere or explains(_read_slice(best), one.slice)
-            if not fits or one.cause == best:
+        for part in parts:
+            fits = is_everywhere or explains(_read_slice(best), part.slice)
+            if not fits or part.cause == best:
                 continue
-            name = one.incident_id
-            told = replace(one, cause=best, updated=now)
+            name = part.incident_id
+            told = replace(part, cause=best, updated=now)
             turn = changed.get(name)
             changed[name] = Turn(told) if turn is None else replace(turn, incident=told)
     return list(changed.values())

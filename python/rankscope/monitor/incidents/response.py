@@ -155,7 +155,7 @@ def _name_recipients(
 
     Which channels the operator has defined is known only where notifications are delivered.
     """
-    notices = sorted({told.notice_id for one in incidents for told in one.notified})
+    notices = sorted({told.notice_id for incident in incidents for told in incident.notified})
     recipients: dict[str, list[str]] = {}
     for at in range(0, len(notices), AT_ONCE):
         for notice, channel, status, _ in store.list_recipients(
@@ -164,7 +164,9 @@ def _name_recipients(
             to = recipients.setdefault(notice, [])
             if status in SENT and channel != OPERATOR:
                 to.append(channel)
-    return tuple(replace(one, notified=_spread(one.notified, recipients)) for one in incidents)
+    return tuple(
+        replace(incident, notified=_spread(incident.notified, recipients)) for incident in incidents
+    )
 
 
 def _spread(

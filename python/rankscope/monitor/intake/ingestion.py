@@ -126,7 +126,7 @@ class Ingested:
             "reasons": dict(self.reasons),
             "notes": dict(self.notes),
             "unknown_fields": dict(self.unknown),
-            "mismatches": [one.to_dict() for one in self.mismatches],
+            "mismatches": [mismatch.to_dict() for mismatch in self.mismatches],
             "refused": [one.to_dict() for one in self.refused],
         }
 
@@ -444,7 +444,9 @@ class Ingestion:
 
     def _choose_attributes(self, names: Collection[str]) -> list[str]:
         """Choose the columns of a table that are attributes."""
-        return [one for one in self._attributes if self._is_strict or one in names]
+        return [
+            attribute for attribute in self._attributes if self._is_strict or attribute in names
+        ]
 
     def _are_together(self, file: EventFile, name: str) -> bool:
         from rankscope.inputs.open_column import decode  # noqa: PLC0415 - tables need it

@@ -228,10 +228,10 @@ class _Scanner:
                 return self._scan(listed)
             except (FileError, InputError) as error:
                 found = [
-                    (kind, one)
+                    (kind, file)
                     for kind, files in listed.items()
-                    for one in files
-                    if _concerns(error, one) and (kind, one) not in self._errors
+                    for file in files
+                    if _concerns(error, file) and (kind, file) not in self._errors
                 ]
                 if not found:
                     raise
@@ -239,16 +239,18 @@ class _Scanner:
                 self._errors.update(dict.fromkeys(found, error))
 
     def _scan(self, listed: Mapping[Kind, Sequence[DataFile]]) -> Scan:
-        known = {(one.kind, one.file.path): one for one in self._store.lake_files(self._project)}
-        present = {(kind, one.path) for kind, files in listed.items() for one in files}
+        known = {
+            (file.kind, file.file.path): file for file in self._store.lake_files(self._project)
+        }
+        present = {(kind, file.path) for kind, files in listed.items() for file in files}
         removed = [one for key, one in known.items() if key not in present]
         fresh: list[tuple[Kind, DataFile]] = [
-            (kind, one)
+            (kind, file)
             for kind, files in listed.items()
-            for one in files
-            if (kind, one.path) not in known
-            or known[kind, one.path].file != one
-            or (kind, one) in self._errors
+            for file in files
+            if (kind, file.path) not in known
+            or known[kind, file.path].file != file
+            or (kind, file) in self._errors
         ]
         if not fresh and not removed:
             left_out = tuple(one.fault for one in known.values() if one.fault is not None)
@@ -268,7 +270,7 @@ class _Scanner:
         before = {one.start: one for one in self._store.lake_hours(self._project)}
         gone = [*removed, *replaced]
         hours.update(start for start in before if self._had_rows(start, gone))
-        new_labels = [one for one in files if one.kind == "labels" and one.fault is None]
+        new_labels = [file for file in files if file.kind == "labels" and file.fault is None]
         moved = {start for one in read for start in one.hours}
         gone_rankings = [one for one in gone if one.kind == "rankings"]
         moved.update(start for start in before if self._had_rows(start, gone_rankings))
@@ -325,7 +327,7 @@ class _Scanner:
     def _check_some(self, files: Sequence[KnownFile]) -> None:
         """Raise an error if all files of rankings or of labels are left out: values are kept."""
         for kind in self._reader.tables:
-            faults = [one.fault for one in files if one.kind == kind]
+            faults = [file.fault for file in files if file.kind == kind]
             if None in faults:
                 continue
             for (of, _), error in self._errors.items():
@@ -356,7 +358,7 @@ class _Scanner:
             return found
         from rankscope.monitor.store.lake.repeats import RepeatFinder  # noqa: PLC0415 - needs Arrow
 
-        rankings = [one for one in files if one.kind == "rankings"]
+        rankings = [file for file in files if file.kind == "rankings"]
         finder = RepeatFinder(self._reader, rankings, before.keys() | moved, within, self._threads)
         for start, others in finder.find(moved).items():
             found.setdefault(start, set()).update(others)
@@ -370,15 +372,17 @@ class _Scanner:
         near = {
             start
             for start in hours
-            if any(one.overlaps(start - lake.early, start + HOUR + lake.reach) for one in labels)
+            if any(
+                label.overlaps(start - lake.early, start + HOUR + lake.reach) for label in labels
+            )
         }
         if not near:
             return set()
         ids = self._reader.label_ids(labels)
         there = [
-            one
-            for one in files
-            if one.kind == "rankings" and any(one.overlaps(at, at + HOUR) for at in near)
+            file
+            for file in files
+            if file.kind == "rankings" and any(file.overlaps(at, at + HOUR) for at in near)
         ]
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
             found = pool.map(partial(self._reader.find_hours, ids=ids), there)
@@ -395,8 +399,8 @@ class _Scanner:
 
         The rankings of hours that are in `earlier` may be in earlier hours, too.
         """
-        rankings = [one for one in files if one.kind == "rankings"]
-        labels = [one for one in files if one.kind == "labels"]
+        rankings = [file for file in files if file.kind == "rankings"]
+        labels = [file for file in files if file.kind == "labels"]
         contexts = self._store.contexts(self._project)
         notes: Counter[str] = Counter()
 

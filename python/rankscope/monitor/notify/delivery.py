@@ -102,12 +102,14 @@ class Deliverer:
                 # The webhook is one of the project, the others are the same for all projects.
                 owner = letter.project if letter.channel == WEBHOOK else ""
                 groups.setdefault((owner, letter.channel), []).append(letter)
-        return tried + sum(_run_together(partial(self._deliver, one) for one in groups.values()))
+        return tried + sum(
+            _run_together(partial(self._deliver, group) for group in groups.values())
+        )
 
     def _expand(self, letter: OutboxRow) -> None:
         """Let a notification wait for each channel of the operator that takes its severity."""
         severity = "critical" if is_critical(letter.body) else "warning"
-        names = [one.name for one in self._channels.channels if one.takes(severity)]
+        names = [channel.name for channel in self._channels.channels if channel.takes(severity)]
         self._store.expand_notification(letter, names)
 
     def _deliver(self, letters: Sequence[OutboxRow]) -> int:
@@ -215,7 +217,7 @@ class Deliverer:
 def is_critical(body: str) -> bool:
     """Whether a notification is about a critical incident."""
     incidents = json.loads(body).get("incidents", ())
-    return any(one["severity"] == "critical" for one in incidents)
+    return any(incident["severity"] == "critical" for incident in incidents)
 
 
 def _run_together(works: Iterable[Callable[[], int]]) -> list[int]:

@@ -49,7 +49,7 @@ def list_channel_states(
     store: StoreReader, project: str, channels: Channels, services: Mapping[str, str]
 ) -> tuple[ChannelState, ...]:
     """List the channels of a project: the log, its webhook, and those of the operator."""
-    deliveries = {one.channel: one for one in store.list_channel_deliveries(project)}
+    deliveries = {delivery.channel: delivery for delivery in store.list_channel_deliveries(project)}
     found = [_make_state(LOG, "log", deliveries)]
     if find_webhook(store, project) is not None:
         found.append(_make_state(WEBHOOK, "webhook", deliveries))

@@ -103,7 +103,7 @@ class Collector:
                 raise
             return
         measures = self._monitor.configuration.definition.measures
-        yield from _tell_values([one for each in found for one in each.windows], measures)
+        yield from _tell_values([window for each in found for window in each.windows], measures)
         yield from _tell_folded(self._monitor, found)
         yield from _tell_baseline(self._monitor)
         yield from _tell_progress(self._monitor)
@@ -200,14 +200,14 @@ def _tell_values(windows: Sequence[WindowMetrics], measures: Sequence[Measure]) 
         own = [measure for measure in measures if _family(measure) == family]
         for column, (ending, text) in VALUES.items():
             rows = (
-                ([*_names(measure), *one.place], one.read(column, measure.name))
-                for one in windows
+                ([*_names(measure), *window.place], window.read(column, measure.name))
+                for window in windows
                 for measure in own
             )
             yield from _gauge(f"{family}{ending}", text, ["measure", "k", *PLACE], rows)
     # The same for all measures, told once.
     for name, (text, read) in SHARED.items():
-        rows = ((one.place, read(one)) for one in windows)
+        rows = ((window.place, read(window)) for window in windows)
         yield from _gauge(name, text, PLACE, rows, is_optional=False)
 
 

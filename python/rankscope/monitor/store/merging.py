@@ -183,12 +183,12 @@ def concatenate(chunks: Sequence[Chunk]) -> Chunk:
         _join([chunk.query_keys for chunk in chunks]),
         _join([chunk.user_ids for chunk in chunks]),
         ItemColumns(
-            _join_offsets([one.offsets for one in items]),
-            _join([one.doc_ids for one in items]),
-            np.concatenate([one.ranks for one in items]),
-            np.concatenate([one.scores for one in items]),
-            np.concatenate([one.relevance for one in items]),
-            _concatenate_all([one.is_tied for one in items]),
+            _join_offsets([item.offsets for item in items]),
+            _join([item.doc_ids for item in items]),
+            np.concatenate([item.ranks for item in items]),
+            np.concatenate([item.scores for item in items]),
+            np.concatenate([item.relevance for item in items]),
+            _concatenate_all([item.is_tied for item in items]),
         ),
         labels,
         _join_all(event_ids),
@@ -199,20 +199,20 @@ def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) ->
     """Join labels end to end."""
     places: dict[tuple[str, ...], int] = {}
     codes = []
-    for one in pieces:
-        known = [places.setdefault(name, len(places)) for name in one.names]
-        codes.append(np.array(known, dtype=np.int64)[one.codes] if known else one.codes)
+    for piece in pieces:
+        known = [places.setdefault(name, len(places)) for name in piece.names]
+        codes.append(np.array(known, dtype=np.int64)[piece.codes] if known else piece.codes)
     return LabelColumns(
         np.concatenate([one.rankings + start for one, start in zip(pieces, starts, strict=True)]),
-        _join([one.doc_ids for one in pieces]),
-        np.concatenate([one.times for one in pieces]),
-        np.concatenate([one.kinds for one in pieces]),
+        _join([piece.doc_ids for piece in pieces]),
+        np.concatenate([piece.times for piece in pieces]),
+        np.concatenate([piece.kinds for piece in pieces]),
         tuple(places),
         np.concatenate(codes),
-        np.concatenate([one.values for one in pieces]),
-        _join_all([one.event_ids for one in pieces]),
-        _concatenate_all([one.seqs for one in pieces]),
-        _concatenate_all([one.positions for one in pieces]),
+        np.concatenate([piece.values for piece in pieces]),
+        _join_all([piece.event_ids for piece in pieces]),
+        _concatenate_all([piece.seqs for piece in pieces]),
+        _concatenate_all([piece.positions for piece in pieces]),
     )
 
 

@@ -88,7 +88,7 @@ class EventConformance:
     def test_a_batch_may_contain_an_event_twice(self, opened: Open) -> None:
         with opened() as store:
             outcomes = store.append("music", [make_ranking(1), make_ranking(1)])
-            assert [(one.status, one.seq) for one in outcomes] == [
+            assert [(outcome.status, outcome.seq) for outcome in outcomes] == [
                 ("accepted", 1),
                 ("duplicate", 1),
             ]
@@ -132,8 +132,8 @@ class EventConformance:
         other = replace(same, event_id="third", time=9)
         with opened() as store:
             outcomes = store.append("music", [first, same, other])
-            assert [one.status for one in outcomes] == ["accepted", "duplicate", "conflict"]
-            assert [one.seq for one in outcomes] == [1, 1, 1]
+            assert [outcome.status for outcome in outcomes] == ["accepted", "duplicate", "conflict"]
+            assert [outcome.seq for outcome in outcomes] == [1, 1, 1]
 
     def test_a_ranking_with_the_id_of_a_label_is_a_conflict(self, opened: Open) -> None:
         ranking = replace(make_ranking(1), event_id="ranking-1")

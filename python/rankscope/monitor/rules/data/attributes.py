@@ -47,7 +47,7 @@ MISSING_SPANS = (1, 3, 6, 12, 24)
 
 def find_values(traffic: Traffic) -> list[Segment]:
     """Find the values that are watched, the ones with the most rankings."""
-    steady = {one: traffic.find_steady(one) for one in traffic.counts if one.is_named}
+    steady = {count: traffic.find_steady(count) for count in traffic.counts if count.is_named}
     sizes = {one: usual.daily for one, usual in steady.items() if usual is not None}
     largest = sorted(sizes, key=lambda segment: (-sizes[segment], segment))[:MOST_VALUES]
     return sorted(largest)

@@ -32,17 +32,17 @@ def check_data(
 ) -> tuple[list[Finding], WatchProgress]:
     """Check the data of a project as of the end of an hour."""
     before, findings = _begin(reader, rule, progress, moment)
-    known = {one.key: one for one in before.anomalies}
+    known = {anomaly.key: anomaly for anomaly in before.anomalies}
     check = HourCheck(reader, rule, before, moment)
     check.run()
     after = check.progress
-    found = {one.key for one in after.anomalies}
+    found = {anomaly.key for anomaly in after.anomalies}
     findings += [
         _recover(one, is_accepted=key in check.accepted)
         for key, one in known.items()
         if key not in found
     ]
-    findings += [_conclude(one, "bad", one.reason) for one in after.anomalies]
+    findings += [_conclude(anomaly, "bad", anomaly.reason) for anomaly in after.anomalies]
     if after.waits:
         reason = f"The data are watched from {describe_time(after.waits)} on, after "
         findings.append(
@@ -68,7 +68,7 @@ def summarize(known: WatchProgress | None) -> tuple[State, str]:
     if known is None:
         return "INSUFFICIENT", "no hour is final yet"
     if known.anomalies:
-        return "ALERT", " ".join(one.reason for one in known.anomalies[:3])
+        return "ALERT", " ".join(anomaly.reason for anomaly in known.anomalies[:3])
     if known.waits:
         return "INSUFFICIENT", (
             f"watched from {describe_time(known.waits)} on, after {FEWEST_DAYS} days to compare "
@@ -88,10 +88,14 @@ def _begin(
     basis = sha256(reader.configuration.digest).hexdigest()[:16]
     gone: list[Finding] = []
     if known is not None:
-        off = [one for one in known.anomalies if known.basis != basis or not is_watched(rule, one)]
+        off = [
+            anomaly
+            for anomaly in known.anomalies
+            if known.basis != basis or not is_watched(rule, anomaly)
+        ]
         gone = [_conclude(one, "good", "This is no longer watched in this way.") for one in off]
         if known.basis == basis:
-            kept = tuple(one for one in known.anomalies if one not in off)
+            kept = tuple(anomaly for anomaly in known.anomalies if anomaly not in off)
             return replace(known, anomalies=kept), gone
     window = reader.window
     day = (moment - window) // DAY * DAY - labels.DAYS * DAY

@@ -33,11 +33,11 @@ def watch_names(reader: Counts, moment: int) -> list[Anomaly]:
     found: dict[Segment, Mismatch] = {}
     expected = reader.configuration.expected
     mismatches = reader.find_mismatches(moment - DAY, moment)
-    unknown = sum(one.count for one in mismatches if one.kind == "unknown_label")
-    for one in mismatches:
-        segment = _find_segment(one, expected, is_alone=unknown >= one.of)
+    unknown = sum(mismatch.count for mismatch in mismatches if mismatch.kind == "unknown_label")
+    for mismatch in mismatches:
+        segment = _find_segment(mismatch, expected, is_alone=unknown >= mismatch.of)
         if segment is not None:
-            found.setdefault(segment, one)
+            found.setdefault(segment, mismatch)
     return [
         Anomaly(
             kind="names",

@@ -151,9 +151,9 @@ class HourCheck:
         What they lack is known, and must not hide that others lack something, too.
         """
         known = {
-            one.segment
-            for one in self.progress.anomalies
-            if one.segment in self.models and one.kind not in OF_LABELS
+            anomaly.segment
+            for anomaly in self.progress.anomalies
+            if anomaly.segment in self.models and anomaly.kind not in OF_LABELS
         }
         return self.traffic.without(known - {segment})
 
@@ -337,7 +337,7 @@ def _watch_names(check: HourCheck) -> None:
     if not facts.is_due(check.reader, check.moment, is_first=is_first):
         return
     found = {one.segment: one for one in facts.watch_names(check.reader, check.moment)}
-    kept = {one.segment for one in check.progress.restarts if one.kind == "names"}
+    kept = {restart.segment for restart in check.progress.restarts if restart.kind == "names"}
     for known in check.progress.anomalies:
         if known.kind == "names" and known.segment not in found:
             check.end(known)

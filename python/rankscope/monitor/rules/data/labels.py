@@ -81,7 +81,7 @@ def watch_labels(
 ) -> tuple[Rate, ...] | None:
     """Return the kinds of labels of which a day has too few or too many; `None` if unknown."""
     days = _find_days(progress, "labels", segment)
-    kinds = sorted({kind for one in days for row in one.labels.values() for kind in row})
+    kinds = sorted({kind for day in days for row in day.labels.values() for kind in row})
     size = _add(today.rankings, segment)
     if len(days) < FEWEST_DAYS or not kinds or not size:
         return None
@@ -117,7 +117,9 @@ def watch_relevance(
 def find_left(progress: WatchProgress, segment: Segment, today: RateDay) -> float:
     """Return which part of the usual labels came of a segment, 1 at most."""
     lost = {
-        one.segment: 1 - min(1.0, one.ratio) for one in progress.anomalies if one.kind == "labels"
+        anomaly.segment: 1 - min(1.0, anomaly.ratio)
+        for anomaly in progress.anomalies
+        if anomaly.kind == "labels"
     }
     own = max(lost.get(segment, 0.0), lost.get(TOTAL, 0.0))
     if segment != TOTAL:
@@ -227,11 +229,11 @@ def is_silence_over(traffic: Traffic, anomaly: Anomaly) -> bool:
 def _expect_unlabelled(traffic: Traffic, progress: WatchProgress) -> tuple[float, int]:
     """Return how many of the rankings after the last that has labels should have some by now."""
     days = progress.rates[-DAYS:]
-    rankings = sum(sum(one.rankings.values()) for one in days)
-    labelled = sum(sum(one.labelled.values()) for one in days)
+    rankings = sum(sum(day.rankings.values()) for day in days)
+    labelled = sum(sum(day.labelled.values()) for day in days)
     ages = [0] * (len(AGES) + 1)
-    for one in days[-7:]:
-        of_day = traffic.reader.read_day(one.day).ages
+    for day in days[-7:]:
+        of_day = traffic.reader.read_day(day.day).ages
         ages = [before + more for before, more in zip(ages, of_day, strict=True)]
     if len(days) < FEWEST_DAYS or not labelled or not sum(ages):
         return 0.0, 0
@@ -285,9 +287,9 @@ def _judge(
         return sum(count(one, model) for model in models)
 
     usual = fit_label_rate(
-        np.array([total(one) for one in days]),
-        np.array([_add(one.rankings, segment) for one in days]),
-        np.array([one.day // DAY for one in days]),
+        np.array([total(day) for day in days]),
+        np.array([_add(day.rankings, segment) for day in days]),
+        np.array([day.day // DAY for day in days]),
     )
     size = _add(today.rankings, segment)
     if usual is None or not size:

@@ -138,19 +138,23 @@ class WatchProgress(Stored):
 
     def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
         """Find what is wrong with a segment."""
-        return next((one for one in self.anomalies if one.key == (kind, segment)), None)
+        return next((anomaly for anomaly in self.anomalies if anomaly.key == (kind, segment)), None)
 
     def list_unusual(
         self, concerns: Callable[[Kind, Segment], bool], now: int
     ) -> list[tuple[int, int]]:
         """List from when until when streams were not as usual: until now if that lasts."""
-        over = [(one.since, one.until) for one in self.spans if concerns(one.kind, one.segment)]
-        lasting = [one for one in self.anomalies if concerns(*one.key)]
+        over = [
+            (span.since, span.until) for span in self.spans if concerns(span.kind, span.segment)
+        ]
+        lasting = [anomaly for anomaly in self.anomalies if concerns(*anomaly.key)]
         return [*over, *((one.began, now) for one in lasting)]
 
     def find_restart(self, concerns: Callable[[Kind, Segment], bool]) -> int:
         """Return from when on counts of streams are what is usual, as a person has said; else 0."""
-        found = (one.since for one in self.restarts if concerns(one.kind, one.segment))
+        found = (
+            restart.since for restart in self.restarts if concerns(restart.kind, restart.segment)
+        )
         return max(found, default=0)
 
     def add(self, anomaly: Anomaly) -> WatchProgress:
@@ -166,8 +170,12 @@ class WatchProgress(Stored):
 
     def restart(self, kind: Kind, segment: Segment, since: int) -> WatchProgress:
         """Take what came since a time for usual."""
-        anomalies = tuple(one for one in self.anomalies if one.key != (kind, segment))
-        others = [one for one in self.restarts if (one.kind, one.segment) != (kind, segment)]
+        anomalies = tuple(anomaly for anomaly in self.anomalies if anomaly.key != (kind, segment))
+        others = [
+            restart
+            for restart in self.restarts
+            if (restart.kind, restart.segment) != (kind, segment)
+        ]
         made = [*others, Restart(kind, segment, since)]
         return replace(self, anomalies=anomalies, restarts=tuple(made))
 
@@ -175,10 +183,12 @@ class WatchProgress(Stored):
         """Forget what was over before a time."""
         return replace(
             self,
-            spans=tuple(one for one in self.spans if one.until >= before),
+            spans=tuple(span for span in self.spans if span.until >= before),
             # What match nothing is intended, once a person has said so.
             restarts=tuple(
-                one for one in self.restarts if one.since >= before or one.kind == "names"
+                restart
+                for restart in self.restarts
+                if restart.since >= before or restart.kind == "names"
             ),
             rates=tuple(one for one in self.rates if one.day >= before),
         )

@@ -128,15 +128,15 @@ class Traffic:
         A silence is over, for what follows it, with the first ranking after it.
         """
         ends = [
-            one.until
-            for one in self.progress.spans
-            if _concerns(segment, one.kind, one.segment)
-            and one.until > self.moment - LONGEST * HOUR
+            span.until
+            for span in self.progress.spans
+            if _concerns(segment, span.kind, span.segment)
+            and span.until > self.moment - LONGEST * HOUR
         ]
         ends += [
-            self._find_return(one)
-            for one in self.progress.anomalies
-            if one.is_silence and _concerns(segment, *one.key)
+            self._find_return(anomaly)
+            for anomaly in self.progress.anomalies
+            if anomaly.is_silence and _concerns(segment, *anomaly.key)
         ]
         ends.append(self.progress.find_restart(partial(_restarts, segment)))
         hours = (self.moment - max(ends)) // HOUR
@@ -334,11 +334,11 @@ class Traffic:
     def find_first(self, segment: Segment = TOTAL) -> int:
         """Find the time of the first ranking of a model or version, or of all."""
         of = [
-            one.first
-            for one in self.reader.versions
-            if segment.model in {"", one.model}
-            and segment.version in {"", one.version}
-            and Segment(one.model) not in self.left
+            version.first
+            for version in self.reader.versions
+            if segment.model in {"", version.model}
+            and segment.version in {"", version.version}
+            and Segment(version.model) not in self.left
         ]
         return min(of, default=self.moment)
 

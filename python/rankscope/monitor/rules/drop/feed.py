@@ -183,7 +183,7 @@ def _check(
             )
         if floor.grades is not None:
             told = compare_grades(floor.grades, floor.lists, sample.grades, len(sample.times))
-            others = [one for one in stream.warnings if not one.startswith(START)]
+            others = [warning for warning in stream.warnings if not warning.startswith(START)]
             stream = replace(stream, warnings=(*others, *([told] if told else [])))
     if lane.mean is None or (is_late and not stream.knows_labels):
         return stream

@@ -230,7 +230,7 @@ class Floors:
 
     def _forget(self) -> None:
         """Forget the baselines that were read first, where all of them are large."""
-        while sum(len(one.times) for one in self._samples.values()) > MOST_HELD:
+        while sum(len(sample.times) for sample in self._samples.values()) > MOST_HELD:
             del self._samples[next(iter(self._samples))]
 
     def _want(self, key: Key, step: Step) -> _Wanted | str:
@@ -270,9 +270,9 @@ class Floors:
 
     def _want_history(self, model: str, start: int, wait: int) -> _Wanted | str:
         theirs = [
-            one
-            for one in self._scene.versions
-            if one.environment == "production" and one.model == model
+            version
+            for version in self._scene.versions
+            if version.environment == "production" and version.model == model
         ]
         first = min((one.first for one in theirs), default=start)
         last = max((one.last for one in theirs), default=start)

@@ -60,7 +60,7 @@ def check_labels(days: tuple[LabelDay, ...], *, day: int, rankings: int, labels:
 
 def _fit(days: tuple[LabelDay, ...]) -> LabelRate | None:
 
-    usual = [one[:3] for one in days if one[3]]
+    usual = [day[:3] for day in days if day[3]]
     if not usual:
         return None
     number, rankings, labels = np.array(usual, dtype=np.int64).T

@@ -157,7 +157,7 @@ def _judge(stream: Stream, lanes: tuple[Evidence, ...], rule: DropRule, count: i
 
 def _warn(stream: Stream, usual: Baseline) -> tuple[str, ...]:
     """Return the warnings of a stream; one about days if its tolerance is below their effects."""
-    kept = [one for one in stream.warnings if not one.startswith(DAYS)]
+    kept = [warning for warning in stream.warnings if not warning.startswith(DAYS)]
     if usual.day_deviation <= usual.tolerance:
         return tuple(kept)
     told = (

@@ -66,7 +66,7 @@ class PeriodReader:
 
     def __init__(self, scene: Scene, measures: Collection[str], ages: Collection[int] = ()) -> None:
         definition = scene.configuration.definition
-        chosen = tuple(one for one in definition.measures if one.name in measures)
+        chosen = tuple(measure for measure in definition.measures if measure.name in measures)
         self.scene = scene
         self.definition = replace(definition, measures=chosen) if chosen else definition
         self.ages = (*sorted(ages), FINAL)

@@ -40,7 +40,7 @@ def decide(
     fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
     if fallen:
         return RuleVerdict("ALERT", _tell_fallen(rule, fallen))
-    last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
+    last = max((version.last for version in versions if _is_watched(rule, version)), default=None)
     quiet_since = now - now % rule.length - QUIET_PERIODS * rule.length
     if last is not None and last < quiet_since:
         silent = describe_duration((now - last) // HOUR * HOUR)

@@ -50,8 +50,8 @@ def pass_step(progress: RuleProgress, step: Step) -> RuleProgress:
 
 def pass_empty(rule: DropRule, progress: RuleProgress, scene: Scene) -> tuple[RuleProgress, int]:
     """Pass the periods before the first ranking and those after the last one at once."""
-    first = min(one.first for one in scene.versions)
-    last = max(one.last for one in scene.versions)
+    first = min(version.first for version in scene.versions)
+    last = max(version.last for version in scene.versions)
     passed = 0
     for age in _list_ages(rule, scene):
         step = _make_step(rule, progress, age, scene)

@@ -205,13 +205,13 @@ def _is_part(one: Slice, other: Slice) -> bool:
 def _list_models(versions: Sequence[Version], rule: TraceRule, moment: int) -> dict[str, str]:
     """Return the models that ranked in the last days, each with its newest version."""
     recent = [
-        one
-        for one in versions
-        if one.environment == "production"
-        and not one.folded
-        and one.first < moment
-        and one.last >= moment - DAYS * DAY
-        and rule.model in {None, one.model}
+        version
+        for version in versions
+        if version.environment == "production"
+        and not version.folded
+        and version.first < moment
+        and version.last >= moment - DAYS * DAY
+        and rule.model in {None, version.model}
     ]
     rankings: dict[str, int] = {}
     for one in recent:
@@ -236,7 +236,12 @@ def _judge(
             continue
         came = next((each.text for each in cause.arrivals if each.attribute == "version"), None)
         first = next(
-            (one.first for one in versions if (one.model, one.version) == (model, came)), None
+            (
+                version.first
+                for version in versions
+                if (version.model, version.version) == (model, came)
+            ),
+            None,
         )
         reason = (
             f"{name_slice(place)}: {measure} has fallen from {format_value(before)} to "

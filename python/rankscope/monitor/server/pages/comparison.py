@@ -63,13 +63,13 @@ class ComparisonView:
             return None
         points = tuple(
             Point(
-                to_micros(one.day),
-                one.difference.value,
-                one.difference.lower,
-                one.difference.upper,
-                one.is_final,
+                to_micros(day.day),
+                day.difference.value,
+                day.difference.lower,
+                day.difference.upper,
+                day.is_final,
             )
-            for one in self.found.days
+            for day in self.found.days
         )
         newest = self.found.difference
         ends = (newest.lower, newest.upper) if newest.has_interval else ()
@@ -122,7 +122,9 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
         configuration=configuration,
         measures=monitor.measures,
         versions=tuple(
-            one for one in list_versions(monitor.store, monitor.project) if not one.folded
+            version
+            for version in list_versions(monitor.store, monitor.project)
+            if not version.folded
         ),
         fields={name: given.get(name, "") for name in FIELDS},
         wrong=wrong,

@@ -140,12 +140,12 @@ class OverTime:
     @property
     def lines(self) -> tuple[str, ...]:
         """The names of the lines of the charts; one without a name where all are together."""
-        return tuple(name_version(one.model, one.version) for one in self.extent.lines) or ("",)
+        return tuple(name_version(line.model, line.version) for line in self.extent.lines) or ("",)
 
     @property
     def newest_versions(self) -> tuple[Version, ...]:
         """The versions that can be chosen: those that came last."""
-        return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
+        return tuple(version for version in self.versions if not version.folded)[-MOST_CHOICES:]
 
 
 @record(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def view_measures(
     """Look at all measures over time, with what happened meanwhile."""
     definition = monitor.configuration.definition
     parts = [(extent.model, extent.version)]
-    parts += [(one.model, one.version) for one in extent.lines]
+    parts += [(line.model, line.version) for line in extent.lines]
     since, until = to_datetime(extent.since), to_datetime(extent.until)
     read = monitor.all_series(parts, every=extent.every, since=since, until=until, slice=slice)
     streams = [
@@ -349,7 +349,7 @@ def draw_series(
         Line(name_version(one.model, one.version) if len(series) > 1 else "", tuple(take(one)))
         for one in drawn
     ]
-    listed = [one for one in extent.versions if not one.folded]
+    listed = [version for version in extent.versions if not version.folded]
     events = [
         Event(one.first, name_version(one.model, one.version))
         for one in sorted(listed, key=lambda one: one.first)[1:]

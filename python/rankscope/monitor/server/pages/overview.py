@@ -103,7 +103,7 @@ class Overview(OverTime):
     @property
     def folded_versions(self) -> int:
         """How many versions are not listed."""
-        return sum(one.folded for one in self.versions)
+        return sum(version.folded for version in self.versions)
 
     @property
     def has_labels(self) -> bool:
@@ -123,7 +123,7 @@ class Overview(OverTime):
     @property
     def unjudged(self) -> tuple[RuleState, ...]:
         """The rules that cannot tell whether anything is wrong."""
-        return tuple(one for one in self.rules if one.state not in {"OK", "ALERT"})
+        return tuple(rule for rule in self.rules if rule.state not in {"OK", "ALERT"})
 
     @property
     def quiet_for(self) -> int | None:
@@ -135,7 +135,7 @@ class Overview(OverTime):
     @property
     def newest(self) -> int | None:
         """When the newest hour with rankings ends; `None` where there never were any."""
-        return max((one.last for one in self.versions), default=None)
+        return max((version.last for version in self.versions), default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
@@ -152,11 +152,13 @@ class Overview(OverTime):
             "until": format_time(extent.until),
             "model": extent.model,
             "version": extent.version,
-            "versions": [write_record(one, times=("first", "last")) for one in self.versions],
+            "versions": [
+                write_record(version, times=("first", "last")) for version in self.versions
+            ],
             "evaluated": None if self.evaluated is None else format_time(self.evaluated),
-            "rules": [one.to_dict() for one in self.rules],
+            "rules": [rule.to_dict() for rule in self.rules],
             "incidents": [group.to_dict() for group in self.active],
-            "measures": [one.to_dict() for one in self.measures],
+            "measures": [measure.to_dict() for measure in self.measures],
             "baseline": baseline
             and {
                 **write_record(baseline, ("kind", "of", "rankings")),
@@ -165,7 +167,7 @@ class Overview(OverTime):
             "maturity": maturity and make_plain(maturity) | {"shares": list(maturity.shares)},
             "coverage": make_plain(self.coverage),
             "sliced": self.sliced,
-            "mismatches": [one.to_dict() for one in self.mismatches],
+            "mismatches": [mismatch.to_dict() for mismatch in self.mismatches],
             "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
         }
 

@@ -87,7 +87,9 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
     return RuleView(
         configuration=configuration,
         models=tuple(
-            dict.fromkeys(one.model for one in monitor.versions() if one.model not in {"", OTHER})
+            dict.fromkeys(
+                version.model for version in monitor.versions() if version.model not in {"", OTHER}
+            )
         ),
         now=monitor.clock(),
         state=state,

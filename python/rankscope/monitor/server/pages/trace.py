@@ -185,7 +185,9 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         wrong["measure"] = (
             f"Choose {' or '.join(measures)}." if measures else "The project has no nDCG to trace."
         )
-    versions = tuple(one for one in list_versions(monitor.store, monitor.project) if not one.folded)
+    versions = tuple(
+        version for version in list_versions(monitor.store, monitor.project) if not version.folded
+    )
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given
     trace = None

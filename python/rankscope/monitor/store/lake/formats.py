@@ -296,7 +296,7 @@ class IcebergTable:
     @staticmethod
     def _stamp(task: Any) -> str:  # noqa: ANN401 - as above
         """Name the files that delete rows of a file: they change what it contains."""
-        return " ".join(sorted(one.file_path for one in task.delete_files))
+        return " ".join(sorted(file.file_path for file in task.delete_files))
 
     def read_schema(self, file: DataFile) -> Foreign:
         """Return the schema of the table."""
@@ -351,7 +351,7 @@ class IcebergTable:
             url = f"{scheme}://{newest.path}" if scheme else newest.path
         try:
             self._table = library.StaticTable.from_metadata(url)
-            self._tasks = {one.file.file_path: one for one in self._table.scan().plan_files()}
+            self._tasks = {file.file.file_path: file for file in self._table.scan().plan_files()}
         except Exception as error:
             raise _unreadable(self._url, error) from error
 

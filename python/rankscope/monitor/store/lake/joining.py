@@ -87,7 +87,7 @@ def find_labels(
     mask = np.uint64((1 << max(len(ranking_ids).bit_length() + SPARSE, 10)) - 1)
     may_be = np.zeros(int(mask) + 1, dtype=np.bool_)
     may_be[make_keys(ranking_ids) & mask] = True
-    near = [np.flatnonzero(may_be[one.keys & mask]) for one in files]
+    near = [np.flatnonzero(may_be[file.keys & mask]) for file in files]
     near = [
         places[(one.given.times[places] >= since) & (one.given.times[places] < until)]
         for one, places in zip(files, near, strict=True)

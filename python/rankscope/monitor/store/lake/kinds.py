@@ -38,7 +38,7 @@ def _name_kind(name: str, kind: Foreign, numbers: Collection[str]) -> Kind:
         return "list", str(inner) if is_odd else _name_kind(name, inner, numbers)
     if types.is_struct(kind):
         fields = [kind.field(at) for at in range(kind.num_fields)]
-        return tuple((one.name, _name_kind(one.name, one.type, numbers)) for one in fields)
+        return tuple((field.name, _name_kind(field.name, field.type, numbers)) for field in fields)
     if types.is_null(kind):
         return None
     if _is_texts(kind):

@@ -130,20 +130,22 @@ def make_given(labels: Sequence[Label]) -> Given:
     """Turn labels into columns."""
     arrow = load_arrow()
     names: dict[tuple[str, ...], int] = {}
-    codes = [names.setdefault(one.labels, len(names)) for one in labels]
+    codes = [names.setdefault(label.labels, len(names)) for label in labels]
 
     def texts(name: str) -> Foreign:
-        return arrow.array([getattr(one, name) for one in labels], arrow.large_string())
+        return arrow.array([getattr(label, name) for label in labels], arrow.large_string())
 
     return Given(
         texts("ranking_id"),
         texts("doc_id"),
         texts("event_id"),
-        np.array([one.time for one in labels], dtype=np.int64),
-        np.array([LABEL_KINDS.index(one.kind) for one in labels], dtype=np.int8),
+        np.array([label.time for label in labels], dtype=np.int64),
+        np.array([LABEL_KINDS.index(label.kind) for label in labels], dtype=np.int8),
         tuple(names),
         np.array(codes, dtype=np.int64),
-        np.array([NAN if one.value is None else one.value for one in labels], dtype=np.float64),
+        np.array(
+            [NAN if label.value is None else label.value for label in labels], dtype=np.float64
+        ),
     )
 
 

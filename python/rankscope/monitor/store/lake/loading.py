@@ -129,12 +129,12 @@ def join_ids(parts: list[IdPiece]) -> IdPiece:
     """Put the ids of pieces together."""
     if len(parts) == 1:
         return parts[0]
-    ranking_ids = join_texts([one.ranking_ids for one in parts])
-    is_one = all(one.event_ids is one.ranking_ids for one in parts)
+    ranking_ids = join_texts([part.ranking_ids for part in parts])
+    is_one = all(part.event_ids is part.ranking_ids for part in parts)
     return IdPiece(
         ranking_ids,
-        ranking_ids if is_one else join_texts([one.event_ids for one in parts]),
-        np.concatenate([one.times for one in parts] or [np.zeros(0, dtype=np.int64)]),
+        ranking_ids if is_one else join_texts([part.event_ids for part in parts]),
+        np.concatenate([part.times for part in parts] or [np.zeros(0, dtype=np.int64)]),
     )
 
 

@@ -214,9 +214,9 @@ class LakeReader:
         return join_ids(
             [
                 piece.within(since, until)
-                for one in rankings
-                if one.overlaps(since, until)
-                for piece in self._loader.load_ids(one, since, until)
+                for ranking in rankings
+                if ranking.overlaps(since, until)
+                for piece in self._loader.load_ids(ranking, since, until)
             ]
         )
 
@@ -285,7 +285,9 @@ class LakeReader:
     ) -> IdPiece:
         """Read the ids of the rankings of an hour that are accepted, be they repeated or not."""
         since, until = start, start + HOUR
-        if is_clean and not any(one.counts for one in rankings if one.overlaps(since, until)):
+        if is_clean and not any(
+            ranking.counts for ranking in rankings if ranking.overlaps(since, until)
+        ):
             return self.read_ids(start, rankings)
         shown = self.read_rankings(since, until, rankings).shown
         return IdPiece(shown.ranking_ids, shown.event_ids, shown.times)
@@ -294,9 +296,9 @@ class LakeReader:
         """Load the labels that may be in a span."""
         return [
             piece.labels
-            for one in labels
-            if one.overlaps(since, until)
-            for piece in self._loader.load_labels(one, since, until)
+            for label in labels
+            if label.overlaps(since, until)
+            for piece in self._loader.load_labels(label, since, until)
         ]
 
     def _name(
@@ -307,8 +309,12 @@ class LakeReader:
         return (
             "labels of an hour",
             start,
-            tuple((one.file, one.seen) for one in rankings if one.overlaps(start, start + HOUR)),
-            tuple((one.file, one.seen) for one in labels if one.overlaps(since, until)),
+            tuple(
+                (ranking.file, ranking.seen)
+                for ranking in rankings
+                if ranking.overlaps(start, start + HOUR)
+            ),
+            tuple((label.file, label.seen) for label in labels if label.overlaps(since, until)),
         )
 
     def match_again(
@@ -331,7 +337,7 @@ class LakeReader:
     ) -> tuple[NDArray[np.int64], Joined] | None:
         """Return the times of the rankings of an hour, and their labels; see `match_again`."""
         count, start = hour.rankings, hour.start
-        files = [one for one in rankings if one.overlaps(start, start + HOUR)]
+        files = [ranking for ranking in rankings if ranking.overlaps(start, start + HOUR)]
         if not hour.is_plain or any(one.counts for one in files):
             return None
         ids, _, times = self.read_ids(start, files)

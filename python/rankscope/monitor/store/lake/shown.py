@@ -148,31 +148,31 @@ def make_shown(
     """Turn rankings into columns."""
     arrow = load_arrow()
     contents: dict[Content, int] = {}
-    codes = [contents.setdefault(content_of(one), len(contents)) for one in rankings]
+    codes = [contents.setdefault(content_of(ranking), len(contents)) for ranking in rankings]
 
     def texts(name: str) -> Foreign:
-        return arrow.array([getattr(one, name) for one in rankings], arrow.large_string())
+        return arrow.array([getattr(ranking, name) for ranking in rankings], arrow.large_string())
 
     def numbers(name: str) -> NDArray[np.float64]:
         return np.array(
             [
                 NAN if value is None else value
-                for one in rankings
-                for value in (getattr(one.items, name) or [None] * len(one.items))
+                for ranking in rankings
+                for value in (getattr(ranking.items, name) or [None] * len(ranking.items))
             ],
             dtype=np.float64,
         )
 
-    doc_ids = [doc_id for one in rankings for doc_id in one.items.doc_ids]
-    ranks = [rank for one in rankings for rank in one.items.ranks]
-    sizes = np.array([len(one.items) for one in rankings], dtype=np.int64)
+    doc_ids = [doc_id for ranking in rankings for doc_id in ranking.items.doc_ids]
+    ranks = [rank for ranking in rankings for rank in ranking.items.ranks]
+    sizes = np.array([len(ranking.items) for ranking in rankings], dtype=np.int64)
     return Shown(
         places=np.array(places, dtype=np.int64),
         event_ids=texts("event_id"),
         ranking_ids=texts("ranking_id"),
         query_keys=texts("query_key"),
         user_ids=texts("user_id"),
-        times=np.array([one.time for one in rankings], dtype=np.int64),
+        times=np.array([ranking.time for ranking in rankings], dtype=np.int64),
         contexts=np.array(codes, dtype=np.int64),
         contents=tuple(contents),
         offsets=offsets_of(sizes),
