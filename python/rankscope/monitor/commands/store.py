@@ -13,7 +13,6 @@ from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.monitor.commands.times import TIME_HELP, read_moment
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
-from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.names import quote
@@ -23,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Collection, Iterable, Mapping
+
+    from rankscope.monitor.monitor import Monitor
 
 PROJECT = "default"
 MISSING = "there is no store"
@@ -197,6 +198,8 @@ def _refuse_host(place: str) -> None:
 
 
 def _open(options: Namespace, *, writes: bool) -> Monitor:
+    from rankscope.monitor.monitor import Monitor  # noqa: PLC0415 - help needs no SQLAlchemy
+
     note_password(options.store)
     moment = getattr(options, "as_of", None)
     now = None if moment is None else lambda: moment
