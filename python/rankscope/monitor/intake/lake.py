@@ -372,9 +372,7 @@ class _Scanner:
         near = {
             start
             for start in hours
-            if any(
-                label.overlaps(start - lake.early, start + HOUR + lake.reach) for label in labels
-            )
+            if any(file.overlaps(start - lake.early, start + HOUR + lake.reach) for file in labels)
         }
         if not near:
             return set()

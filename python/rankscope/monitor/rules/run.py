@@ -116,7 +116,7 @@ class Scene:
         return made
 
 
-class Progress(Stored):
+class Progress(Stored, ABC):
     """What a rule remembers, as it is stored: a base of records with at least these fields.
 
     Attributes:
@@ -137,13 +137,13 @@ class Progress(Stored):
         return cls(basis=basis, first=first, following=first)  # type: ignore[call-arg] # of records
 
     @property
+    @abstractmethod
     def is_alert(self) -> bool:
         """Whether something is wrong that a person has not resolved."""
-        raise NotImplementedError
 
+    @abstractmethod
     def restart(self, keys: Collection[StreamKey], now: int, *, is_all: bool) -> Self:
         """Discard the evidence about some streams, or all, as a person has resolved them."""
-        raise NotImplementedError
 
     def describe(self) -> dict[str, Any]:
         """Return fields of the rule's state."""

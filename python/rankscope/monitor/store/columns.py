@@ -137,7 +137,7 @@ def write_labels(chunk: Chunk) -> Foreign:
 
 def _say_what_happened(labels: LabelColumns) -> NDArray[np.bool_]:
     """Whether each label has a list; a reader refuses a grade or a retraction beside one."""
-    is_list = np.array([bool(name) for name in labels.names], dtype=np.bool_)[labels.codes]
+    is_list = np.array([bool(said) for said in labels.names], dtype=np.bool_)[labels.codes]
     is_alone = np.isnan(labels.values) & (labels.kinds != LABEL_KINDS.index("retraction"))
     said: NDArray[np.bool_] = is_list | is_alone
     return said
@@ -152,7 +152,7 @@ def write_kinds(kinds: NDArray[np.int8]) -> Foreign:
 def write_names(labels: LabelColumns, where: NDArray[np.bool_] | None = None) -> Foreign:
     """Return what labels say happened, a list for each."""
     pa = load_arrow()
-    names = pa.array([list(name) for name in labels.names], pa.list_(pa.string()))
+    names = pa.array([list(said) for said in labels.names], pa.list_(pa.string()))
     return names.take(pa.array(labels.codes, mask=None if where is None else ~where))
 
 

@@ -47,8 +47,8 @@ MISSING_SPANS = (1, 3, 6, 12, 24)
 
 def find_values(traffic: Traffic) -> list[Segment]:
     """Find the values that are watched, the ones with the most rankings."""
-    steady = {count: traffic.find_steady(count) for count in traffic.counts if count.is_named}
-    sizes = {one: usual.daily for one, usual in steady.items() if usual is not None}
+    steady = {each: traffic.find_steady(each) for each in traffic.counts if each.is_named}
+    sizes = {each: usual.daily for each, usual in steady.items() if usual is not None}
     largest = sorted(sizes, key=lambda segment: (-sizes[segment], segment))[:MOST_VALUES]
     return sorted(largest)
 

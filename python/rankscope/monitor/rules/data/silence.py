@@ -97,12 +97,12 @@ def watch_version(traffic: Traffic, segment: Segment) -> Anomaly | None:
     silence = traffic.count_silence(segment)
     first = traffic.find_first(segment)
     newer = [
-        count
-        for count in traffic.counts
-        if count.model == segment.model
-        and count.version
-        and traffic.find_first(count) > first
-        and traffic.recent(count)[-silence:].sum() > 0
+        other
+        for other in traffic.counts
+        if other.model == segment.model
+        and other.version
+        and traffic.find_first(other) > first
+        and traffic.recent(other)[-silence:].sum() > 0
     ]
     others = traffic.recent(model)[-silence:].sum()
     if newer or not others or _has_faded(traffic, segment, silence):
@@ -133,8 +133,8 @@ def _has_heir(traffic: Traffic, segment: Segment) -> bool:
     began = traffic.moment - silence * HOUR
     lost = float(traffic.expected(segment, silence).sum())
     return any(
-        traffic.find_first(count) > began - JUST
-        and traffic.recent(count)[-silence:].sum() >= FALLEN * lost
-        for count in traffic.counts
-        if count.model and not count.version and count != segment
+        traffic.find_first(other) > began - JUST
+        and traffic.recent(other)[-silence:].sum() >= FALLEN * lost
+        for other in traffic.counts
+        if other.model and not other.version and other != segment
     )

@@ -99,7 +99,7 @@ def _describe_rankings(anomaly: Anomaly) -> str:
 
 
 def _describe_value(traffic: Traffic, anomaly: Anomaly) -> tuple[str, dict[str, Any]]:
-    """Say what is wrong with a value of an attribute, with what was looked up for that."""
+    """Describe what changed about a value of an attribute, and add what the sentence needs."""
     segment, numbers = anomaly.segment, anomaly.evidence
     attribute, since = segment.attribute, describe_time(anomaly.began)
     what = f"{code(attribute)}={code(segment.value)}"

@@ -214,9 +214,9 @@ class LakeReader:
         return join_ids(
             [
                 piece.within(since, until)
-                for ranking in rankings
-                if ranking.overlaps(since, until)
-                for piece in self._loader.load_ids(ranking, since, until)
+                for file in rankings
+                if file.overlaps(since, until)
+                for piece in self._loader.load_ids(file, since, until)
             ]
         )
 
@@ -285,9 +285,7 @@ class LakeReader:
     ) -> IdPiece:
         """Read the ids of the rankings of an hour that are accepted, be they repeated or not."""
         since, until = start, start + HOUR
-        if is_clean and not any(
-            ranking.counts for ranking in rankings if ranking.overlaps(since, until)
-        ):
+        if is_clean and not any(file.counts for file in rankings if file.overlaps(since, until)):
             return self.read_ids(start, rankings)
         shown = self.read_rankings(since, until, rankings).shown
         return IdPiece(shown.ranking_ids, shown.event_ids, shown.times)
@@ -296,9 +294,9 @@ class LakeReader:
         """Load the labels that may be in a span."""
         return [
             piece.labels
-            for label in labels
-            if label.overlaps(since, until)
-            for piece in self._loader.load_labels(label, since, until)
+            for file in labels
+            if file.overlaps(since, until)
+            for piece in self._loader.load_labels(file, since, until)
         ]
 
     def _name(
@@ -310,11 +308,9 @@ class LakeReader:
             "labels of an hour",
             start,
             tuple(
-                (ranking.file, ranking.seen)
-                for ranking in rankings
-                if ranking.overlaps(start, start + HOUR)
+                (file.file, file.seen) for file in rankings if file.overlaps(start, start + HOUR)
             ),
-            tuple((label.file, label.seen) for label in labels if label.overlaps(since, until)),
+            tuple((file.file, file.seen) for file in labels if file.overlaps(since, until)),
         )
 
     def match_again(
@@ -337,7 +333,7 @@ class LakeReader:
     ) -> tuple[NDArray[np.int64], Joined] | None:
         """Return the times of the rankings of an hour, and their labels; see `match_again`."""
         count, start = hour.rankings, hour.start
-        files = [ranking for ranking in rankings if ranking.overlaps(start, start + HOUR)]
+        files = [file for file in rankings if file.overlaps(start, start + HOUR)]
         if not hour.is_plain or any(one.counts for one in files):
             return None
         ids, _, times = self.read_ids(start, files)
