@@ -202,7 +202,9 @@ def test_everything_leaves_as_plain_data() -> None:
     document = found.to_dict()
     assert document["a"] == {"name": "old", "value": found.values[0]}
     assert isinstance(document["queries"], list)
-    assert document["queries"][0]["query_id"] == "q1"
+    first = {name: document["queries"][0][name] for name in ("query_id", "a", "b")}
+    old, new = (found.queries.column(name)[0] for name in ("old", "new"))
+    assert first == {"query_id": "q1", "a": old, "b": new}
     for module, export in (("pandas", "to_pandas"), ("polars", "to_polars")):
         pytest.importorskip(module)
         assert getattr(found, export)()["query_id"].to_list() == ["q1", "q2", "empty"]

@@ -22,6 +22,7 @@ from rankscope.evaluation.options import rank_scores, read_ties
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.splitting import split_measures
+from rankscope.output.table import name_rows
 from rankscope.output.text import format_value, show
 from rankscope.settings.policy import ties_of
 
@@ -151,7 +152,7 @@ def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) ->
     names = moves.table.names
     has_gains = "gained" in names
     print("document", "grade", *_heads(difference), "move", *names[5:], sep="\t")
-    rows = [dict(zip(names, row, strict=True)) for row in moves.table.rows()]
+    rows = name_rows(moves.table)
     moved = [row for row in rows if row["move"] != "same" or row.get("gained")]
     for row in moved[:limit]:
         ranks = [_write_rank(row[name]) for name in ("grade", "rank_a", "rank_b")]

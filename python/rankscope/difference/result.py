@@ -7,7 +7,7 @@ from rankscope.comparison.ranges import list_ranges
 from rankscope.losses.result import NOT_OBSERVABLE
 from rankscope.output.exports import Tabular
 from rankscope.output.printed import Printed
-from rankscope.output.table import Table
+from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
 from rankscope.records import record
 
@@ -51,13 +51,12 @@ class DocumentMoves(Printed):
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
-        names = self.table.names
         return {
             "query_id": self.query_id,
             "a": self.values[0],
             "b": self.values[1],
             "difference": self.difference,
-            "documents": [dict(zip(names, row, strict=True)) for row in self.table.rows()],
+            "documents": name_rows(self.table),
         }
 
     def _parts(self) -> list[str | Table]:

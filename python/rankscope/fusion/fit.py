@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
 from rankscope.output.printed import Printed
-from rankscope.output.table import Table
+from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
 from rankscope.records import record
 
@@ -79,7 +79,7 @@ class FusionFit(Printed):
             "best_run": self.best_run,
             "best_run_value": self.best_run_value,
             "notes": [*self.notes],
-            "tried": [dict(zip(self.tried.names, row, strict=True)) for row in self.tried.rows()],
+            "tried": name_rows(self.tried),
         }
 
     def describe(self) -> str:

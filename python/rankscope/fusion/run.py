@@ -11,7 +11,7 @@ from rankscope.hints import Hinted
 from rankscope.names import quote
 from rankscope.output.exports import Tabular
 from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.records import as_dict, record
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
@@ -166,8 +166,8 @@ class FusedRun(Tabular):
         return pa.table(columns)
 
     def __reduce__(self) -> tuple[Callable[..., FusedRun], tuple[object, ...]]:
-        names: tuple[str, ...] = FusedRun.__match_args__
-        fields = {name: getattr(self, name) for name in names if name != "core"}
+        fields = as_dict(self)
+        del fields["core"]
         return _restore, (fields, *self._read_columns())
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from rankscope.errors import InputError, UsageError
 from rankscope.judges.changed_queries import find_changed
 from rankscope.judges.judged_runs import JudgedRuns
 from rankscope.names import quote
-from rankscope.records import record
+from rankscope.records import as_dict, record
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.reading import Reading
 
@@ -258,8 +258,8 @@ def describe_mean(measure: Measure, found: Powered, **behind: Any) -> ModelJudge
     """Return an estimate with its measure, and the numbers of queries behind it."""
     from rankscope.judges.model_judged import ModelJudgedMean  # noqa: PLC0415 - loads late
 
-    names: tuple[str, ...] = type(found).__match_args__
-    fields = {name: getattr(found, name) for name in names if name != "following"}
+    fields = as_dict(found)
+    del fields["following"]
     return ModelJudgedMean(measure=measure, **fields, **behind)
 
 

@@ -6,7 +6,7 @@ import math
 from datetime import datetime, timedelta
 
 from rankscope.monitor.events.times import MICROSECOND, format_time
-from rankscope.output.table import Table
+from rankscope.output.table import Table, name_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def make_plain(held: object) -> Any:  # noqa: ANN401 - JSON
     if isinstance(held, timedelta):
         return held // MICROSECOND
     if isinstance(held, Table):
-        return make_plain(list_rows(held))
+        return make_plain(name_rows(held))
     if hasattr(held, "to_dict"):
         return make_plain(held.to_dict())
     if hasattr(held, "items"):
@@ -50,8 +50,3 @@ def write_record(
         is_time = name in times and value is not None
         found[name] = format_time(value) if is_time else make_plain(value)
     return found
-
-
-def list_rows(table: Table) -> list[dict[str, Any]]:
-    """Return the rows of a table by the names of its columns."""
-    return [dict(zip(table.names, row, strict=True)) for row in table.rows()]

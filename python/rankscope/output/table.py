@@ -176,6 +176,11 @@ class Table(Tabular):
         return column
 
 
+def name_rows(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table, each by the names of the columns."""
+    return [dict(zip(table.names, row, strict=True)) for row in table.rows()]
+
+
 def _show(cell: Cell) -> str:
     if cell is None:
         return "–"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.output.table import name_rows
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -43,10 +44,9 @@ class RegretChange:
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
-        names = self.table.names
         return {
             "attribute": self.attribute,
             "slice": self.slice,
             "total": self.total,
-            "values": [dict(zip(names, row, strict=True)) for row in self.table.rows()],
+            "values": name_rows(self.table),
         }

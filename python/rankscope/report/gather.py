@@ -9,6 +9,7 @@ import sys
 from rankscope._core import __version__
 from rankscope.inputs.recognition import shorten_names
 from rankscope.output.diagnostics import merge
+from rankscope.output.table import name_rows
 from rankscope.records import record
 from rankscope.report.audit import read_bounds, read_ties
 from rankscope.report.choices import explain_policy
@@ -171,7 +172,7 @@ def _read_means(evaluation: Evaluation) -> tuple[ReportMean, ...]:
 
 def _read_slices(evaluation: Evaluation, table: EvaluatedSlices) -> Slices:
     attribute = ", ".join(table.attributes)
-    rows = [dict(zip(table.names, row, strict=True)) for row in table.rows()[:MOST_PARTS]]
+    rows = name_rows(table)[:MOST_PARTS]
     parts = [
         ReportSlice(
             name=name,

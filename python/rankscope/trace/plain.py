@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.output.table import Table
+from rankscope.output.table import Table, name_rows
+from rankscope.records import as_dict
 
 
 class Plain:
@@ -12,14 +13,13 @@ class Plain:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as dicts and lists."""
-        names: tuple[str, ...] = type(self).__match_args__  # type: ignore[attr-defined]  # of records
-        return {name: _plain(getattr(self, name)) for name in names}
+        return {name: _plain(held) for name, held in as_dict(self).items()}
 
 
 def _plain(held: object) -> object:
     """Return records, tables and tuples as dicts and lists."""
     if isinstance(held, Table):
-        return [dict(zip(held.names, row, strict=True)) for row in held.rows()]
+        return name_rows(held)
     if hasattr(held, "to_dict"):
         return held.to_dict()
     if hasattr(held, "items"):

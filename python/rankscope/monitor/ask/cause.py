@@ -8,6 +8,7 @@ from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
+from rankscope.output.table import name_rows
 from rankscope.output.text import format_share, format_value, show
 from rankscope.records import record, replace
 from rankscope.trace.arrivals import RANKERS
@@ -211,10 +212,9 @@ def explain_fall(found: Trace, at: int = 0) -> FoundCause | None:
     share = cause.contribution / found.change if found.change < 0 else None
     tested = next(each for each in found.found if each.slice == cause.change.slice)
     new = next((each.name for each in cause.arrivals if each.attribute in RANKERS), None)
-    rows = (dict(zip(found.fallen.names, row, strict=True)) for row in found.fallen.rows())
     queries = [
         {name: row[name] for name in ("query_key", "before", "after", "ranking_id")}
-        for row in rows
+        for row in name_rows(found.fallen)
         if row["slice"] == cause.name
     ]
     before, after = ({**window} for window in found.between or ({}, {}))

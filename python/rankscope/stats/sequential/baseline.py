@@ -6,7 +6,7 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
-from rankscope.records import record
+from rankscope.records import as_dict, record
 from rankscope.stats.sequential.bound import bound_mean
 from rankscope.stats.sequential.effects import (
     CellEffects,
@@ -122,7 +122,7 @@ class Baseline:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the baseline as a dict that JSON can represent exactly, for `from_dict`."""
-        stored = {name: getattr(self, name) for name in FIELDS}
+        stored = as_dict(self)
         lists = {name: list(stored[name]) for name in ("weekdays", "hours")}
         return stored | lists | {"cells": self.cells.to_dict()}
 
@@ -139,9 +139,6 @@ class Baseline:
                 hint="fit the baseline again with fit_baseline",
                 code="bad_baseline",
             ) from error
-
-
-FIELDS: tuple[str, ...] = Baseline.__match_args__
 
 
 def split_level(streams: int, *, is_whole: bool) -> float:

@@ -6,7 +6,7 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.records import record, replace
+from rankscope.records import as_dict, record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Detector:
 
     def to_dict(self) -> dict[str, Plain]:
         """Return the detector as a dict that JSON can represent exactly, for `from_dict`."""
-        stored = {name: getattr(self, name) for name in FIELDS}
+        stored = as_dict(self)
         return {name: [*held] if isinstance(held, tuple) else held for name, held in stored.items()}
 
     @staticmethod
@@ -145,9 +145,6 @@ class Detector:
             return Detector(**held)  # type: ignore[arg-type]  # `__post_init__` compares them
         except TypeError as error:
             raise _bad("what to_dict gives", str(error)) from error
-
-
-FIELDS: tuple[str, ...] = Detector.__match_args__
 
 
 def average_evidence(logs: Sequence[float]) -> float:

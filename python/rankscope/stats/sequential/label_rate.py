@@ -6,7 +6,7 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.records import record
+from rankscope.records import as_dict, record
 from rankscope.stats.sequential.observations import FIRST_WEEKDAY, WEEK
 
 TYPE_CHECKING = False
@@ -50,16 +50,13 @@ class LabelRate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the label rate as a dict that JSON can represent exactly, for `from_dict`."""
-        stored = {name: getattr(self, name) for name in FIELDS}
+        stored = as_dict(self)
         return stored | {"weekdays": list(self.weekdays)}
 
     @staticmethod
     def from_dict(stored: Mapping[str, Any]) -> LabelRate:
         """Return the label rate from the result of `to_dict`."""
         return LabelRate(**{**stored, "weekdays": tuple(stored["weekdays"])})
-
-
-FIELDS: tuple[str, ...] = LabelRate.__match_args__
 
 
 @record(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.records import record, replace
+from rankscope.records import as_dict, record, replace
 from rankscope.stats.sequential.detector import BETS, LEAST_ROOM, average_evidence
 
 TYPE_CHECKING = False
@@ -79,7 +79,7 @@ class Recovery:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recovery as a dict that JSON can represent exactly, for `from_dict`."""
-        stored = {name: getattr(self, name) for name in FIELDS}
+        stored = as_dict(self)
         return stored | {"evidence": list(self.evidence)}
 
     @staticmethod
@@ -93,9 +93,6 @@ class Recovery:
                 hint="start again with begin_recovery",
                 code="bad_recovery",
             ) from error
-
-
-FIELDS: tuple[str, ...] = Recovery.__match_args__
 
 
 def begin_recovery(fall: float, size: float) -> Recovery:

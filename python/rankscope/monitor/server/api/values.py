@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetimes
-from rankscope.monitor.plain import list_rows, write_record
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.server.api.fields import (
     MOST_POINTS,
     Count,
@@ -27,6 +27,7 @@ from rankscope.monitor.server.api.fields import (
 )
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import Number
+from rankscope.output.table import name_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def get_slices(monitor: Monitor, call: Call) -> Slices:
     given: dict[str, Any] = dict(query)
     measure = given.pop("measure")
     table = monitor.slices(measure, **to_datetimes(given))
-    rows: list[Any] = list_rows(table)
+    rows: list[Any] = name_rows(table)
     left_out = max(len(rows) - MOST_POINTS, 0)
     return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rankscope.monitor.ask.contributions import rank_slices
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.plain import list_rows, write_record
+from rankscope.monitor.plain import write_record
+from rankscope.output.table import name_rows
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -87,7 +88,7 @@ def list_slices(
             is_confirmed=bool(row["is_confirmed"]),
             **{name: row[name] for name in FIELDS},
         )
-        for row in list_rows(ranked)
+        for row in name_rows(ranked)
     )
 
 

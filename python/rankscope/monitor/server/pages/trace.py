@@ -8,12 +8,12 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import read_span, to_datetime
-from rankscope.monitor.plain import list_rows
 from rankscope.monitor.server.api.causes import MOST_TRACED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.output.table import name_rows
 from rankscope.output.text import show
 from rankscope.records import record
 from rankscope.trace.text import VERDICTS, describe_sampling
@@ -139,17 +139,17 @@ class TraceView:
     @property
     def fallen(self) -> list[dict[str, Any]]:
         """The queries that changed most, a row each."""
-        return [] if self.trace is None else list_rows(self.trace.fallen)
+        return [] if self.trace is None else name_rows(self.trace.fallen)
 
     @property
     def slices(self) -> list[dict[str, Any]]:
         """The slices that add most within them, a row each."""
-        return [] if self.trace is None else list_rows(self.trace.slices)[:MOST_SLICES]
+        return [] if self.trace is None else name_rows(self.trace.slices)[:MOST_SLICES]
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
         """Return the first rows of a table."""
-        return list_rows(table)[:MOST_SLICES]
+        return name_rows(table)[:MOST_SLICES]
 
     @staticmethod
     def amounts(lines: Sequence[CauseRow]) -> dict[str, float | None]:
