@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.store.records import Chunk, Texts
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
     from rankscope.monitor.store.tables.versions import RankingSpan
 
 RANKINGS = 1_000_000

@@ -26,7 +26,7 @@ from rankscope.testing.store.samples import make_label, make_ranking
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.records import Deleted
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 BATCH = 10
 

@@ -12,7 +12,7 @@ from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.projects import read_last_seq
-from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
+from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.testing.store import StoreConformance
 from sqlalchemy import create_engine, event, insert, update
 

@@ -20,7 +20,7 @@ from rankscope.monitor.events.rejection import (
     RefusedError,
     Rejection,
 )
-from rankscope.monitor.store.tables.events import PreparedLabel, PreparedRanking, prepare
+from rankscope.monitor.store.log.events import PreparedLabel, PreparedRanking, prepare
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.reader import EventReader
     from rankscope.monitor.intake.columns import Columns
     from rankscope.monitor.intake.label_columns import LabelColumns
-    from rankscope.monitor.store.tables.events import PreparedEvent
+    from rankscope.monitor.store.log.events import PreparedEvent
 
     Found: TypeAlias = tuple[int, tuple[tuple[Any, ...], ...]] | None
     """The place of the remarks on an object, and its events; `None` where it is not plain."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.tables.rankings import list_documents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def count_unshown(store: StoreReader, project: str, events: Iterable[Any]) -> tu
         return 0, 0
     names = list({ranking for ranking, _ in labels})
     try:
-        documents = store.query(lambda connection: list_documents(connection, project, names))
+        documents = store.list_documents(project, names)
     except FileError:  # the labels are stored: what cannot be read is not their sender's concern
         return 0, 0
     are_shown = [doc in documents[ranking] for ranking, doc in labels if ranking in documents]

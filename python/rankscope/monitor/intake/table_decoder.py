@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.reader import EventReader
     from rankscope.monitor.events.rejection import Reading
     from rankscope.monitor.intake.tables import Rows
-    from rankscope.monitor.store.tables.events import PreparedEvent
+    from rankscope.monitor.store.log.events import PreparedEvent
 
 
 class TableDecoder:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
     from rankscope.testing.store.events import Open
 
 COUNT = 60

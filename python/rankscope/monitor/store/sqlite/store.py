@@ -10,12 +10,11 @@ from pathlib import Path
 from rankscope.errors import FileError
 from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.files import HistoryFolder
-from rankscope.monitor.store.history.known import ArchivedEvents
-from rankscope.monitor.store.history.location import LOCATION
-from rankscope.monitor.store.history.tally import check_tally
-from rankscope.monitor.store.history.values import list_values
+from rankscope.monitor.store.log.blocks import list_files
+from rankscope.monitor.store.log.files import HistoryFolder
+from rankscope.monitor.store.log.location import LOCATION
+from rankscope.monitor.store.log.tally import check_tally
+from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
@@ -49,8 +48,7 @@ from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.rankings import find_wrong_count
-from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
+from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.writing import replacing
 
@@ -61,7 +59,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from rankscope.monitor.store.borrowed import Ask
-    from rankscope.monitor.store.history.files import Listed
+    from rankscope.monitor.store.log.files import Listed
     from rankscope.monitor.store.keys import Secret
 
     T = TypeVar("T")
@@ -145,7 +143,7 @@ class SQLiteReader(StoreReader):
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
             check_tally(connection)
-            files: list[Listed] = [*manifest.list_all_archived(connection)]
+            files: list[Listed] = [*list_files(connection)]
             files += list_values(connection)
             for listed in files:
                 folder.put_copy(listed, self.require_history(connection))
@@ -164,15 +162,11 @@ class SQLiteReader(StoreReader):
         """Read the whole store."""
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            problem = found if found != "ok" else find_wrong_count(connection)
-            problem = problem or find_wrong_lake(connection)
+            problem = found if found != "ok" else find_wrong_lake(connection)
         if problem is not None:
             raise damaged(self.path, f"{problem:.120}")
         self.query(check_windows)
-        self.verify_history()
-        for project in self.projects():
-            for _ in self.read(project):
-                pass
+        self.verify_log()
 
 
 class SQLiteStore(SQLiteReader, Store):
@@ -317,9 +311,7 @@ class SQLiteStore(SQLiteReader, Store):
         """Do the work of a group in one transaction, which is on the disk when this returns."""
         with self._connection.begin():
             before = driver_of(self._connection).total_changes
-            transaction = Transaction(
-                self._connection, self._mark.seq, self._cache, ArchivedEvents(self.find_history)
-            )
+            transaction = Transaction(self._connection, self._mark.seq, self._cache)
             results = [work(transaction) for work in works]
             transaction.flush()
             mark = self._number(transaction, before)

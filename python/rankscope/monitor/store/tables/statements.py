@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     Integer,
     LargeBinary,
     Text,
@@ -24,9 +26,8 @@ from rankscope.monitor.store.tables.schema import projects
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Select, Table
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Table
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.types import TypeEngine
 
@@ -81,50 +82,50 @@ def _write_flag(element: StoredFlag, compiler: SQLCompiler, **how: Any) -> str: 
     return f"CAST({flag} AS INTEGER)" if compiler.dialect.name == POSTGRES else flag
 
 
-class TextList(TypeDecorator[list[str]]):
-    """Texts as one parameter: an array where the database has them, otherwise a list of JSON."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Return the type of the database."""
-        kind: TypeEngine[Any] = ARRAY(Text()) if dialect.name == POSTGRES else Text()
-        return dialect.type_descriptor(kind)
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - of SQLAlchemy
-        """Return the texts as the driver takes them."""
-        return value if dialect.name == POSTGRES else json.dumps(value, ensure_ascii=False)
-
-
-class TextRows(FunctionElement[str]):
-    """The texts of a `TextList` as the rows of a table, in its column `value`.
+class ValueList(TypeDecorator[list[Any]]):
+    """Texts or integers as one parameter: an array where the database has them, otherwise JSON.
 
     However many there are, the statement is the same: a list of parameters would be compiled anew
     for each number of them, which takes as long as the search.
     """
 
-    type = Text()
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, of: type[Text | BigInteger]) -> None:
+        super().__init__()
+        self.of = of
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type of the database."""
+        kind: TypeEngine[Any] = ARRAY(self.of()) if dialect.name == POSTGRES else Text()
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - of SQLAlchemy
+        """Return the values as the driver takes them."""
+        return value if dialect.name == POSTGRES else json.dumps(value, ensure_ascii=False)
+
+
+class ValueRows(FunctionElement[Any]):
+    """The values of a `ValueList` as the rows of a table, in its column `value`."""
+
     inherit_cache = True
 
 
-@compiles(TextRows)
-def _write_texts(element: TextRows, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
-    (texts,) = element.clauses
-    given = compiler.process(texts, **how)
+@compiles(ValueRows)
+def _write_values(element: ValueRows, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
+    (values,) = element.clauses
+    given = compiler.process(values, **how)
     if compiler.dialect.name == POSTGRES:
         return f"(SELECT unnest({given}) AS value)"
     return f"json_each({given})"
 
 
-def look_up(
-    project_id: ColumnElement[int], texts: ColumnElement[str], *found: ColumnElement[Any]
-) -> Select[Any]:
-    """Select what belongs to each text of the parameter `texts` in the project of `project_id`."""
-    asked = TextRows(bindparam("texts", type_=TextList())).table_valued("value")
-    # SQLite begins with the left side of an outer join; of any other, it may read all events.
-    is_theirs = (project_id == bindparam("project_id")) & (texts == asked.c.value)
-    return select(*found).select_from(asked.outerjoin(texts.table, is_theirs))
+def is_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Select what has one of the values of the parameter `name`, a list of texts or integers."""
+    of = Text if isinstance(column.type, Text) else BigInteger
+    asked = ValueRows(bindparam(name, type_=ValueList(of))).table_valued("value")
+    return column.in_(select(asked.c.value))
 
 
 def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
@@ -164,15 +165,6 @@ def insert_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]
         named: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         connection.exec_driver_sql(text, named)
     return len(rows)
-
-
-def insert_new_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> int:
-    """Insert rows as `insert_rows` does, except those with a key that is taken, into SQLite."""
-    if not rows:
-        return 0
-    text, _ = _compile_insert(table, connection.dialect)
-    inserted = connection.exec_driver_sql(text.replace("INSERT", "INSERT OR IGNORE", 1), rows)
-    return int(inserted.rowcount)
 
 
 COPIED_TYPES = {

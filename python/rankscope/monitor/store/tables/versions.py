@@ -79,64 +79,6 @@ def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> No
         connection.execute(ADD_RANKINGS, rows)
 
 
-def subtract_rankings(connection: Connection, deleted: Mapping[int, int]) -> None:
-    """Subtract deleted rankings from the counts of their contexts."""
-    hot = rankings.c.context_id == contexts.c.context_id
-    archived = history_contexts.c.context_id == contexts.c.context_id
-    first, last = (
-        _choose_edge(
-            select(edge(rankings.c.time)).where(hot).scalar_subquery(),
-            select(edge(time)).where(archived).scalar_subquery(),
-            is_first=is_first,
-        )
-        for edge, time, is_first in (
-            (func.min, history_contexts.c.first, True),
-            (func.max, history_contexts.c.last, False),
-        )
-    )
-    changed = (
-        update(contexts)
-        .where(contexts.c.context_id == bindparam("context"))
-        .values(rankings=contexts.c.rankings - bindparam("count"), first=first, last=last)
-    )
-    rows = [{"context": context, "count": count} for context, count in deleted.items()]
-    if rows:
-        connection.execute(changed, rows)
-
-
-def _choose_edge(
-    hot: ColumnElement[int], archived: ColumnElement[int], *, is_first: bool
-) -> ColumnElement[int]:
-    """Select the earlier or the later one of two times, either of which may be missing."""
-    is_hot = hot <= archived if is_first else hot >= archived
-    return case((archived.is_(None), hot), (hot.is_(None), archived), (is_hot, hot), else_=archived)
-
-
-def count_by_context(connection: Connection, seqs: Sequence[int]) -> dict[int, int]:
-    """Count some rankings by their contexts."""
-    wanted = select(rankings.c.context_id, func.count()).where(rankings.c.seq.in_(seqs))
-    return dict(map(tuple, connection.execute(wanted.group_by(rankings.c.context_id))))
-
-
-def count_by_hour(
-    connection: Connection, project: str, since: int, until: int, moves: Sequence[Move] = ()
-) -> list[tuple[int, int, int]]:
-    """Count the rankings from one time to before another by hour and context.
-
-    Rankings that are moved don't count.
-    """
-    start = floor_time(rankings.c.time, HOUR)
-    wanted = (
-        select(start, rankings.c.context_id, func.count())
-        .where(
-            in_project(rankings.c.project_id, project), rankings.c.time.between(since, until - 1)
-        )
-        .group_by(start, rankings.c.context_id)
-    )
-    wanted = leave_out(wanted, moves)
-    return [(hour, context, count) for hour, context, count in connection.execute(wanted)]
-
-
 def list_versions(connection: Connection, project: str) -> list[Version]:
     """List the versions that have rankings, by model, and the versions of a model by time.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import pairwise
 
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
@@ -25,8 +26,8 @@ from rankscope.monitor.store.columns import (
     read_names,
 )
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.history.files import damaged, missing
-from rankscope.monitor.store.history.layout import FORMAT, find_tied
+from rankscope.monitor.store.log.files import damaged, missing
+from rankscope.monitor.store.log.layout import FORMAT, find_tied
 from rankscope.monitor.store.merging import split, take
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryPlace
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.records import Context, Texts
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
@@ -85,7 +87,7 @@ class HourFile:
 
     Args:
         folder: The folder of the history.
-        hour: The hour, as the manifest has it.
+        hour: The block of the hour.
         is_forced: Whether to compare the checksum although it was compared before.
 
     Raises:
@@ -93,7 +95,7 @@ class HourFile:
     """
 
     def __init__(
-        self, folder: HistoryPlace, hour: ArchivedHour, *, is_forced: bool = False
+        self, folder: HistoryPlace, hour: Block, *, is_forced: bool = False
     ) -> None:
         folder.check(hour, is_forced=is_forced)
         self._folder = folder
@@ -101,7 +103,7 @@ class HourFile:
         self._hour = hour
 
     def verify(self) -> None:
-        """Compare the file with the manifest."""
+        """Compare the file with its block."""
         rankings = labels = 0
         for chunk, beside in self.read_beside(COUNTED):
             rankings += len(chunk.seqs)
@@ -164,46 +166,6 @@ class HourFile:
             return any(
                 len(_find_rows(file, group, name, values)) for group in range(file.num_row_groups)
             )
-
-    def find_rankings(
-        self, ranking_ids: Collection[str], contexts: Mapping[int, Context]
-    ) -> dict[str, tuple[int, Ranking, list[Label]]]:
-        """Find rankings by their ids: their numbers, the rankings, and their archived labels."""
-        found: dict[str, tuple[int, Ranking, list[Label]]] = {}
-        with self._open() as file:
-            for group in range(file.num_row_groups):
-                places = _find_rows(file, group, "ranking_id", ranking_ids)
-                if not len(places):
-                    continue
-                chunk = self._read_group(file, group, event_ids=True)
-                for place in places.tolist():
-                    ranking = make_ranking(chunk, place, contexts)
-                    labels = [label for _, label in make_labels(chunk, place)]
-                    found[ranking.ranking_id] = int(chunk.seqs[place]), ranking, labels
-        return found
-
-    def find_events(
-        self, event_ids: Collection[str], contexts: Mapping[int, Context]
-    ) -> dict[str, tuple[int, Event]]:
-        """Find rankings and labels by the ids of their events, with their numbers."""
-        found: dict[str, tuple[int, Event]] = {}
-        with self._open() as file:
-            for group in range(file.num_row_groups):
-                places = _find_event_rows(file, group, event_ids)
-                if not len(places):
-                    continue
-                chunk = self._read_group(file, group, event_ids=True)
-                for place in places.tolist():
-                    events: list[tuple[int, Event]] = [
-                        (int(chunk.seqs[place]), make_ranking(chunk, place, contexts)),
-                        *make_labels(chunk, place),
-                    ]
-                    found |= {
-                        event.event_id: (seq, event)
-                        for seq, event in events
-                        if event.event_id in event_ids
-                    }
-        return found
 
     def list_ids(self) -> Iterator[tuple[Texts, Texts, Texts]]:
         """Iterate over the ids of rankings, of their events, and of the events of their labels."""
@@ -375,21 +337,6 @@ def _find_rows(file: Foreign, group: int, name: str, ids: Collection[str]) -> ND
     return rows
 
 
-def _find_event_rows(file: Foreign, group: int, ids: Collection[str]) -> NDArray[np.int64]:
-    """Find the rows of a row group whose event, or that of a label, has one of some ids."""
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
-    wanted = pa.array(list(ids), pa.large_string())
-    table = file.read_row_group(group, columns=["ranking_id", "event_id", f"{LABEL}event_id"])
-    own = compute.coalesce(table.column("event_id"), table.column("ranking_id"))
-    rows = np.flatnonzero(compute.is_in(own, wanted).to_numpy())
-    offsets, labels = _list_labels(table)
-    labelled = np.flatnonzero(
-        compute.is_in(labels.column("event_id"), wanted).to_numpy(zero_copy_only=False)
-    )
-    theirs = np.searchsorted(offsets, labelled, side="right") - 1
-    return np.union1d(rows, theirs)
-
-
 def _find_times(file: Foreign, group: int) -> tuple[int, int]:
     """Return the times of the first and the last ranking of a row group."""
     # All columns before this one are plain, so that their numbers are those of the leaves.
@@ -405,14 +352,14 @@ def make_ranking(chunk: Chunk, place: int, contexts: Mapping[int, Context]) -> R
     scores, relevance = (
         _list_numbers(column[start:end]) for column in (items.scores, items.relevance)
     )
-    doc_ids = tuple(_text_at(items.doc_ids, at) for at in range(start, end))
+    doc_ids = tuple(text_at(items.doc_ids, at) for at in range(start, end))
     return Ranking(
-        _text_at(_require(chunk.event_ids), place),
-        _text_at(chunk.ranking_ids, place),
+        text_at(_require(chunk.event_ids), place),
+        text_at(chunk.ranking_ids, place),
         int(chunk.times[place]),
         Items(doc_ids, tuple(items.ranks[start:end].tolist()), scores, relevance),
-        _text_at(chunk.query_keys, place),
-        _text_at(chunk.user_ids, place),
+        text_at(chunk.query_keys, place),
+        text_at(chunk.user_ids, place),
         context.model,
         context.version,
         context.environment,
@@ -423,7 +370,7 @@ def make_ranking(chunk: Chunk, place: int, contexts: Mapping[int, Context]) -> R
 def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
     """Make events of the labels of a ranking of a chunk, with their numbers."""
     labels = chunk.labels
-    ranking_id = _text_at(chunk.ranking_ids, place)
+    ranking_id = text_at(chunk.ranking_ids, place)
     seqs = _require(labels.seqs)
     start, end = np.searchsorted(labels.rankings, (place, place + 1)).tolist()
     for at in range(start, end):
@@ -432,9 +379,9 @@ def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
         yield (
             int(seqs[at]),
             Label(
-                _text_at(_require(labels.event_ids), at),
+                text_at(_require(labels.event_ids), at),
                 ranking_id,
-                _text_at(labels.doc_ids, at),
+                text_at(labels.doc_ids, at),
                 int(labels.times[at]),
                 labels.names[labels.codes[at]],
                 value,
@@ -443,9 +390,16 @@ def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
         )
 
 
-def _text_at(column: Texts, place: int) -> str:
+def text_at(column: Texts, place: int) -> str:
     starts, text = column
     return text[starts[place] : starts[place + 1]].tobytes().decode()
+
+
+def list_texts(column: Texts) -> list[str]:
+    """Return the texts of a column."""
+    starts, text = column
+    whole, bounds = text.tobytes(), starts.tolist()
+    return [whole[start:end].decode() for start, end in pairwise(bounds)]
 
 
 def _list_numbers(column: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -20,7 +20,7 @@ from secrets import token_hex
 
 from rankscope.errors import FileError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.store.history.files import (
+from rankscope.monitor.store.log.files import (
     KEPT_SECONDS,
     KINDS,
     OWNER,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.store.history.files import FileKind, Listed
+    from rankscope.monitor.store.log.files import FileKind, Listed
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -143,7 +143,7 @@ class HistoryBucket(HistoryPlace):
         return sorted(path for path in listed if path.endswith(".parquet"))
 
     def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that the manifest does not have.
+        """Remove files that are not listed.
 
         A file that is found without a note when it was replaced is noted first: it may be read.
         """

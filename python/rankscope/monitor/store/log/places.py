@@ -1,15 +1,16 @@
-"""The part of a store that knows where its history files are."""
+"""The part of a store that knows where the files of archived hours are, and checks the log."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.hour_file import HourFile
-from rankscope.monitor.store.history.location import open_place, read_location
-from rankscope.monitor.store.history.tally import check_tally
-from rankscope.monitor.store.history.values import list_values
+from rankscope.monitor.store.log.blocks import FILE, list_blocks
+from rankscope.monitor.store.log.location import open_place, read_location
+from rankscope.monitor.store.log.tally import check_tally
+from rankscope.monitor.store.log.values import list_values
+from rankscope.monitor.store.log.verification import check_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.history.files import (
-        ArchivedHour,
-        ArchivedValues,
-        HistoryPlace,
-    )
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.files import ArchivedValues, HistoryPlace
 
     T = TypeVar("T")
 
@@ -82,8 +80,8 @@ class KeepsHistory(ABC):
         """
 
         def read(connection: Connection) -> list[str]:
-            listed: Sequence[ArchivedHour | ArchivedValues] = (
-                manifest.list_archived(connection, project)
+            listed: Sequence[Block | ArchivedValues] = (
+                list_blocks(connection, project, kinds=(FILE,))
                 if kind == "rankings"
                 else list_values(connection, project)
             )
@@ -92,14 +90,13 @@ class KeepsHistory(ABC):
 
         return self.query(read)
 
-    def verify_history(self) -> None:
-        """Read the files of all archived hours, and compare the manifest with its tally.
+    def verify_log(self) -> None:
+        """Read all blocks and files, and compare them with what the store says of them.
 
         Raises:
-            FileError: A file is missing or damaged, or an hour is not listed any more.
+            FileError: Something is missing or damaged.
         """
         self.query(check_tally)
-        for hour in self.query(manifest.list_all_archived):
-            HourFile(self.require_history(), hour, is_forced=True).verify()
+        self.query(partial(check_log, find_place=self.require_history))
         for values in self.query(list_values):
             self.require_history().check(values, is_forced=True)

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from hashlib import blake2b
-from typing import Protocol
 
 from sqlalchemy import bindparam, insert, select, update
 
+from rankscope.monitor.store.log.tally import TallyChange
+from rankscope.monitor.store.log.writer import LogWriter
 from rankscope.monitor.store.tables.schema import contexts, counters, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import TypeAlias
-
     from sqlalchemy import Connection
 
-    from rankscope.monitor.events.event import Event, Ranking
     from rankscope.monitor.store.keys import Secret
-
-    RankingContext: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
-    """What rankings share: their model, version, environment and attributes."""
+    from rankscope.monitor.store.log.events import RankingContext
 
 MOST_CACHED = 100_000
 
@@ -39,20 +34,6 @@ ADD_COUNT = (
     .values(count=counters.c.count + bindparam("more"))
 )
 INSERT_COUNT = insert(counters)
-
-
-class KnownEvents(Protocol):
-    """Finds events that are archived."""
-
-    def find_events(
-        self, connection: Connection, project_id: int, event_ids: Iterable[str]
-    ) -> Mapping[str, tuple[int, Event]]:
-        """Find events by their ids, with their numbers."""
-
-    def find_rankings(
-        self, connection: Connection, project_id: int, ranking_ids: Iterable[str]
-    ) -> Mapping[str, tuple[int, Ranking, int]]:
-        """Find rankings by their ids, with the numbers of their events and of their hours."""
 
 
 class NumberCache:
@@ -76,7 +57,8 @@ class Transaction:
     Attributes:
         connection: The connection, within the transaction.
         seq: The number of the last event so far.
-        archived: Finds events that are archived; `None` where none can be.
+        log: Takes the new events.
+        tally: What changes in the number and the digest of blocks.
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
@@ -87,16 +69,11 @@ class Transaction:
         new_numbers: The numbers that this transaction made or read.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        seq: int,
-        cache: NumberCache,
-        archived: KnownEvents | None = None,
-    ) -> None:
+    def __init__(self, connection: Connection, seq: int, cache: NumberCache) -> None:
         self.connection = connection
         self.seq = seq
-        self.archived = archived
+        self.log = LogWriter(self)
+        self.tally = TallyChange()
         self.counts: Counter[tuple[int, str]] = Counter()
         self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
@@ -157,9 +134,16 @@ class Transaction:
     def require_evaluator(self) -> None:
         """Refuse to write windows where another process evaluates the store."""
 
+    def flush_rankings(self) -> None:
+        """Write the rankings of contexts that were collected."""
+        rankings, self.rankings = self.rankings, {}
+        add_rankings(self.connection, rankings)
+
     def flush(self) -> None:
-        """Write the counters that were collected."""
-        add_rankings(self.connection, self.rankings)
+        """Write the events and the counters that were collected."""
+        self.log.settle()
+        self.tally.write(self.connection)
+        self.flush_rankings()
         for project_id, count in self.pending.items():
             if count:
                 more = {"project": project_id, "more": count}

@@ -8,9 +8,9 @@ from pathlib import Path
 from sqlalchemy import insert, select
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.bucket import HistoryBucket
-from rankscope.monitor.store.history.files import HistoryFolder
+from rankscope.monitor.store.log.blocks import has_files
+from rankscope.monitor.store.log.bucket import HistoryBucket
+from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.lake.address import check_url
 from rankscope.monitor.store.tables.schema import meta
 
@@ -18,9 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.history.files import HistoryPlace
-    from rankscope.monitor.store.history.writing import Writer
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.store.log.writing import Writer
+    from rankscope.monitor.store.transaction import Transaction
 
 LOCATION = "history"
 """The name of the fact in `meta` that says where the files are, if not beside the store."""
@@ -55,7 +55,7 @@ def set_history(store: Writer, text: str) -> None:
     """Set where the history files of a store are kept; see `Store.set_history`."""
     location = check_location(text)
     before = store.query(read_location)
-    if before is None and not store.query(manifest.list_all_archived):
+    if before is None and not store.query(has_files):
         open_place(location).claim(store.query(read_store_id))
     store.transact(partial(set_location, location=location)).result()
 
@@ -63,14 +63,8 @@ def set_history(store: Writer, text: str) -> None:
 def set_location(transaction: Transaction, location: str) -> None:
     """Record where the history files of a store are, once and for all."""
     connection = transaction.connection
-    if transaction.archived is None:
-        raise UsageError(
-            "this store can't archive hours: it doesn't look events up in their files",
-            hint="its backend has to pass ArchivedEvents to its transactions",
-            code="no_history",
-        )
     before = read_location(connection)
-    if before is None and manifest.list_all_archived(connection):
+    if before is None and has_files(connection):
         before = "a folder beside it"
     if before is None:
         connection.execute(insert(meta), {"name": LOCATION, "value": location})

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 KINDS: tuple[FileKind, ...] = ("rankings", "values")
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 KEPT_SECONDS = 3600.0
-"""How long a file that is not in the manifest is kept: a reader may still use one that was
+"""How long a file that is not listed is kept: a reader may still use one that was
 replaced, and another process may be writing one."""
 LONGEST_NAME = 150
 PIECE = 1 << 20
@@ -39,37 +39,11 @@ OWNER = "_store"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class ArchivedHour(NamedTuple):
-    """An archived hour, as the manifest has it.
-
-    Args:
-        hour_id: Its number.
-        start: When it begins, in microseconds since 1970 in UTC.
-        path: The path of its file in the folder.
-        rankings: The number of rankings in the file.
-        labels: The number of labels in the file.
-        first_seq: The smallest number of its events.
-        last_seq: The largest number of its events.
-        size: The number of bytes of the file.
-        checksum: 16 bytes of BLAKE2b of the file.
-    """
-
-    hour_id: int
-    start: int
-    path: str
-    rankings: int
-    labels: int
-    first_seq: int
-    last_seq: int
-    size: int
-    checksum: bytes
-
-
 class ArchivedValues(NamedTuple):
-    """The values of the rankings of an archived hour, as the manifest has them.
+    """The values of the rankings of an archived hour, as they are listed.
 
     Args:
-        hour_id: The number of the hour.
+        block_id: The number of the block of the hour.
         definition: The hash of the definition that they were computed with.
         path: The path of their file in the folder.
         rankings: The number of rankings in the file.
@@ -77,7 +51,7 @@ class ArchivedValues(NamedTuple):
         checksum: 16 bytes of BLAKE2b of the file.
     """
 
-    hour_id: int
+    block_id: int
     definition: str
     path: str
     rankings: int
@@ -86,7 +60,7 @@ class ArchivedValues(NamedTuple):
 
 
 class Listed(Protocol):
-    """A file that the manifest lists."""
+    """A file that the log lists."""
 
     @property
     def path(self) -> str:
@@ -153,7 +127,7 @@ class HistoryPlace(ABC):
 
     @abstractmethod
     def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that the manifest does not have, and return how many they were."""
+        """Remove files that are not listed, and return how many they were."""
 
     @abstractmethod
     def list_open(self) -> list[Path]:
@@ -295,7 +269,7 @@ class HistoryFolder(HistoryPlace):
         )
 
     def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that the manifest does not have, and return how many they were."""
+        """Remove files that are not listed, and return how many they were."""
         count = 0
         for path in self.list_files():
             place = self.path / path

@@ -1,0 +1,153 @@
+"""Deletes events from blocks and files, in small transactions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rankscope.deferred import np
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.arrays import find_texts
+from rankscope.monitor.store.log.blocks import FILE, list_blocks
+from rankscope.monitor.store.log.hour_file import HourFile
+from rankscope.monitor.store.log.removal import (
+    delete_hot,
+    delete_pending,
+    erase_file,
+    erase_hot,
+    find_chosen,
+    mark_deleted,
+)
+from rankscope.monitor.store.log.rewriting import (
+    BLOCKS,
+    clean_place,
+    finish_removals,
+    rewrite_hour,
+)
+from rankscope.monitor.store.log.users import may_have_user
+from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.tables.projects import find_project
+from rankscope.monitor.store.tables.schema import pending
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sqlalchemy import ColumnElement
+
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.store.log.rewriting import FindKept, Writer
+    from rankscope.monitor.store.records import Chosen, Chunk
+
+
+def delete_before(store: Writer, place: HistoryPlace | None, project: str, time: int) -> Deleted:
+    """Delete the rankings before a time with their labels, and earlier labels without ranking."""
+    if store.query(partial(find_project, name=project)) is None:
+        return Deleted(0, 0)
+    finish_removals(store, place, project)
+    store.transact(partial(mark_deleted, project=project, time=time)).result()
+    done = _delete_pending(store, project, pending.c.time < time)
+    work = partial(delete_hot, project=project, time=time, most=BLOCKS)
+    while (deleted := store.transact(work).result()) is not None:
+        done = done.add(deleted)
+    files = store.query(partial(list_blocks, project=project, until=time, kinds=(FILE,)))
+    for block in files if place is not None else ():
+        if block.last < time:
+            erase = partial(erase_file, project=project, block=block)
+            done = done.add(store.transact(erase).result())
+            finish_removals(store, place, project)
+        elif block.first < time:
+            done = done.add(_delete_from(store, place, project, block, lambda one: one.times >= time))
+    if files and place is not None:
+        clean_place(store, place)
+    return done
+
+
+def erase_rankings(
+    store: Writer, place: HistoryPlace | None, project: str, chosen: Chosen
+) -> Deleted:
+    """Delete rankings by what they are, with all their labels.
+
+    Their hours are marked, so that the next evaluation computes their windows without them. Labels
+    that wait for one of the chosen ids are deleted, too.
+    """
+    if store.query(partial(find_project, name=project)) is None:
+        return Deleted(0, 0)
+    finish_removals(store, place, project)
+    done = Deleted(0, 0)
+    # Blocks may be joined by others meanwhile, so that it is over when nothing is found.
+    while some := store.query(partial(find_chosen, project=project, chosen=chosen)):
+        for block in some:
+            work = partial(erase_hot, project=project, block=block, chosen=chosen)
+            done = done.add(store.transact(work).result())
+    if chosen.ranking_ids is not None and chosen.user_id is None:
+        theirs = pending.c.ranking_id.in_(chosen.ranking_ids)
+        done = done.add(_delete_pending(store, project, theirs))
+    return done if place is None else done.add(_erase_archived(store, place, project, chosen))
+
+
+def _delete_pending(store: Writer, project: str, wanted: ColumnElement[bool]) -> Deleted:
+    done = Deleted(0, 0)
+    work = partial(delete_pending, project=project, wanted=wanted)
+    while (deleted := store.transact(work).result()).labels:
+        done = done.add(deleted)
+    return done
+
+
+def _erase_archived(store: Writer, place: HistoryPlace, project: str, chosen: Chosen) -> Deleted:
+    """Delete the chosen rankings of hours that have a file."""
+
+    def find_kept(chunk: Chunk) -> NDArray[np.bool_]:
+        fits = np.ones(len(chunk.seqs), dtype=np.bool_)
+        if chosen.since is not None:
+            fits &= chunk.times >= chosen.since
+        if chosen.until is not None:
+            fits &= chunk.times < chosen.until
+        if chosen.user_id is not None:
+            fits &= find_texts(chunk.user_ids, [chosen.user_id])
+        if chosen.ranking_ids is not None:
+            fits &= find_texts(chunk.ranking_ids, chosen.ranking_ids)
+        return ~fits
+
+    done = Deleted(0, 0)
+    listed = store.query(
+        partial(list_blocks, project=project, since=chosen.since, until=chosen.until)
+    )
+    files = [block for block in listed if block.kind == FILE]
+    hot = {block.start for block in listed if block.kind != FILE}
+    for block in files:
+        if block.start in hot or _may_have(store, place, block, chosen):
+            done = done.add(_delete_from(store, place, project, block, find_kept, is_erased=True))
+    if files:
+        clean_place(store, place)
+    return done
+
+
+def _may_have(store: Writer, place: HistoryPlace, block: Block, chosen: Chosen) -> bool:
+    """Return whether a file may have some of the chosen rankings."""
+    if chosen.user_id is not None:
+        asked = partial(may_have_user, block=block, user_id=chosen.user_id)
+        if not store.query(asked):
+            return False
+        if not HourFile(place, block).has_any("user_id", [chosen.user_id]):
+            return False
+    return chosen.ranking_ids is None or HourFile(place, block).has_any(
+        "ranking_id", chosen.ranking_ids
+    )
+
+
+def _delete_from(
+    store: Writer,
+    place: HistoryPlace,
+    project: str,
+    block: Block,
+    find_kept: FindKept,
+    *,
+    is_erased: bool = False,
+) -> Deleted:
+    """Write the file of an hour again without some of its rankings."""
+    while True:
+        # As often as it takes: what is to be deleted must not stay.
+        new = rewrite_hour(store, place, project, block.start, find_kept, is_erased=is_erased)
+        if new is not None:
+            finish_removals(store, place, project)
+            return new.deleted

@@ -1,0 +1,103 @@
+"""How many blocks the log has, and a digest of their rows, so that a lost or changed row is noticed.
+
+Columns and files are found by the row of their block alone: without it, nothing else knows that
+they are missing. Number and digest are in `meta`, and change in the transaction that changes a row.
+
+The digest is the sum of the hashes of all rows, modulo 2^128. Unlike a hash of them all, a sum does
+not depend on their order, so that a change adds the hash of the new row and subtracts that of the
+old one, without reading the others. It tells damage, and keeps nobody from forging it.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import NamedTuple
+
+from sqlalchemy import delete, insert, select
+
+from rankscope.errors import FileError
+from rankscope.monitor.store.tables.schema import blocks, meta
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.log.blocks import Block
+
+NAME = "blocks"
+BITS = 128
+
+
+class Tally(NamedTuple):
+    """The number of blocks, and the sum of the hashes of their rows."""
+
+    count: int
+    digest: int
+
+    def add(self, count: int, digest: int) -> Tally:
+        """Return the tally with some more blocks."""
+        return Tally(self.count + count, (self.digest + digest) % 2**BITS)
+
+
+class TallyChange:
+    """What a transaction changes in the tally."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._digest = 0
+
+    def add(self, new: Iterable[Block]) -> None:
+        """Add blocks."""
+        for block in new:
+            self._count += 1
+            self._digest += _hash(block)
+
+    def subtract(self, old: Iterable[Block]) -> None:
+        """Take blocks away."""
+        for block in old:
+            self._count -= 1
+            self._digest -= _hash(block)
+
+    def write(self, connection: Connection) -> None:
+        """Write the tally as it is from now on."""
+        if self._count or self._digest:
+            changed = read_tally(connection).add(self._count, self._digest)
+            connection.execute(delete(meta).where(meta.c.name == NAME))
+            said = f"{changed.count} {changed.digest:x}"
+            connection.execute(insert(meta), {"name": NAME, "value": said})
+
+
+def _hash(row: Iterable[Any]) -> int:
+    said = json.dumps([one.hex() if isinstance(one, bytes) else one for one in row])
+    return int.from_bytes(blake2b(said.encode(), digest_size=BITS // 8).digest(), "big")
+
+
+def read_tally(connection: Connection) -> Tally:
+    """Return the stored tally."""
+    wanted = select(meta.c.value).where(meta.c.name == NAME)
+    count, digest = (connection.execute(wanted).scalar_one_or_none() or "0 0").split()
+    return Tally(int(count), int(digest, 16))
+
+
+def check_tally(connection: Connection) -> None:
+    """Compare the blocks with their tally."""
+    stored = read_tally(connection)
+    found = Tally(0, 0)
+    for row in connection.execute(select(blocks), execution_options={"stream_results": True}):
+        found = found.add(1, _hash(row))
+    if stored == found:
+        return
+    problem = (
+        f"its log lists {found.count:,} blocks instead of {stored.count:,}"
+        if stored.count != found.count
+        else "a block was changed in its log"
+    )
+    raise FileError(
+        f"the store is damaged ({problem})",
+        hint="restore a backup; the history files of hours that are not listed are still there",
+        code="store_damaged",
+    )

@@ -1,0 +1,181 @@
+"""Writes the new events of a transaction as blocks, and joins small blocks to larger ones.
+
+A request with one event makes a block of one event. Whenever an hour has many blocks of about one
+size, they become one, in the transaction that adds the next: so each event is written a few times,
+a block has some thousand events at most, and nothing is there twice after a crash.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import bindparam, select
+
+from rankscope import _core
+from rankscope.deferred import np
+from rankscope.monitor.events.event import ENVIRONMENTS
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.log.blocks import (
+    LABELS,
+    RANKINGS,
+    Block,
+    compute_digest,
+    insert_blocks,
+    open_labels,
+    open_rankings,
+    remove_blocks,
+    write_spans,
+)
+from rankscope.monitor.store.tables.schema import blocks
+from rankscope.monitor.store.tables.statements import fetch_rows
+from rankscope.monitor.store.tables.versions import RankingSpan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from rankscope.monitor.store.log.events import PreparedLabel, PreparedRanking
+    from rankscope.monitor.store.transaction import Transaction
+
+    Columns: TypeAlias = _core.RankingBlock | _core.LabelBlock
+    Hour: TypeAlias = tuple[int, int, int]
+    """The number of a project, the start of an hour, and the place of an environment."""
+
+SIZES = (16, 1000)
+"""Blocks below the same one of these numbers of events are of one size."""
+ALIKE = 16
+"""So many blocks of one size are joined."""
+
+SELECT_SMALL = select(blocks).where(
+    blocks.c.project_id == bindparam("project_id"),
+    blocks.c.start == bindparam("start"),
+    blocks.c.kind == bindparam("kind"),
+    blocks.c.environment == bindparam("environment"),
+    blocks.c.rankings + blocks.c.labels < SIZES[-1],
+)
+
+
+class LogWriter:
+    """Collects the new events of a transaction, by hour.
+
+    Args:
+        transaction: The transaction.
+    """
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._rankings: dict[Hour, list[tuple[PreparedRanking, int, int]]] = defaultdict(list)
+        self._labels: dict[Hour, list[tuple[PreparedLabel, int, int]]] = defaultdict(list)
+
+    def add_ranking(self, project_id: int, ranking: PreparedRanking, seq: int) -> None:
+        """Add a ranking."""
+        environment = ENVIRONMENTS.index(ranking.context[2])
+        context = self._transaction.context(project_id, ranking.context)
+        hour = project_id, ranking.time - ranking.time % HOUR, environment
+        self._rankings[hour].append((ranking, seq, context))
+
+    def add_label(
+        self, project_id: int, label: PreparedLabel, seq: int, shown: int, environment: int
+    ) -> None:
+        """Add a label of a ranking that was shown at some time."""
+        self._labels[project_id, shown - shown % HOUR, environment].append((label, seq, shown))
+
+    def settle(self) -> None:
+        """Write what was collected, so that reads of this transaction find it."""
+        rankings, self._rankings = self._rankings, defaultdict(list)
+        labels, self._labels = self._labels, defaultdict(list)
+        for hour, rows in rankings.items():
+            events, seqs, contexts = zip(*rows, strict=True)
+            self._write(hour, RANKINGS, _core.RankingBlock.pack(events, seqs, contexts))
+        for hour, told in labels.items():
+            events, seqs, times = zip(*told, strict=True)
+            self._write(hour, LABELS, _core.LabelBlock.pack(events, seqs, times))
+
+    def _write(self, hour: Hour, kind: int, columns: Columns) -> None:
+        """Write a block, together with small ones of its hour where there are many."""
+        new = make_block(hour, kind, columns)
+        for context, span in new.spans.items():
+            self._transaction.add_rankings(context, span)
+        alike = self._find_alike(new)
+        if alike:
+            columns = self._join(kind, columns, alike)
+            remove_blocks(self._transaction, alike)
+        write_columns(self._transaction, hour, kind, columns)
+
+    def _find_alike(self, new: Block) -> list[Block]:
+        """Find the blocks to join with a new one."""
+        if new.events >= SIZES[-1]:
+            return []
+        hour = {name: getattr(new, name) for name in ("project_id", "start", "kind", "environment")}
+        rows = fetch_rows(self._transaction.connection.execute(SELECT_SMALL, hour))
+        found: list[Block] = []
+        size = new.events
+        for limit in SIZES:
+            smaller = [block for row in rows if (block := Block(*row)).events < limit]
+            if size < limit and len(smaller) + 1 >= ALIKE:
+                found = smaller
+                size += sum(block.events for block in smaller)
+        return found
+
+    def _join(self, kind: int, columns: Columns, alike: Sequence[Block]) -> Columns:
+        connection = self._transaction.connection
+        if kind == RANKINGS:
+            return _core.RankingBlock.join([columns, *open_rankings(connection, alike)])
+        return _core.LabelBlock.join([columns, *open_labels(connection, alike)])
+
+
+def write_columns(transaction: Transaction, hour: Hour, kind: int, columns: Columns) -> None:
+    """Write columns as a block."""
+    body = columns.encode()
+    made = make_block(hour, kind, columns)
+    made = made._replace(size=len(body), checksum=compute_digest(body))
+    insert_blocks(transaction, [(made, body)])
+
+
+def make_block(hour: Hour, kind: int, columns: Columns) -> Block:
+    """Return the block of columns that are not written yet."""
+    project_id, start, environment = hour
+    seqs = np.frombuffer(columns.seqs(), np.int64)
+    rankings = labels = 0
+    spans = {}
+    if isinstance(columns, _core.RankingBlock):
+        rankings = len(columns)
+        times = np.frombuffer(columns.times(), np.int64)
+        spans = count_contexts(np.frombuffer(columns.contexts(), np.int64), times)
+    else:
+        labels = len(columns)
+        times = np.frombuffer(columns.shown(), np.int64)
+    return Block(
+        int(seqs.min()),
+        project_id,
+        start,
+        kind,
+        environment,
+        int(seqs.max()),
+        int(times[0]),
+        int(times[-1]),
+        rankings,
+        labels,
+        write_spans(spans),
+        "",
+        0,
+        b"",
+    )
+
+
+def count_contexts(
+    contexts: np.ndarray, times: np.ndarray
+) -> dict[int, RankingSpan]:
+    """Count the rankings of each context, with the times of the first and the last."""
+    order = np.argsort(contexts, kind="stable")
+    numbers, starts, counts = np.unique(contexts[order], return_index=True, return_counts=True)
+    sorted_times = times[order]
+    return {
+        number: RankingSpan(
+            count, int(sorted_times[start]), int(sorted_times[start + count - 1])
+        )
+        for number, start, count in zip(
+            numbers.tolist(), starts.tolist(), counts.tolist(), strict=True
+        )
+    }
