@@ -29,6 +29,7 @@ FOLDERS = (
     "agreement",
     "fuse",
     "logged",
+    "log",
     "python",
 )
 
