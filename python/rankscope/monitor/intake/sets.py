@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rankscope.errors import EmptyError, FormatError
+from rankscope.monitor.events.digest import digest
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.outcome import count_rejections
 from rankscope.monitor.events.rejection import Rejection, show
-from rankscope.monitor.events.digest import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -246,10 +246,14 @@ def set_lake(transaction: Transaction, project: str, lake: Lake, now: int, actor
 
 
 def _has_events(connection: Connection, project_id: int) -> bool:
-    wanted = select(schema.counters.c.count).where(
-        schema.counters.c.project_id == project_id,
-        schema.counters.c.reason == "accepted",
-    ).limit(1)
+    wanted = (
+        select(schema.counters.c.count)
+        .where(
+            schema.counters.c.project_id == project_id,
+            schema.counters.c.reason == "accepted",
+        )
+        .limit(1)
+    )
     return connection.execute(wanted).first() is not None
 
 

@@ -59,8 +59,8 @@ def _store_new(
         if before is None and is_ranking:
             before = ids.find(event.ranking_id, RANKING)
         if before is not None:
-            status = "duplicate" if before.digest == content else "conflict"
-            outcomes.append(Outcome(status, before.seq))
+            is_same = before.digest == content
+            outcomes.append(Outcome("duplicate" if is_same else "conflict", before.seq))
             continue
         seq = transaction.next_seq()
         if isinstance(event, PreparedRanking):

@@ -20,6 +20,7 @@ from secrets import token_hex
 
 from rankscope.errors import FileError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.store.lake.files import caught_errors, open_filesystem, split_url
 from rankscope.monitor.store.log.files import (
     KEPT_SECONDS,
     KINDS,
@@ -37,7 +38,6 @@ from rankscope.monitor.store.log.files import (
     occupied,
     open_local_part,
 )
-from rankscope.monitor.store.lake.files import caught_errors, open_filesystem, split_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, open_labels, op
 from rankscope.monitor.store.merging import split
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.monitor.store.tables.statements import parse_stored
+from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
+    from rankscope._core import Column
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.records import Texts
 
@@ -114,9 +116,7 @@ def _join(
     return joined
 
 
-def make_chunk(
-    rankings: _core.RankingBlock, labels: _core.LabelBlock, *, event_ids: bool
-) -> Chunk:
+def make_chunk(rankings: _core.RankingBlock, labels: _core.LabelBlock, *, event_ids: bool) -> Chunk:
     """Make a chunk of rankings, and of those labels that are theirs."""
     seqs, times, contexts, *texts, offsets, docs, doc_bytes, ranks, scores, relevance = (
         rankings.columns()
@@ -136,7 +136,9 @@ def make_chunk(
             _to_numbers(scores),
             _to_numbers(relevance),
         ),
-        make_labels(labels, *map(to_integers, _core.join_labels(rankings, labels)), event_ids=event_ids),
+        make_labels(
+            labels, *map(to_integers, _core.join_labels(rankings, labels)), event_ids=event_ids
+        ),
         own_ids if event_ids else None,
     )
 
@@ -149,14 +151,14 @@ def make_labels(
     event_ids: bool,
 ) -> LabelColumns:
     """Make columns of some rows of labels, whose rankings have some positions."""
-    seqs, _, times, kinds, _, _, ids, id_bytes, docs, doc_bytes, names, codes, values = (
-        labels.take(rows).columns()
-    )
+    seqs, _, times, kinds, _, _, ids, id_bytes, docs, doc_bytes, names, codes, values = labels.take(
+        rows
+    ).columns()
     return LabelColumns(
         positions,
         to_texts(docs, doc_bytes),
         to_integers(times),
-        np.frombuffer(kinds, np.int8),
+        np.frombuffer(memoryview(kinds), np.int8),
         tuple(tuple(parse_stored(name)) for name in names),
         to_integers(codes),
         _to_numbers(values),
@@ -165,20 +167,33 @@ def make_labels(
     )
 
 
-def to_integers(column: Any) -> NDArray[np.int64]:  # noqa: ANN401 - a buffer
+def to_integers(column: Column) -> NDArray[np.int64]:
     """Return a column of the core as an array, without a copy."""
-    return np.frombuffer(column, np.int64)
+    return np.frombuffer(memoryview(column), np.int64)
 
 
-def _to_numbers(column: Any) -> NDArray[np.float64]:  # noqa: ANN401 - a buffer
-    return np.frombuffer(column, np.float64)
+def _to_numbers(column: Column) -> NDArray[np.float64]:
+    return np.frombuffer(memoryview(column), np.float64)
 
 
-def to_texts(offsets: Any, text: Any) -> Texts:  # noqa: ANN401 - buffers
+def to_texts(offsets: Column, text: Column) -> Texts:
     """Return a column of texts of the core as arrays, without a copy."""
-    return np.frombuffer(offsets, np.int64), np.frombuffer(text, np.uint8)
+    return to_integers(offsets), np.frombuffer(memoryview(text), np.uint8)
 
 
-def buffer_texts(column: tuple[Any, Any]) -> Texts:
+def buffer_texts(column: tuple[Column, Column]) -> Texts:
     """Return a column of texts of the core as arrays, likewise."""
     return to_texts(*column)
+
+
+def count_contexts(contexts: NDArray[np.int64], times: NDArray[np.int64]) -> dict[int, RankingSpan]:
+    """Count the rankings of each context, with the times of the first and the last."""
+    order = np.argsort(contexts, kind="stable")
+    numbers, starts, counts = np.unique(contexts[order], return_index=True, return_counts=True)
+    sorted_times = times[order]
+    return {
+        number: RankingSpan(count, int(sorted_times[start]), int(sorted_times[start + count - 1]))
+        for number, start, count in zip(
+            numbers.tolist(), starts.tolist(), counts.tolist(), strict=True
+        )
+    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope.deferred import np
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import find_texts
 from rankscope.monitor.store.log.blocks import FILE, list_blocks
 from rankscope.monitor.store.log.hour_file import HourFile
@@ -49,15 +48,23 @@ def delete_before(store: Writer, place: HistoryPlace | None, project: str, time:
     work = partial(delete_hot, project=project, time=time, most=BLOCKS)
     while (deleted := store.transact(work).result()) is not None:
         done = done.add(deleted)
+    return done if place is None else done.add(_delete_archived(store, place, project, time))
+
+
+def _delete_archived(store: Writer, place: HistoryPlace, project: str, time: int) -> Deleted:
+    """Delete what is before a time from the files of archived hours."""
+    done = Deleted(0, 0)
     files = store.query(partial(list_blocks, project=project, until=time, kinds=(FILE,)))
-    for block in files if place is not None else ():
+    for block in files:
         if block.last < time:
             erase = partial(erase_file, project=project, block=block)
             done = done.add(store.transact(erase).result())
             finish_removals(store, place, project)
         elif block.first < time:
-            done = done.add(_delete_from(store, place, project, block, lambda one: one.times >= time))
-    if files and place is not None:
+            done = done.add(
+                _delete_from(store, place, project, block, lambda one: one.times >= time)
+            )
+    if files:
         clean_place(store, place)
     return done
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.events.event import Event
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.records import Context, Texts
@@ -94,9 +93,7 @@ class HourFile:
         FileError: The file is missing or damaged.
     """
 
-    def __init__(
-        self, folder: HistoryPlace, hour: Block, *, is_forced: bool = False
-    ) -> None:
+    def __init__(self, folder: HistoryPlace, hour: Block, *, is_forced: bool = False) -> None:
         folder.check(hour, is_forced=is_forced)
         self._folder = folder
         self._place = folder.locate(hour.path)
@@ -391,6 +388,7 @@ def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
 
 
 def text_at(column: Texts, place: int) -> str:
+    """Return the text at a place of a column."""
     starts, text = column
     return text[starts[place] : starts[place + 1]].tobytes().decode()
 

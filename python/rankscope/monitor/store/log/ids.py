@@ -78,9 +78,7 @@ class Ids:
         self._connection = connection
         self._project_id = project_id
         each = list(dict.fromkeys(texts))
-        self._keys: dict[str, Key] = dict(
-            zip(each, _core.hash_ids(project_id, each), strict=True)
-        )
+        self._keys: dict[str, Key] = dict(zip(each, _core.hash_ids(project_id, each), strict=True))
         self._known = _find(connection, list(self._keys.values()))
         self._others: dict[str, Key] = {}
         self._added: list[tuple[int, ...]] = []
@@ -149,9 +147,7 @@ def find_rankings(
     return {text: entry for text in texts if (entry := found.find(text, RANKING)) is not None}
 
 
-def remove_ids(
-    connection: Connection, project_id: int, rows: Sequence[tuple[str, int]]
-) -> None:
+def remove_ids(connection: Connection, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
     """Remove the ids of events, given with their numbers."""
     texts = [text for text, _ in rows]
     for make_keys in (_core.hash_ids, _core.hash_other_ids):

@@ -8,10 +8,10 @@ from pathlib import Path
 from sqlalchemy import insert, select
 
 from rankscope.errors import UsageError
+from rankscope.monitor.store.lake.address import check_url
 from rankscope.monitor.store.log.blocks import has_files
 from rankscope.monitor.store.log.bucket import HistoryBucket
 from rankscope.monitor.store.log.files import HistoryFolder
-from rankscope.monitor.store.lake.address import check_url
 from rankscope.monitor.store.tables.schema import meta
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.log.files import HistoryPlace
-    from rankscope.monitor.store.log.writing import Writer
+    from rankscope.monitor.store.log.rewriting import Writer
     from rankscope.monitor.store.transaction import Transaction
 
 LOCATION = "history"

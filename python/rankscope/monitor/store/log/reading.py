@@ -25,7 +25,13 @@ from rankscope.monitor.store.log.blocks import (
     open_rankings,
     select_blocks,
 )
-from rankscope.monitor.store.log.chunks import make_chunk, make_labels, read_hot, to_integers
+from rankscope.monitor.store.log.chunks import (
+    buffer_texts,
+    make_chunk,
+    make_labels,
+    read_hot,
+    to_integers,
+)
 from rankscope.monitor.store.log.hour_file import HourFile, make_ranking, text_at
 from rankscope.monitor.store.log.hour_file import make_labels as make_label_events
 from rankscope.monitor.store.log.ids import find_rankings
@@ -35,8 +41,8 @@ from rankscope.monitor.store.merging import (
     sort_labels,
 )
 from rankscope.monitor.store.records import LabelCount
+from rankscope.monitor.store.tables.contexts import read_contexts
 from rankscope.monitor.store.tables.projects import find_project
-from rankscope.monitor.store.tables.rankings import read_contexts
 from rankscope.monitor.store.tables.schema import blocks, pending
 from rankscope.monitor.store.tables.statements import in_project, parse_stored
 from rankscope.records import replace
@@ -131,9 +137,7 @@ class LogReader:
             for block in files
         ]
         if is_merged:
-            streams.append(
-                read_hot(self._connection, hot, since, until, most, event_ids=event_ids)
-            )
+            streams.append(read_hot(self._connection, hot, since, until, most, event_ids=event_ids))
         yield from streams[0] if len(streams) == 1 else merge_chunks(streams, most)
 
     def _read_file(
@@ -151,8 +155,7 @@ class LogReader:
         if not len(late):
             yield from file.read(*span, event_ids=event_ids, is_brief=is_brief)
             return
-        offsets, text = late.ranking_ids()
-        ids: Texts = to_integers(offsets), np.frombuffer(text, np.uint8)
+        ids = buffer_texts(late.ranking_ids())
         names = write_texts(ids).to_pylist()
         # Late labels name their documents, so that what they are about is read with all ids.
         for chunk in file.read(*span, event_ids=True, is_brief=is_brief, whole=names):
@@ -190,7 +193,7 @@ class LogReader:
                 row.time,
                 tuple(parse_stored(row.labels)),
                 row.value,
-                LABEL_KINDS[row.kind],  # type: ignore[arg-type]  # one of them
+                LABEL_KINDS[row.kind],
             )
             for row in self._connection.execute(wanted)
         ]
@@ -218,16 +221,15 @@ class LogReader:
         entries = find_rankings(self._connection, project_id, ranking_ids)
         if not entries:
             return {}
-        times = [entry.time for entry in entries.values()]
-        listed = list_blocks(
-            self._connection, project_id, min(times), max(times) + 1, (RANKINGS,)
-        )
-        some = [
-            block for block in listed if any(block.overlaps(time, time + 1) for time in times)
-        ][:FEW]
+        seqs, times = zip(*((entry.seq, entry.time) for entry in entries.values()), strict=True)
+        listed = list_blocks(self._connection, project_id, min(times), max(times) + 1, (RANKINGS,))
+        some = [block for block in listed if any(block.overlaps(time, time + 1) for time in times)][
+            :FEW
+        ]
         documents: dict[str, tuple[str, ...]] = {}
         for rankings in open_rankings(self._connection, some):
-            places = rankings.find(list(entries))
+            # The numbers of events tell rankings apart without comparing their ids.
+            places = np.flatnonzero(np.isin(to_integers(rankings.seqs()), seqs))
             chunk = make_chunk(rankings.take(places), _core.LabelBlock.join([]), event_ids=False)
             for place in range(len(chunk.seqs)):
                 start, end = chunk.items.offsets[place : place + 2].tolist()
@@ -271,9 +273,7 @@ class LogReader:
     def count_by_hour(self, since: int, until: int) -> list[tuple[int, int, int]]:
         """Count the rankings of a span by the start of the hour and the context."""
         counts: Counter[tuple[int, int]] = Counter()
-        for block in list_blocks(
-            self._connection, self._project, since, until, (RANKINGS, FILE)
-        ):
+        for block in list_blocks(self._connection, self._project, since, until, (RANKINGS, FILE)):
             if block.is_within(since, until):
                 for context, span in block.spans.items():
                     counts[block.start, context] += span.rankings

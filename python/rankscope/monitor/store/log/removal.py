@@ -42,7 +42,7 @@ from rankscope.monitor.store.tables.windows import mark_hours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Connection
@@ -89,9 +89,7 @@ def mark_deleted(transaction: Transaction, project: str, time: int) -> None:
     )
 
 
-def delete_pending(
-    transaction: Transaction, project: str, wanted: ColumnElement[bool]
-) -> Deleted:
+def delete_pending(transaction: Transaction, project: str, wanted: ColumnElement[bool]) -> Deleted:
     """Delete some of the labels that have no ranking."""
     connection = transaction.connection
     project_id = transaction.project(project)
@@ -123,7 +121,8 @@ def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> 
         return None
     removed = Removed(Deleted(0, 0), Counter(), [])
     for block in some:
-        removed = _add(removed, _cut(transaction, block, lambda times: times < time))
+        columns, times = _open(connection, block)
+        removed = _add(removed, _cut(transaction, block, columns, times < time))
     return _finish(transaction, project_id, removed)
 
 
@@ -159,18 +158,19 @@ def erase_hot(transaction: Transaction, project: str, block: Block, chosen: Chos
         return Deleted(0, 0)
     project_id = transaction.project(project)
     (rankings,) = open_rankings(connection, [block])
-    gone = rankings.take(np.flatnonzero(_fits(rankings, chosen)))
-    removed = _cut(transaction, block, lambda _: _fits(rankings, chosen))
+    is_chosen = _fits(rankings, chosen)
+    gone = rankings.take(np.flatnonzero(is_chosen))
+    removed = _cut(transaction, block, rankings, is_chosen)
     names = list_texts(buffer_texts(gone.ranking_ids()))
-    times = to_integers(gone.times())
-    for one in list_blocks(connection, project_id, block.start, block.start + 1, (LABELS,)):
-        if one.environment == block.environment and one.overlaps(
+    times = to_integers(gone.times()).tolist()
+    for told in list_blocks(connection, project_id, block.start, block.start + 1, (LABELS,)):
+        if told.environment == block.environment and told.overlaps(
             int(times[0]), int(times[-1]) + 1
         ):
-            (labels,) = open_labels(connection, [one])
+            (labels,) = open_labels(connection, [told])
             is_theirs = find_texts(buffer_texts(labels.ranking_ids()), names)
             if is_theirs.any():
-                removed = _add(removed, _cut(transaction, one, lambda _, them=is_theirs: them))
+                removed = _add(removed, _cut(transaction, told, labels, is_theirs))
     mark_hours(connection, project_id, [block.start])
     return _finish(transaction, project_id, removed, is_erased=True)
 
@@ -190,20 +190,24 @@ def _fits(rankings: _core.RankingBlock, chosen: Chosen) -> NDArray[np.bool_]:
     return fits
 
 
+def _open(
+    connection: Connection, block: Block
+) -> tuple[_core.RankingBlock | _core.LabelBlock, NDArray[np.int64]]:
+    """Read the columns of a block, and the times of their rankings."""
+    if block.kind == RANKINGS:
+        (rankings,) = open_rankings(connection, [block])
+        return rankings, to_integers(rankings.times())
+    (labels,) = open_labels(connection, [block])
+    return labels, to_integers(labels.shown())
+
+
 def _cut(
     transaction: Transaction,
     block: Block,
-    find_gone: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+    columns: _core.RankingBlock | _core.LabelBlock,
+    is_gone: NDArray[np.bool_],
 ) -> Removed:
-    """Remove the rows of a block whose rankings have some times, or that are otherwise chosen."""
-    connection = transaction.connection
-    columns: _core.RankingBlock | _core.LabelBlock
-    if block.kind == RANKINGS:
-        (columns,) = open_rankings(connection, [block])
-        is_gone = find_gone(to_integers(columns.times()))
-    else:
-        (columns,) = open_labels(connection, [block])
-        is_gone = find_gone(to_integers(columns.shown()))
+    """Remove some rows of a block."""
     gone = columns.take(np.flatnonzero(is_gone))
     remove_blocks(transaction, [block])
     if not is_gone.all():
@@ -227,9 +231,7 @@ def _finish(
     transaction: Transaction, project_id: int, removed: Removed, *, is_erased: bool = False
 ) -> Deleted:
     remove_ids(transaction.connection, project_id, removed.ids)
-    count_removed(
-        transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased
-    )
+    count_removed(transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased)
     return removed.deleted
 
 
@@ -325,7 +327,8 @@ def replace_set(
     mark_hours(connection, project_id, sorted({block.start for block in theirs}))
     removed = Removed(Deleted(0, 0), Counter(), [])
     for block in theirs:
-        removed = _add(removed, _cut(transaction, block, lambda times: times >= FIRST))
+        columns, times = _open(connection, block)
+        removed = _add(removed, _cut(transaction, block, columns, times >= FIRST))
     remove_ids(connection, project_id, removed.ids)
     subtract_rankings(transaction, project_id, removed.contexts)
     if removed.deleted.rankings:
@@ -341,4 +344,3 @@ def replace_set(
                 code="set_conflict",
             )
     return removed.deleted
-

@@ -1,4 +1,4 @@
-"""How many blocks the log has, and a digest of their rows, so that a lost or changed row is noticed.
+"""How many blocks the log has, and a digest of their rows: a lost or changed row is noticed.
 
 Columns and files are found by the row of their block alone: without it, nothing else knows that
 they are missing. Number and digest are in `meta`, and change in the transaction that changes a row.
@@ -35,12 +35,12 @@ BITS = 128
 class Tally(NamedTuple):
     """The number of blocks, and the sum of the hashes of their rows."""
 
-    count: int
+    blocks: int
     digest: int
 
     def add(self, count: int, digest: int) -> Tally:
         """Return the tally with some more blocks."""
-        return Tally(self.count + count, (self.digest + digest) % 2**BITS)
+        return Tally(self.blocks + count, (self.digest + digest) % 2**BITS)
 
 
 class TallyChange:
@@ -67,7 +67,7 @@ class TallyChange:
         if self._count or self._digest:
             changed = read_tally(connection).add(self._count, self._digest)
             connection.execute(delete(meta).where(meta.c.name == NAME))
-            said = f"{changed.count} {changed.digest:x}"
+            said = f"{changed.blocks} {changed.digest:x}"
             connection.execute(insert(meta), {"name": NAME, "value": said})
 
 
@@ -92,8 +92,8 @@ def check_tally(connection: Connection) -> None:
     if stored == found:
         return
     problem = (
-        f"its log lists {found.count:,} blocks instead of {stored.count:,}"
-        if stored.count != found.count
+        f"its log lists {found.blocks:,} blocks instead of {stored.blocks:,}"
+        if stored.blocks != found.blocks
         else "a block was changed in its log"
     )
     raise FileError(

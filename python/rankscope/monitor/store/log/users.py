@@ -1,4 +1,4 @@
-"""The users of an archived hour as hashes, so that not every file is read to find one's rankings."""
+"""The users of an archived hour as hashes: to find the rankings of one, few files are read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.records import Texts
 
-NO_PROJECT = 0
-
 
 def hash_users(user_ids: Texts) -> NDArray[np.uint32]:
     """Return 4 bytes of a hash of each user, once."""
     starts, text = user_ids
     rows = np.arange(len(starts) - 1)
-    numbers = np.frombuffer(_core.hash_texts([(b"", (starts, text))], rows), np.int64)
+    numbers = np.frombuffer(memoryview(_core.hash_texts([(b"", (starts, text))], rows)), np.int64)
     return np.unique(numbers[np.diff(starts) > 0].astype(np.uint32))
 
 

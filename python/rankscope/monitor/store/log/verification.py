@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import func, select
 
-from rankscope import _core
 from rankscope.monitor.events.digest import digest
 from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
@@ -19,11 +18,10 @@ from rankscope.monitor.store.log.blocks import (
     select_blocks,
     write_spans,
 )
-from rankscope.monitor.store.log.chunks import buffer_texts, to_integers
+from rankscope.monitor.store.log.chunks import buffer_texts, count_contexts, to_integers
 from rankscope.monitor.store.log.hour_file import HourFile, list_texts
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
-from rankscope.monitor.store.log.writer import count_contexts
-from rankscope.monitor.store.tables.rankings import read_contexts_of
+from rankscope.monitor.store.tables.contexts import read_contexts_of
 from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
 from rankscope.monitor.store.tables.statements import parse_stored
 from rankscope.monitor.store.tables.versions import RankingSpan
@@ -31,13 +29,17 @@ from rankscope.monitor.store.tables.versions import RankingSpan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
+    import numpy as np
+    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.records import Texts
 
-    Named: tuple[str, int, int, int]
+    Named: TypeAlias = tuple[str, int, int, int]
+    """An id, the number of its event, the time of a ranking, and the role."""
 
 
 def check_log(connection: Connection, find_place: Callable[[Connection], HistoryPlace]) -> None:
@@ -59,7 +61,7 @@ def check_log(connection: Connection, find_place: Callable[[Connection], History
 
 def _read_block(
     connection: Connection, block: Block, find_place: Callable[[Connection], HistoryPlace]
-) -> Iterator[list[tuple[str, int, int | None, int]]]:
+) -> Iterator[list[Named]]:
     """Yield the ids in a block: each with its number, the time of a ranking, and its role."""
     if block.kind == FILE:
         file = HourFile(find_place(connection), block, is_forced=True)
@@ -74,10 +76,10 @@ def _read_block(
             yield _name_labels(ids_of_labels, labels.seqs.tolist())
         return
     if block.kind == LABELS:
-        (labels,) = open_labels(connection, [block])
-        shown, seqs = to_integers(labels.shown()), to_integers(labels.seqs()).tolist()
-        _check_block(block, (0, len(labels)), shown, seqs)
-        yield _name_labels(buffer_texts(labels.event_ids()), seqs)
+        (told,) = open_labels(connection, [block])
+        shown, seqs = to_integers(told.shown()), to_integers(told.seqs()).tolist()
+        _check_block(block, (0, len(told)), shown, seqs)
+        yield _name_labels(buffer_texts(told.event_ids()), seqs)
         return
     (rankings,) = open_rankings(connection, [block])
     times, seqs = to_integers(rankings.times()), to_integers(rankings.seqs()).tolist()
@@ -86,8 +88,7 @@ def _read_block(
         raise damaged("the contexts of a block", "wrong")
     known = read_contexts_of(connection, block.project_id)
     if any(
-        number not in known
-        or ENVIRONMENTS.index(known[number].environment) != block.environment
+        number not in known or ENVIRONMENTS.index(known[number].environment) != block.environment
         for number in set(numbers.tolist())
     ):
         raise damaged("the contexts of a block", "wrong")
@@ -96,7 +97,9 @@ def _read_block(
     yield _name_rankings(*texts, seqs, times.tolist())
 
 
-def _check_block(block: Block, counts: tuple[int, int], times: object, seqs: list[int]) -> None:
+def _check_block(
+    block: Block, counts: tuple[int, int], times: NDArray[np.int64], seqs: list[int]
+) -> None:
     """Compare the row of a block with its columns."""
     said = block.first, block.last, block.block_id, block.last_seq, block.rankings, block.labels
     if said != (int(times[0]), int(times[-1]), min(seqs), max(seqs), *counts) or (
@@ -107,8 +110,8 @@ def _check_block(block: Block, counts: tuple[int, int], times: object, seqs: lis
 
 def _name_rankings(
     ranking_ids: Texts, event_ids: Texts, seqs: list[int], times: list[int]
-) -> list[tuple[str, int, int | None, int]]:
-    named: list[tuple[str, int, int | None, int]] = []
+) -> list[Named]:
+    named: list[Named] = []
     for own, event_id, seq, time in zip(
         list_texts(ranking_ids), list_texts(event_ids), seqs, times, strict=True
     ):
@@ -119,15 +122,11 @@ def _name_rankings(
     return named
 
 
-def _name_labels(
-    event_ids: Texts, seqs: list[int]
-) -> list[tuple[str, int, int | None, int]]:
+def _name_labels(event_ids: Texts, seqs: list[int]) -> list[Named]:
     return [(name, seq, 0, EVENT) for name, seq in zip(list_texts(event_ids), seqs, strict=True)]
 
 
-def _check_ids(
-    connection: Connection, block: Block, named: list[tuple[str, int, int | None, int]]
-) -> int:
+def _check_ids(connection: Connection, block: Block, named: list[Named]) -> int:
     """Compare the ids of a block with those that are stored, and return how many they are."""
     known = Ids(connection, block.project_id, [name for name, *_ in named])
     for name, seq, time, role in named:
@@ -152,12 +151,14 @@ def _check_pending(connection: Connection) -> int:
             row.time,
             tuple(parse_stored(row.labels)),
             row.value,
-            LABEL_KINDS[row.kind],  # type: ignore[arg-type]  # one of them
+            LABEL_KINDS[row.kind],
         )
         found = Ids(connection, row.project_id, [row.event_id]).find(row.event_id, EVENT)
         content = digest(label)
-        if content != bytes(row.digest) or found is None or (
-            (found.seq, found.digest) != (row.seq, shorten(content))
+        if (
+            content != bytes(row.digest)
+            or found is None
+            or ((found.seq, found.digest) != (row.seq, shorten(content)))
         ):
             raise damaged("the labels that wait", "damaged")
     return len(rows)
@@ -184,8 +185,6 @@ def find_wrong_count(connection: Connection) -> str | None:
         projects.c.pending != 0, projects.c.project_id.not_in(theirs)
     )
     counted = select(pending.c.project_id, func.count()).group_by(pending.c.project_id)
-    if set(map(tuple, connection.execute(waiting))) != set(
-        map(tuple, connection.execute(counted))
-    ):
+    if set(map(tuple, connection.execute(waiting))) != set(map(tuple, connection.execute(counted))):
         return "the number of labels that wait is wrong"
     return None

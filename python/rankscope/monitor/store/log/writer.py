@@ -12,7 +12,6 @@ from collections import defaultdict
 from sqlalchemy import bindparam, select
 
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log.blocks import (
@@ -26,9 +25,9 @@ from rankscope.monitor.store.log.blocks import (
     remove_blocks,
     write_spans,
 )
+from rankscope.monitor.store.log.chunks import count_contexts, to_integers
 from rankscope.monitor.store.tables.schema import blocks
 from rankscope.monitor.store.tables.statements import fetch_rows
-from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class LogWriter:
             self._transaction.add_rankings(context, span)
         alike = self._find_alike(new)
         if alike:
-            columns = self._join(kind, columns, alike)
+            columns = self._join(columns, alike)
             remove_blocks(self._transaction, alike)
         write_columns(self._transaction, hour, kind, columns)
 
@@ -118,9 +117,9 @@ class LogWriter:
                 size += sum(block.events for block in smaller)
         return found
 
-    def _join(self, kind: int, columns: Columns, alike: Sequence[Block]) -> Columns:
+    def _join(self, columns: Columns, alike: Sequence[Block]) -> Columns:
         connection = self._transaction.connection
-        if kind == RANKINGS:
+        if isinstance(columns, _core.RankingBlock):
             return _core.RankingBlock.join([columns, *open_rankings(connection, alike)])
         return _core.LabelBlock.join([columns, *open_labels(connection, alike)])
 
@@ -136,16 +135,16 @@ def write_columns(transaction: Transaction, hour: Hour, kind: int, columns: Colu
 def make_block(hour: Hour, kind: int, columns: Columns) -> Block:
     """Return the block of columns that are not written yet."""
     project_id, start, environment = hour
-    seqs = np.frombuffer(columns.seqs(), np.int64)
+    seqs = to_integers(columns.seqs())
     rankings = labels = 0
     spans = {}
     if isinstance(columns, _core.RankingBlock):
         rankings = len(columns)
-        times = np.frombuffer(columns.times(), np.int64)
-        spans = count_contexts(np.frombuffer(columns.contexts(), np.int64), times)
+        times = to_integers(columns.times())
+        spans = count_contexts(to_integers(columns.contexts()), times)
     else:
         labels = len(columns)
-        times = np.frombuffer(columns.shown(), np.int64)
+        times = to_integers(columns.shown())
     return Block(
         int(seqs.min()),
         project_id,
@@ -162,20 +161,3 @@ def make_block(hour: Hour, kind: int, columns: Columns) -> Block:
         0,
         b"",
     )
-
-
-def count_contexts(
-    contexts: np.ndarray, times: np.ndarray
-) -> dict[int, RankingSpan]:
-    """Count the rankings of each context, with the times of the first and the last."""
-    order = np.argsort(contexts, kind="stable")
-    numbers, starts, counts = np.unique(contexts[order], return_index=True, return_counts=True)
-    sorted_times = times[order]
-    return {
-        number: RankingSpan(
-            count, int(sorted_times[start]), int(sorted_times[start + count - 1])
-        )
-        for number, start, count in zip(
-            numbers.tolist(), starts.tolist(), counts.tolist(), strict=True
-        )
-    }

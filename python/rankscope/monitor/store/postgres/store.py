@@ -32,9 +32,9 @@ from rankscope.monitor.store.postgres.startup import (
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.transaction import NumberCache
 from rankscope.monitor.store.tables.version import VERSION
 from rankscope.monitor.store.tables.windows import check_windows
+from rankscope.monitor.store.transaction import NumberCache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -287,9 +287,7 @@ class PostgresStore(PostgresReader, Store):
         self._counted = self._seq
         try:
             with self._connection.begin():
-                self._connection.exec_driver_sql(
-                    "ANALYZE (SKIP_LOCKED) ids, blocks, contexts"
-                )
+                self._connection.exec_driver_sql("ANALYZE (SKIP_LOCKED) ids, blocks, contexts")
         except FileError as error:
             if error.code == "store_unreachable":
                 self._disconnect()

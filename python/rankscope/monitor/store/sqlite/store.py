@@ -10,12 +10,12 @@ from pathlib import Path
 from rankscope.errors import FileError
 from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.log.blocks import list_files
 from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.log.location import LOCATION
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.log.values import list_values
-from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
@@ -48,8 +48,8 @@ from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.monitor.store.tables.windows import check_windows
+from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from rankscope.monitor.store.borrowed import Ask
-    from rankscope.monitor.store.log.files import Listed
     from rankscope.monitor.store.keys import Secret
+    from rankscope.monitor.store.log.files import Listed
 
     T = TypeVar("T")
 

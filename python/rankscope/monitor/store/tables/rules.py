@@ -121,4 +121,3 @@ def remove_rule(
         insert_notifications(connection, project_id, notice)
     insert_audit(connection, project_id, audit)
     return True
-

@@ -8,25 +8,23 @@ from __future__ import annotations
 from functools import reduce
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, func, or_, select, update
+from sqlalchemy import bindparam, case, or_, select, update
 
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
-from rankscope.monitor.store.tables.moves import leave_out
-from rankscope.monitor.store.tables.schema import contexts, history_contexts, rankings
-from rankscope.monitor.store.tables.statements import fetch_rows, floor_time, in_project
+from rankscope.monitor.store.tables.schema import contexts
+from rankscope.monitor.store.tables.statements import fetch_rows, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import BindParameter, ColumnElement, Connection, Update
+    from sqlalchemy import BindParameter, Connection, Update
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.tables.moves import Move
 
 AT_ONCE = 10_000
 RECENT = 28 * DAY

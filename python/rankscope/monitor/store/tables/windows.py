@@ -346,8 +346,9 @@ def _where(table: Table, key: Mapping[str, object]) -> list[ColumnElement[bool]]
 def mark_hours(connection: Connection, project_id: int, starts: Sequence[int]) -> None:
     """Record that hours have to be summed again, for all windows there are."""
     digests = connection.execute(
-        select(progress.c.digest).where(progress.c.project_id == project_id)
+        select(schema.progress.c.digest).where(schema.progress.c.project_id == project_id)
     ).scalars()
+    open_hours = schema.open_hours
     for digest in digests.all() if starts else ():
         owner = {"project_id": project_id, "digest": digest}
         known = (open_hours.c.project_id == project_id) & (open_hours.c.digest == digest)
