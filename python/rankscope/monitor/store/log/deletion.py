@@ -25,17 +25,18 @@ from rankscope.monitor.store.log.rewriting import (
 from rankscope.monitor.store.log.users import may_have_user
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.tables.projects import find_project
-from rankscope.monitor.store.tables.schema import pending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
-    from sqlalchemy import ColumnElement
 
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.log.rewriting import FindKept, Writer
     from rankscope.monitor.store.records import Chosen, Chunk
+    from rankscope.monitor.store.transaction import Transaction
 
 
 def delete_before(store: Writer, place: HistoryPlace | None, project: str, time: int) -> Deleted:
@@ -44,7 +45,7 @@ def delete_before(store: Writer, place: HistoryPlace | None, project: str, time:
         return Deleted(0, 0)
     finish_removals(store, place, project)
     store.transact(partial(mark_deleted, project=project, time=time)).result()
-    done = _delete_pending(store, project, pending.c.time < time)
+    done = _delete_pending(store, partial(delete_pending, project=project, before=time))
     work = partial(delete_hot, project=project, time=time, most=BLOCKS)
     while (deleted := store.transact(work).result()) is not None:
         done = done.add(deleted)
@@ -87,14 +88,13 @@ def erase_rankings(
             work = partial(erase_hot, project=project, block=block, chosen=chosen)
             done = done.add(store.transact(work).result())
     if chosen.ranking_ids is not None and chosen.user_id is None:
-        theirs = pending.c.ranking_id.in_(chosen.ranking_ids)
-        done = done.add(_delete_pending(store, project, theirs))
+        work = partial(delete_pending, project=project, ranking_ids=chosen.ranking_ids)
+        done = done.add(_delete_pending(store, work))
     return done if place is None else done.add(_erase_archived(store, place, project, chosen))
 
 
-def _delete_pending(store: Writer, project: str, wanted: ColumnElement[bool]) -> Deleted:
+def _delete_pending(store: Writer, work: Callable[[Transaction], Deleted]) -> Deleted:
     done = Deleted(0, 0)
-    work = partial(delete_pending, project=project, wanted=wanted)
     while (deleted := store.transact(work).result()).labels:
         done = done.add(deleted)
     return done

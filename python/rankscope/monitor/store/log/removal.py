@@ -37,7 +37,7 @@ from rankscope.monitor.store.log.writer import write_columns
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.tables.projects import ERASED_RANKINGS, REPLACED_RANKINGS
 from rankscope.monitor.store.tables.schema import blocks, contexts, pending, projects
-from rankscope.monitor.store.tables.statements import FIRST, fetch_rows
+from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows
 from rankscope.monitor.store.tables.windows import mark_hours
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import Connection
 
     from rankscope.monitor.store.log.events import PreparedEvent
     from rankscope.monitor.store.records import Chosen
@@ -89,13 +89,21 @@ def mark_deleted(transaction: Transaction, project: str, time: int) -> None:
     )
 
 
-def delete_pending(transaction: Transaction, project: str, wanted: ColumnElement[bool]) -> Deleted:
-    """Delete some of the labels that have no ranking."""
+def delete_pending(
+    transaction: Transaction,
+    project: str,
+    *,
+    before: int = LAST,
+    ranking_ids: Sequence[str] | None = None,
+) -> Deleted:
+    """Delete some of the labels that have no ranking: earlier ones, or those for some rankings."""
     connection = transaction.connection
     project_id = transaction.project(project)
     chosen = select(pending.c.seq, pending.c.event_id).where(
-        pending.c.project_id == project_id, wanted
+        pending.c.project_id == project_id, pending.c.time < before
     )
+    if ranking_ids is not None:
+        chosen = chosen.where(pending.c.ranking_id.in_(ranking_ids))
     rows = fetch_rows(connection.execute(chosen.limit(AT_ONCE)))
     connection.execute(delete(pending).where(pending.c.seq.in_([seq for seq, _ in rows])))
     transaction.pending[project_id] -= len(rows)
