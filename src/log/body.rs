@@ -84,6 +84,7 @@ fn decompress(packed: &[u8], room: &mut [u8]) -> Option<()> {
     })
 }
 
+#[allow(clippy::cast_possible_truncation)] // seven bits at a time
 fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -208,16 +209,16 @@ impl Writer {
         };
         if numbers.iter().all(|&number| is_short(number)) {
             self.body.push(SHORT);
-            self.planes(numbers.iter().map(|&number| shorten(number).to_le_bytes()))
+            self.planes(&numbers.iter().map(|&number| shorten(number).to_le_bytes()))
         } else {
             self.body.push(LONG);
-            self.planes(numbers.iter().map(|number| number.to_le_bytes()))
+            self.planes(&numbers.iter().map(|number| number.to_le_bytes()))
         }
     }
 
     fn planes<const N: usize>(
         &mut self,
-        numbers: impl ExactSizeIterator<Item = [u8; N]> + Clone,
+        numbers: &(impl ExactSizeIterator<Item = [u8; N]> + Clone),
     ) -> Option<()> {
         fits(numbers.len(), 8)?;
         for place in 0..N {
@@ -236,8 +237,7 @@ impl Writer {
     /// Ends the body.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        let checksum = checksum(&self.body).to_le_bytes();
-        self.body[CHECKSUM].copy_from_slice(&checksum);
+        mend(&mut self.body);
         self.body
     }
 }
@@ -263,6 +263,12 @@ fn pack(piece: &[u8], room: &mut Vec<u8>, body: &mut Vec<u8>) -> Option<()> {
     write_varint(size.unwrap_or(0) as u64, body);
     body.extend_from_slice(size.map_or(piece, |size| &room[..size]));
     Some(())
+}
+
+/// Writes the checksum of what is there.
+pub(super) fn mend(body: &mut [u8]) {
+    let checksum = checksum(body).to_le_bytes();
+    body[CHECKSUM].copy_from_slice(&checksum);
 }
 
 fn checksum(body: &[u8]) -> u32 {
@@ -437,5 +443,94 @@ impl<'a> Reader<'a> {
         let mut piece = fill(0, size);
         decompress(packed, &mut piece)?;
         Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::vec;
+
+    fn body(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
+        let mut writer = Writer::new(RANKINGS, 2);
+        write(&mut writer);
+        writer.finish()
+    }
+
+    fn read<T>(body: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Option<T> {
+        let (mut reader, rows) = Reader::open(body, RANKINGS).unwrap();
+        assert_eq!(rows, 2);
+        read(&mut reader)
+    }
+
+    #[test]
+    fn varints_hold_every_integer_and_no_more() {
+        for value in [0, 0x7f, 0x80, 0x3fff, 0x4000, u64::MAX >> 1, u64::MAX] {
+            let mut bytes = Vec::new();
+            write_varint(value, &mut bytes);
+            let mut rest = &bytes[..];
+            assert_eq!((read_varint(&mut rest), rest.len()), (Some(value), 0));
+            assert_eq!(read_varint(&mut &bytes[..bytes.len() - 1]), None);
+        }
+        for last in [1, 2] {
+            let mut bytes = fill(0xff, 9);
+            bytes.push(last);
+            assert_eq!(read_varint(&mut &bytes[..]), (last == 1).then_some(u64::MAX));
+        }
+    }
+
+    #[test]
+    fn another_version_is_named_and_another_kind_is_damaged() {
+        let mut made = body(|_| ());
+        assert_eq!(Reader::open(&made, LABELS).unwrap_err(), Fault::Damaged);
+        made[0] = VERSION + 1;
+        mend(&mut made);
+        assert_eq!(Reader::open(&made, RANKINGS).unwrap_err(), Fault::Version(VERSION + 1));
+    }
+
+    #[test]
+    fn texts_are_whole_characters() {
+        let texts = |ends: [i64; 3], bytes: &[u8]| {
+            let texts = Texts { offsets: ends.into(), bytes: bytes.iter().copied().collect() };
+            let made = body(|writer| writer.texts(&texts).unwrap());
+            read(&made, |reader| reader.texts(2)).is_some()
+        };
+        assert!(texts([0, 2, 4], "éé".as_bytes()));
+        assert!(!texts([0, 1, 4], "éé".as_bytes()));
+        assert!(!texts([0, 1, 2], b"a\xff"));
+    }
+
+    #[test]
+    fn pieces_are_compressed_where_that_is_smaller() {
+        let size = |byte: fn(usize) -> u8| {
+            let bytes: Vec<u8> = (0..1000).map(byte).collect();
+            let texts = Texts { offsets: vec![0, 0, 1000], bytes };
+            body(|writer| writer.texts(&texts).unwrap()).len()
+        };
+        let head = body(|writer| writer.sizes(&[0, 0, 1000]).unwrap()).len();
+        assert!(size(|_| b'a') < head + 30);
+        // Cubes of numbers by a prime look like chance.
+        assert_eq!(size(|at| (at * at * at % 65_521).to_le_bytes()[0]), head + 1 + 1000);
+    }
+
+    #[test]
+    fn a_column_has_at_most_a_gibibyte() {
+        assert_eq!([MOST / 8, MOST / 8 + 1].map(|rows| fits(rows, 8)), [Some(()), None]);
+        let rows = |rows| Reader::open(&Writer::new(RANKINGS, rows).finish(), RANKINGS).is_ok();
+        assert_eq!([MOST / 8, MOST / 8 + 1].map(rows), [true, false]);
+        let offsets = |size| {
+            let made = body(|writer| writer.sizes(&[0, size, 2 * size]).unwrap());
+            read(&made, |reader| reader.sizes(2)).is_some()
+        };
+        assert_eq!([count(MOST / 2), count(MOST / 2 + 1)].map(offsets), [true, false]);
+    }
+
+    #[test]
+    fn what_is_compressed_is_not_more_than_it_can_stand_for() {
+        let mut reader = Reader { rest: &[1, 0] };
+        assert_eq!(reader.unpack(2 * MOST_PACKED), None);
+        let mut room = fill(0, 1000);
+        let size = compress(&fill(0, 4 << 20), &mut room).unwrap();
+        assert!(4 << 20 <= size * MOST_PACKED);
     }
 }

@@ -207,3 +207,148 @@ impl Labels {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::mend;
+    use super::super::cases::{bits, floats, integers};
+    use super::*;
+    use proptest::prelude::*;
+
+    type Plain = ([i64; 3], u8, [String; 4], f64);
+
+    fn plain() -> impl Strategy<Value = std::vec::Vec<Plain>> {
+        let text = || "[a-cé😀]{0,3}";
+        floats().prop_flat_map(move |values| {
+            let numbers = [integers(), integers(), integers()];
+            let texts = [text(), text(), text(), text()];
+            prop::collection::vec((numbers, any::<u8>(), texts, values), 0..8)
+        })
+    }
+
+    fn columns(rows: &[Plain]) -> Labels {
+        let mut made = Labels::default();
+        for (numbers, kind, texts, value) in rows {
+            let [seq, shown, time] = *numbers;
+            let [ranking_id, event_id, doc_id, names] = texts.each_ref().map(String::as_bytes);
+            let (kind, value) = (*kind, *value);
+            made.push(&Row { seq, shown, time, kind, ranking_id, event_id, doc_id, names, value });
+        }
+        made
+    }
+
+    fn said(rows: &[Plain]) -> std::vec::Vec<String> {
+        let of_row = |(numbers, kind, texts, value): &Plain| {
+            format!("{numbers:?} {kind} {texts:?} {}", bits(*value))
+        };
+        rows.iter().map(of_row).collect()
+    }
+
+    fn rows(block: &Labels) -> std::vec::Vec<Plain> {
+        let row = |row: usize| {
+            let texts = [&block.ranking_ids, &block.event_ids, &block.doc_ids, &block.names];
+            let texts = texts.map(|texts| String::from_utf8(texts.get(row).to_vec()).unwrap());
+            let numbers = [block.seqs[row], block.shown[row], block.times[row]];
+            (numbers, block.kinds[row], texts, block.values[row])
+        };
+        (0..block.len()).map(row).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn labels_are_read_as_they_were_written(plain in plain()) {
+            let body = columns(&plain).encode().unwrap();
+            prop_assert_eq!(said(&rows(&Labels::decode(&body).unwrap())), said(&plain));
+        }
+
+        #[test]
+        fn rows_are_taken_in_any_order(plain in plain(), order in prop::collection::vec(any::<prop::sample::Index>(), 0..9)) {
+            let order: std::vec::Vec<usize> = match plain.len() {
+                0 => std::vec![],
+                count => order.iter().map(|index| index.index(count)).collect(),
+            };
+            let expected: std::vec::Vec<Plain> = order.iter().map(|&row| plain[row].clone()).collect();
+            prop_assert_eq!(said(&rows(&columns(&plain).take(&order))), said(&expected));
+        }
+
+        #[test]
+        fn blocks_are_joined_one_after_another(parts in prop::collection::vec(plain(), 0..4)) {
+            let blocks: std::vec::Vec<Labels> = parts.iter().map(|part| columns(part)).collect();
+            let views: std::vec::Vec<&Labels> = blocks.iter().collect();
+            prop_assert_eq!(said(&rows(&Labels::join(&views))), said(&parts.concat()));
+        }
+
+        #[test]
+        fn labels_are_sorted_by_their_rankings_then_by_times_and_ids(mut plain in plain(), times in prop::collection::vec(0..4i64, 8)) {
+            for (row, time) in plain.iter_mut().zip(times) {
+                (row.0[1], row.0[2]) = (time / 2, time % 2);
+                row.2[0].truncate(0);
+                row.2[0].push_str(if time == 0 { "a" } else { "b" });
+            }
+            let sorted = columns(&plain).sort();
+            prop_assert!(sorted.is_sorted());
+            let key = |row: &Plain| (row.0[1], row.2[0].clone(), row.0[2], row.2[1].clone());
+            plain.sort_by_key(key);
+            prop_assert_eq!(said(&rows(&sorted)), said(&plain));
+        }
+
+        #[test]
+        fn damage_that_fits_the_checksum_is_no_panic(
+            plain in plain(),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let mut body = columns(&plain).encode().unwrap();
+            let at = at.index(body.len());
+            body[at] = byte;
+            mend(&mut body);
+            if let Ok(block) = Labels::decode(&body) {
+                prop_assert!(block.sort().encode().is_some());
+            }
+        }
+
+        #[test]
+        fn lists_of_names_are_numbered_as_they_are_first_seen(plain in plain()) {
+            let (different, codes) = columns(&plain).codes();
+            let mut seen: std::vec::Vec<&[u8]> = std::vec![];
+            for ((_, _, texts, _), &code) in plain.iter().zip(&codes) {
+                let names = texts[3].as_bytes();
+                if !seen.contains(&names) {
+                    seen.push(names);
+                }
+                prop_assert_eq!(different.get(usize::try_from(code).unwrap()), names);
+            }
+            prop_assert_eq!((0..different.len()).map(|row| different.get(row)).collect::<std::vec::Vec<_>>(), seen);
+        }
+    }
+
+    fn sample() -> Labels {
+        let row = |seq: i64| ([seq, 5, 7], 1, ["r", "é", "d", "[]"].map(String::from), 0.1);
+        columns(&[1, 2, 3].map(row))
+    }
+
+    #[test]
+    fn a_body_that_differs_in_a_byte_or_ends_early_is_damaged() {
+        let body = sample().encode().unwrap();
+        assert!(Labels::decode(&body).is_ok());
+        for at in 0..body.len() {
+            let mut other = body.clone();
+            for bit in 0..8 {
+                other[at] = body[at] ^ 1 << bit;
+                assert_eq!(Labels::decode(&other), Err(Fault::Damaged));
+            }
+            assert_eq!(Labels::decode(&body[..at]), Err(Fault::Damaged));
+        }
+    }
+
+    #[test]
+    fn a_body_has_no_byte_too_few_or_too_many_even_if_its_checksum_fits() {
+        let body = sample().encode().unwrap();
+        for size in 6..=body.len() + 1 {
+            let mut other = body.clone();
+            other.resize(size, 0);
+            mend(&mut other);
+            assert_eq!(Labels::decode(&other).is_ok(), size == body.len());
+        }
+    }
+}

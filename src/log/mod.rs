@@ -1,6 +1,8 @@
 //! Blocks of a log: columns of logged rankings and labels, and the bytes in which a store keeps them.
 
 pub mod body;
+#[cfg(test)]
+mod cases;
 pub mod join;
 pub mod keys;
 pub mod labels;

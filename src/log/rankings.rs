@@ -252,3 +252,181 @@ impl Rankings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::mend;
+    use super::super::cases::{bits, floats, integers};
+    use super::*;
+    use crate::memory::vec;
+    use proptest::prelude::*;
+
+    type Item = (String, i64, f64, f64);
+    type Plain = ([i64; 3], [String; 4], std::vec::Vec<Item>);
+
+    /// Rankings with all kinds of columns: ranks 1, 2, 3, … or any, numbers of any width or none.
+    fn plain() -> impl Strategy<Value = std::vec::Vec<Plain>> {
+        let text = || "[a-cé😀]{0,3}";
+        (any::<bool>(), floats(), floats()).prop_flat_map(move |(is_ranked, scores, relevance)| {
+            let items = prop::collection::vec((text(), integers(), scores, relevance), 0..4);
+            let items = items.prop_map(move |mut items| {
+                for (rank, item) in (1..).zip(&mut items) {
+                    item.1 = if is_ranked { rank } else { item.1 };
+                }
+                items
+            });
+            let numbers = [integers(), integers(), integers()];
+            prop::collection::vec((numbers, [text(), text(), text(), text()], items), 0..6)
+        })
+    }
+
+    fn columns(rows: &[Plain]) -> Rankings {
+        let mut made = Rankings::default();
+        for ([seq, time, context], texts, items) in rows {
+            let [ranking_id, event_id, query_key, user_id] = texts.each_ref().map(String::as_bytes);
+            let (seq, time, context) = (*seq, *time, *context);
+            made.push(&Row { seq, time, context, ranking_id, event_id, query_key, user_id });
+            let mut ids = Texts::default();
+            for item in items {
+                ids.push(item.0.as_bytes());
+            }
+            made.push_documents(Documents {
+                offsets: vec![0, count(items.len())],
+                id_offsets: ids.offsets,
+                ids: ids.bytes,
+                ranks: items.iter().map(|item| item.1).collect(),
+                scores: items.iter().map(|item| item.2).collect(),
+                relevance: items.iter().map(|item| item.3).collect(),
+            });
+        }
+        made
+    }
+
+    /// All that rankings say, row by row: an event without an id of its own has that of its ranking.
+    fn said(rows: &[Plain]) -> std::vec::Vec<String> {
+        let of_row = |(numbers, texts, items): &Plain| {
+            let [ranking_id, event_id, rest @ ..] = texts.each_ref();
+            let event_id = if event_id.is_empty() { ranking_id } else { event_id };
+            let items: std::vec::Vec<_> =
+                items.iter().map(|item| (&item.0, item.1, bits(item.2), bits(item.3))).collect();
+            format!("{numbers:?} {ranking_id:?} {event_id:?} {rest:?} {items:?}")
+        };
+        rows.iter().map(of_row).collect()
+    }
+
+    fn rows(block: &Rankings) -> std::vec::Vec<Plain> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let row = |row: usize| {
+            let texts = [
+                block.ranking_ids.get(row),
+                block.event_id(row),
+                block.query_keys.get(row),
+                block.user_ids.get(row),
+            ];
+            let item = |at: usize| {
+                let id = text(block.doc_ids.get(at));
+                (id, block.ranks[at], block.scores[at], block.relevance[at])
+            };
+            let items = place(&block.offsets, row).map(item).collect();
+            ([block.seqs[row], block.times[row], block.contexts[row]], texts.map(text), items)
+        };
+        (0..block.len()).map(row).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn rankings_are_read_as_they_were_written(plain in plain()) {
+            let body = columns(&plain).encode().unwrap();
+            let read = Rankings::decode(&body).unwrap();
+            prop_assert_eq!(said(&rows(&read)), said(&plain));
+        }
+
+        #[test]
+        fn rows_are_taken_in_any_order(plain in plain(), order in prop::collection::vec(any::<prop::sample::Index>(), 0..9)) {
+            let order: std::vec::Vec<usize> = match plain.len() {
+                0 => std::vec![],
+                count => order.iter().map(|index| index.index(count)).collect(),
+            };
+            let expected: std::vec::Vec<Plain> = order.iter().map(|&row| plain[row].clone()).collect();
+            prop_assert_eq!(said(&rows(&columns(&plain).take(&order))), said(&expected));
+        }
+
+        #[test]
+        fn blocks_are_joined_one_after_another(parts in prop::collection::vec(plain(), 0..4)) {
+            let blocks: std::vec::Vec<Rankings> = parts.iter().map(|part| columns(part)).collect();
+            let views: std::vec::Vec<&Rankings> = blocks.iter().collect();
+            prop_assert_eq!(said(&rows(&Rankings::join(&views))), said(&parts.concat()));
+        }
+
+        #[test]
+        fn damage_that_fits_the_checksum_is_no_panic(
+            plain in plain(),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let mut body = columns(&plain).encode().unwrap();
+            let at = at.index(body.len());
+            body[at] = byte;
+            mend(&mut body);
+            if let Ok(block) = Rankings::decode(&body) {
+                prop_assert!(block.sort().encode().is_some());
+            }
+        }
+
+        #[test]
+        fn rankings_are_sorted_by_their_times_and_ids(mut plain in plain(), times in prop::collection::vec(0..2i64, 6)) {
+            for (row, time) in plain.iter_mut().zip(times) {
+                row.0[1] = time;
+            }
+            let sorted = columns(&plain).sort();
+            prop_assert!(sorted.is_sorted());
+            plain.sort_by(|one, other| (one.0[1], &one.1[0]).cmp(&(other.0[1], &other.1[0])));
+            prop_assert_eq!(said(&rows(&sorted)), said(&plain));
+        }
+    }
+
+    fn sample() -> Rankings {
+        let item = |rank: i64| (format!("é{rank}"), 2 * rank, 0.1, f64::NAN);
+        let row = |seq: i64| {
+            ([seq, 5, 7], ["r", "", "q", "u"].map(String::from), (0..seq).map(item).collect())
+        };
+        columns(&[1, 2, 3].map(row))
+    }
+
+    #[test]
+    fn a_body_that_differs_in_a_byte_or_ends_early_is_damaged() {
+        let body = sample().encode().unwrap();
+        assert!(Rankings::decode(&body).is_ok());
+        for at in 0..body.len() {
+            let mut other = body.clone();
+            for bit in 0..8 {
+                other[at] = body[at] ^ 1 << bit;
+                assert_eq!(Rankings::decode(&other), Err(Fault::Damaged));
+            }
+            assert_eq!(Rankings::decode(&body[..at]), Err(Fault::Damaged));
+        }
+    }
+
+    #[test]
+    fn a_body_has_no_byte_too_few_or_too_many_even_if_its_checksum_fits() {
+        let body = sample().encode().unwrap();
+        for size in 6..=body.len() + 1 {
+            let mut other = body.clone();
+            other.resize(size, 0);
+            mend(&mut other);
+            assert_eq!(Rankings::decode(&other).is_ok(), size == body.len());
+        }
+    }
+
+    #[test]
+    fn a_ranking_takes_at_most_60_bytes_beside_its_texts() {
+        let texts = ["3f2b8c1e-70aa-4f0d-9c55-1d2e3f4a5b6c", "", "a query", "user-17"];
+        let items = (1..=50).map(|rank| (format!("{:x}", rank * rank * 7919), rank, 0.0, f64::NAN));
+        let items: std::vec::Vec<Item> = items.collect();
+        let size = texts.iter().map(|text| text.len()).sum::<usize>();
+        let size = size + items.iter().map(|item| item.0.len() + 1).sum::<usize>();
+        let numbers = [i64::MAX >> 2, 1_790_000_000_000_000, 12];
+        let body = columns(&[(numbers, texts.map(String::from), items)]).encode().unwrap();
+        assert!(body.len() <= size + 60, "{} bytes for {size} of texts", body.len());
+    }
+}

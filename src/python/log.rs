@@ -8,9 +8,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
 
-use super::chunks::places;
 use super::column::{Column, Data, Raw};
-use super::vectors::bytes_of;
+use super::vectors::{bytes_of, copy_of};
 use crate::log::body::Fault;
 use crate::log::join::join;
 use crate::log::keys::{key, other_key};
@@ -54,11 +53,9 @@ fn check_count(rows: usize, numbers: &[&Vec<i64>]) -> PyResult<()> {
 }
 
 fn rows_of(py: Python<'_>, rows: &PyBuffer<i64>, count: usize) -> PyResult<Vec<usize>> {
-    let rows = places(py, rows)?;
-    if rows.iter().all(|&row| row < count) {
-        return Ok(rows);
-    }
-    Err(PyIndexError::new_err("a row is not in the block"))
+    let inside = |row: i64| usize::try_from(row).ok().filter(|&row| row < count);
+    let rows: Option<_> = copy_of(py, rows)?.into_iter().map(inside).collect();
+    rows.ok_or_else(|| PyIndexError::new_err("a row is not in the block"))
 }
 
 /// A field of a tuple.
