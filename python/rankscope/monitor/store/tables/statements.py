@@ -10,7 +10,6 @@ from sqlalchemy import (
     ARRAY,
     BigInteger,
     Integer,
-    LargeBinary,
     Text,
     TypeDecorator,
     bindparam,
@@ -49,23 +48,6 @@ def parse_stored(text: str) -> Any:  # noqa: ANN401 - what JSON can say
             hint="restore a backup of the store",
             code="store_damaged",
         ) from None
-
-
-class Utf8(FunctionElement[bytes]):
-    """A text as its bytes in UTF-8, so that no text is made of it in Python."""
-
-    type = LargeBinary()
-    inherit_cache = True
-
-
-@compiles(Utf8)
-def _write_utf8(element: Utf8, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
-    (column,) = element.clauses
-    text = compiler.process(column, **how)
-    if compiler.dialect.name == POSTGRES:
-        # A cast would read backslashes as escapes.
-        return f"convert_to({text}, 'UTF8')"
-    return f"CAST({text} AS BLOB)"
 
 
 class StoredFlag(FunctionElement[int]):
@@ -132,12 +114,6 @@ def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
     """Compare a column of project numbers with the number of a project."""
     number = select(projects.c.project_id).where(projects.c.name == project)
     return column == number.scalar_subquery()
-
-
-def floor_time(time: ColumnElement[int], length: int) -> ColumnElement[int]:
-    """Round a time down to the start of its window."""
-    # The remainder is made positive first, because times may be negative.
-    return time - (time % length + length) % length
 
 
 def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...]]:
