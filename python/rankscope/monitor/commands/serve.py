@@ -14,9 +14,7 @@ from rankscope.monitor.commands.store import (
     read_project,
 )
 from rankscope.monitor.commands.times import read_duration
-from rankscope.monitor.notify.channels import read_channels
 from rankscope.monitor.server.run.schedule import SECONDS
-from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE
@@ -108,6 +106,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
+    from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
+    from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - likewise
+
     if options.port not in PORTS:
         raise UsageError(
             f"--port must be from 0 to {PORTS[-1]}, found {quote(options.port)}",
