@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rankscope.errors import RankscopeError
 from rankscope.monitor.events.outcome import Outcome, tell_statuses
 from rankscope.monitor.intake.ingestion import Ingestion
-from rankscope.monitor.store.tables.events import prepare
+from rankscope.monitor.store.log.events import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from rankscope.monitor.events.rejection import Reading, Rejection
 from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.store.tables.events import prepare
+from rankscope.monitor.store.log.events import prepare
 from rankscope.records import replace
 
 from tests.monitor.collecting import ingest

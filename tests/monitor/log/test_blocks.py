@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from rankscope._core import LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels
 from rankscope.monitor.events.event import Items
+from rankscope.monitor.store.log.events import PreparedLabel, PreparedRanking
 from rankscope.monitor.store.tables.documents import pack
-from rankscope.monitor.store.tables.events import PreparedLabel, PreparedRanking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
