@@ -6,11 +6,12 @@ import json
 from collections import Counter
 from hashlib import blake2b
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, text, update
 
 from rankscope.monitor.store.log.tally import TallyChange
 from rankscope.monitor.store.log.writer import LogWriter
-from rankscope.monitor.store.tables.schema import contexts, counters, projects
+from rankscope.monitor.store.tables.schema import contexts, projects
+from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 MOST_CACHED = 100_000
 
 # Made once: making these statements takes longer than running them.
-ADD_PENDING = (
+ADD_PENDING = Prepared(
     update(projects)
     .where(projects.c.project_id == bindparam("project"))
     .values(pending=projects.c.pending + bindparam("more"))
 )
-ADD_COUNT = (
-    update(counters)
-    .where(counters.c.project_id == bindparam("project"), counters.c.reason == bindparam("why"))
-    .values(count=counters.c.count + bindparam("more"))
+ADD_COUNT = Prepared(
+    text(
+        "INSERT INTO counters (project_id, reason, count) VALUES (:project, :why, :more) "
+        "ON CONFLICT (project_id, reason) DO UPDATE SET count = counters.count + excluded.count"
+    )
 )
-INSERT_COUNT = insert(counters)
 
 
 class NumberCache:
@@ -146,11 +147,6 @@ class Transaction:
         self.flush_rankings()
         for project_id, count in self.pending.items():
             if count:
-                more = {"project": project_id, "more": count}
-                self.connection.execute(ADD_PENDING, more)
+                ADD_PENDING.run(self.connection, project=project_id, more=count)
         for (project_id, reason), count in self.counts.items():
-            added = {"project": project_id, "why": reason, "more": count}
-            if self.connection.execute(ADD_COUNT, added).rowcount == 0:
-                self.connection.execute(
-                    INSERT_COUNT, {"project_id": project_id, "reason": reason, "count": count}
-                )
+            ADD_COUNT.run(self.connection, project=project_id, why=reason, more=count)

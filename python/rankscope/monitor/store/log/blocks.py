@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from rankscope import _core
 from rankscope.errors import FileError
@@ -15,6 +15,7 @@ from rankscope.monitor.store.tables.schema import blocks, bodies, values_files
 from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
+    Prepared,
     fetch_rows,
     in_project,
     insert_rows,
@@ -99,6 +100,16 @@ class Block(NamedTuple):
         return since <= self.first and self.last < until
 
 
+# Made once: making these statements takes as long as running them.
+SELECT_BLOCKS = Prepared(select(blocks).where(is_among(blocks.c.block_id, "numbers")))
+SELECT_BODIES = Prepared(select(bodies).where(is_among(bodies.c.block_id, "numbers")))
+DELETES = [
+    Prepared(delete(table).where(is_among(table.c.block_id, "numbers")))
+    for table in (values_files, bodies, blocks)
+]
+MARK = Prepared(
+    update(blocks).where(is_among(blocks.c.block_id, "numbers")).values(kind=bindparam("new_kind"))
+)
 ORDER = (blocks.c.project_id, blocks.c.start, blocks.c.block_id)
 
 
@@ -158,8 +169,7 @@ def read_bodies(connection: Connection, some: Iterable[Block]) -> Iterator[tuple
     for at in range(0, len(numbers), BODIES):
         check_deadline()
         part = numbers[at : at + BODIES]
-        asked = select(bodies).where(is_among(bodies.c.block_id, "numbers"))
-        found = dict(fetch_rows(connection.execute(asked, {"numbers": part})))
+        found = dict(SELECT_BODIES.fetch(connection, numbers=part))
         for number in part:
             block, body = wanted[number], found.get(number)
             if body is None or body[:HEAD] != block.checksum:
@@ -209,28 +219,25 @@ def insert_blocks(transaction: Transaction, new: Sequence[tuple[Block, bytes]]) 
 
 def remove_blocks(transaction: Transaction, old: Sequence[Block]) -> None:
     """Remove blocks."""
-    connection = transaction.connection
-    numbers = {"numbers": [block.block_id for block in old]}
-    for table in (values_files, bodies, blocks):
-        connection.execute(delete(table).where(is_among(table.c.block_id, "numbers")), numbers)
+    if not old:
+        return
+    numbers = [block.block_id for block in old]
+    for delete_rows in DELETES:
+        delete_rows.run(transaction.connection, numbers=numbers)
     transaction.tally.subtract(old)
 
 
 def mark_blocks(transaction: Transaction, some: Sequence[Block], kind: int) -> None:
     """Leave blocks out from now on: they are moved, or erased, and are removed later."""
-    numbers = {"numbers": [block.block_id for block in some]}
-    connection = transaction.connection
-    theirs = delete(values_files).where(is_among(values_files.c.block_id, "numbers"))
-    connection.execute(theirs, numbers)
-    marked = update(blocks).where(is_among(blocks.c.block_id, "numbers")).values(kind=kind)
-    connection.execute(marked, numbers)
+    numbers = [block.block_id for block in some]
+    DELETES[0].run(transaction.connection, numbers=numbers)
+    MARK.run(transaction.connection, numbers=numbers, new_kind=kind)
     transaction.tally.subtract(some)
     transaction.tally.add(block._replace(kind=kind) for block in some)
 
 
 def are_there(connection: Connection, some: Sequence[Block]) -> bool:
     """Return whether blocks are still as they were read."""
-    asked = select(blocks).where(is_among(blocks.c.block_id, "numbers"))
-    numbers = {"numbers": [block.block_id for block in some]}
-    found = {Block(*row) for row in fetch_rows(connection.execute(asked, numbers))}
+    rows = SELECT_BLOCKS.fetch(connection, numbers=[block.block_id for block in some])
+    found = {Block(*row) for row in rows}
     return found == set(some)

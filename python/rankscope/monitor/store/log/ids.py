@@ -16,6 +16,7 @@ from sqlalchemy import select
 
 from rankscope import _core
 from rankscope.errors import FileError
+from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.tables.schema import ids
 from rankscope.monitor.store.tables.statements import POSTGRES, fetch_rows, insert_rows, is_among
 
@@ -78,7 +79,15 @@ class Ids:
         self._connection = connection
         self._project_id = project_id
         each = list(dict.fromkeys(texts))
-        self._keys: dict[str, Key] = dict(zip(each, _core.hash_ids(project_id, each), strict=True))
+        try:
+            self._keys: dict[str, Key] = dict(
+                zip(each, _core.hash_ids(project_id, each), strict=True)
+            )
+        except UnicodeEncodeError as error:
+            # Half a character, in what a program asks for; events are checked before they come.
+            raise RefusedError(
+                "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
+            ) from error
         self._known = _find(connection, list(self._keys.values()))
         self._others: dict[str, Key] = {}
         self._added: list[tuple[int, ...]] = []

@@ -14,10 +14,11 @@ import json
 from hashlib import blake2b
 from typing import NamedTuple
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import select, text
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.tables.schema import blocks, meta
+from rankscope.monitor.store.tables.statements import Prepared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
 
 NAME = "blocks"
 BITS = 128
+FIND = Prepared(select(meta.c.value).where(meta.c.name == NAME))
+SAVE = Prepared(
+    text(
+        "INSERT INTO meta (name, value) VALUES ('blocks', :value) "
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
+)
 
 
 class Tally(NamedTuple):
@@ -66,9 +74,7 @@ class TallyChange:
         """Write the tally as it is from now on."""
         if self._count or self._digest:
             changed = read_tally(connection).add(self._count, self._digest)
-            connection.execute(delete(meta).where(meta.c.name == NAME))
-            said = f"{changed.blocks} {changed.digest:x}"
-            connection.execute(insert(meta), {"name": NAME, "value": said})
+            SAVE.run(connection, value=f"{changed.blocks} {changed.digest:x}")
 
 
 def _hash(row: Iterable[Any]) -> int:
@@ -78,8 +84,8 @@ def _hash(row: Iterable[Any]) -> int:
 
 def read_tally(connection: Connection) -> Tally:
     """Return the stored tally."""
-    wanted = select(meta.c.value).where(meta.c.name == NAME)
-    count, digest = (connection.execute(wanted).scalar_one_or_none() or "0 0").split()
+    ((said,),) = FIND.fetch(connection) or [("0 0",)]
+    count, digest = said.split()
     return Tally(int(count), int(digest, 16))
 
 
