@@ -15,6 +15,7 @@ from rankscope.monitor.store.log.blocks import (
     damaged,
     open_labels,
     open_rankings,
+    read_index,
     select_blocks,
     write_spans,
 )
@@ -66,6 +67,7 @@ def _read_block(
     if block.kind == FILE:
         file = HourFile(find_place(connection), block, is_forced=True)
         file.verify()
+        read_index(connection, block)
         for chunk in file.read(event_ids=True):
             labels = chunk.labels
             times, seqs = chunk.times.tolist(), chunk.seqs.tolist()
