@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EVENT, RANKING = 1, 2
 """The roles of an id: that of an event, and that of a ranking, which labels name."""
-ROW = struct.Struct("<5qB")
+ROW = struct.Struct("<6q")
 SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
 
