@@ -38,6 +38,7 @@ pub fn join(rankings: &Rankings, labels: &Labels) -> (Vec<i64>, Vec<i64>) {
 mod tests {
     use super::super::{labels, rankings};
     use super::*;
+    use crate::logged::list::List;
     use proptest::prelude::*;
 
     proptest! {
@@ -50,7 +51,7 @@ mod tests {
             for (time, id) in &shown {
                 let (ranking_id, time) = (id.as_bytes(), *time);
                 let event_id = ranking_id;
-                block.push(&rankings::Row { seq: 0, time, context: 0, ranking_id, event_id, query_key: b"", user_id: b"" });
+                block.push(&rankings::Row { seq: 0, time, context: 0, ranking_id, event_id, query_key: b"", user_id: b"" }, &List::default());
             }
             let mut labels = Labels::default();
             for (shown, id, time) in &told {

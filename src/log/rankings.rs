@@ -2,7 +2,7 @@
 
 use super::body::{Fault, RANKINGS, Reader, Writer};
 use super::texts::{Texts, count, join, place, take};
-use crate::logged::pack::Documents;
+use crate::logged::list::List;
 use crate::memory::{Vec, vec};
 
 /// Rankings as columns.
@@ -85,8 +85,8 @@ impl Rankings {
         self.seqs.is_empty()
     }
 
-    /// Adds a ranking, whose documents are [added](Self::push_documents) for all rankings at once.
-    pub fn push(&mut self, row: &Row<'_>) {
+    /// Adds a ranking with its documents, which are settled.
+    pub fn push(&mut self, row: &Row<'_>, list: &List) {
         self.seqs.push(row.seq);
         self.times.push(row.time);
         self.contexts.push(row.context);
@@ -94,25 +94,24 @@ impl Rankings {
         self.event_ids.push(if row.event_id == row.ranking_id { b"" } else { row.event_id });
         self.query_keys.push(row.query_key);
         self.user_ids.push(row.user_id);
-    }
-
-    /// Adds the documents of the rankings that were added.
-    pub fn push_documents(&mut self, documents: Documents) {
-        if self.ranks.is_empty() && self.offsets.len() == 1 {
-            self.offsets = documents.offsets;
-            self.doc_ids = Texts { offsets: documents.id_offsets, bytes: documents.ids };
-            self.ranks = documents.ranks;
-            self.scores = documents.scores;
-            self.relevance = documents.relevance;
-            return;
+        let before = count(self.doc_ids.bytes.len());
+        self.doc_ids.bytes.extend_from_slice(&list.ids);
+        self.doc_ids.offsets.extend(list.ends.iter().map(|&end| before + count(end)));
+        if list.ranks.is_empty() {
+            self.ranks.extend((1..).take(list.len()));
+        } else {
+            self.ranks.extend_from_slice(&list.ranks);
         }
-        let before = count(self.ranks.len());
-        self.offsets.extend(documents.offsets[1..].iter().map(|end| end + before));
-        let ids = Texts { offsets: documents.id_offsets, bytes: documents.ids };
-        self.doc_ids.extend(&ids, 0..ids.len());
-        self.ranks.extend_from_slice(&documents.ranks);
-        self.scores.extend_from_slice(&documents.scores);
-        self.relevance.extend_from_slice(&documents.relevance);
+        for (numbers, column) in
+            [(&list.scores, &mut self.scores), (&list.relevance, &mut self.relevance)]
+        {
+            if numbers.is_empty() {
+                column.extend(std::iter::repeat_n(f64::NAN, list.len()));
+            } else {
+                column.extend_from_slice(numbers);
+            }
+        }
+        self.offsets.push(count(self.ranks.len()));
     }
 
     /// What a ranking is known by when it is sent again.
@@ -202,6 +201,19 @@ impl Rankings {
         self.take(&rows)
     }
 
+    /// The number of rankings of each context, and their first and last times.
+    #[must_use]
+    pub fn spans(&self) -> Vec<(i64, i64, i64, i64)> {
+        let mut rows: Vec<(i64, i64)> =
+            self.contexts.iter().copied().zip(self.times.iter().copied()).collect();
+        rows.sort_unstable();
+        let span = |some: &[(i64, i64)]| {
+            let ((context, first), (_, last)) = (some[0], some[some.len() - 1]);
+            (context, count(some.len()), first, last)
+        };
+        rows.chunk_by(|one, other| one.0 == other.0).map(span).collect()
+    }
+
     /// Writes them; none where they have more than a block may have.
     #[must_use]
     pub fn encode(&self) -> Option<Vec<u8>> {
@@ -285,19 +297,15 @@ mod tests {
         for ([seq, time, context], texts, items) in rows {
             let [ranking_id, event_id, query_key, user_id] = texts.each_ref().map(String::as_bytes);
             let (seq, time, context) = (*seq, *time, *context);
-            made.push(&Row { seq, time, context, ranking_id, event_id, query_key, user_id });
-            let mut ids = Texts::default();
+            let mut list = List::default();
             for item in items {
-                ids.push(item.0.as_bytes());
+                list.ids.extend_from_slice(item.0.as_bytes());
+                list.end_id();
             }
-            made.push_documents(Documents {
-                offsets: vec![0, count(items.len())],
-                id_offsets: ids.offsets,
-                ids: ids.bytes,
-                ranks: items.iter().map(|item| item.1).collect(),
-                scores: items.iter().map(|item| item.2).collect(),
-                relevance: items.iter().map(|item| item.3).collect(),
-            });
+            list.ranks.extend(items.iter().map(|item| item.1));
+            list.scores.extend(items.iter().map(|item| item.2));
+            list.relevance.extend(items.iter().map(|item| item.3));
+            made.push(&Row { seq, time, context, ranking_id, event_id, query_key, user_id }, &list);
         }
         made
     }

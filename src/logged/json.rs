@@ -4,7 +4,7 @@
 //! character, or a number beyond 64 bits. Everything else, valid or not, is left to a reader that can
 //! explain what is wrong: every function returns none for it.
 
-use crate::memory::{Vec, copy};
+use crate::memory::Vec;
 use std::ops::Deref;
 
 /// The largest number of names in an object that is plain.
@@ -17,17 +17,6 @@ pub enum Text<'a> {
     Plain(&'a [u8]),
     /// What its escapes stand for is in it.
     Unescaped(Vec<u8>),
-}
-
-impl Text<'_> {
-    /// The bytes, which outlive the JSON they were read from.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Self::Plain(bytes) => copy(bytes),
-            Self::Unescaped(bytes) => bytes,
-        }
-    }
 }
 
 impl Deref for Text<'_> {

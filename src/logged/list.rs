@@ -1,9 +1,6 @@
-//! The list of documents that a ranking has shown: checked, put in order, and packed.
+//! The list of documents that a ranking has shown: checked, and put in order.
 
 use crate::memory::Vec;
-use flate2::Crc;
-
-use super::pack::{GRADES_ARE_SHORT, HAS_GRADES, HAS_RANKS, HAS_SCORES, SCORES_ARE_SHORT, VERSION};
 
 /// What is suspicious about an event, but legal.
 pub mod notes {
@@ -216,70 +213,24 @@ impl List {
         *self = sorted;
     }
 
-    /// Packs documents that are settled, as `Documents::unpack` takes them out again; none where an id
-    /// is too long for that.
-    #[must_use]
-    pub fn pack(&self) -> Option<Vec<u8>> {
-        let count = self.len();
-        let sizes = || self.all_ids().map(<[u8]>::len);
-        let longest = u16::try_from(sizes().max().unwrap_or(0)).ok()?;
-        let alike = if sizes().all(|size| size == usize::from(longest)) { longest } else { 0 };
-        let mut flags = 0;
-        let mut body = Vec::with_capacity(8 * count + self.ids.len());
-        if !(1..).zip(&self.ranks).all(|(place, &rank)| place == rank) {
-            flags |= HAS_RANKS;
-            for &rank in &self.ranks {
-                body.extend_from_slice(&u32::try_from(rank).ok()?.to_le_bytes());
-            }
-        }
-        for (numbers, has, are_short) in [
-            (&self.scores, HAS_SCORES, SCORES_ARE_SHORT),
-            (&self.relevance, HAS_GRADES, GRADES_ARE_SHORT),
-        ] {
-            if !numbers.is_empty() {
-                let is_short = pack_numbers(numbers, &mut body);
-                flags |= if is_short { has | are_short } else { has };
-            }
-        }
-        if alike == 0 {
-            for size in sizes() {
-                body.extend_from_slice(&u16::try_from(size).ok()?.to_le_bytes());
-            }
-        }
-        body.extend_from_slice(&self.ids);
-        let mut piece = Vec::with_capacity(12 + body.len());
-        piece.extend_from_slice(&[VERSION, flags]);
-        piece.extend_from_slice(&alike.to_le_bytes());
-        piece.extend_from_slice(&u32::try_from(count).ok()?.to_le_bytes());
-        let mut crc = Crc::new();
-        crc.update(&piece);
-        crc.update(&body);
-        piece.extend_from_slice(&crc.sum().to_le_bytes());
-        piece.extend_from_slice(&body);
-        Some(piece)
-    }
-
-    /// What identifies the documents that are settled: ids, ranks, and scores and grades.
-    #[must_use]
-    pub fn identify(&self) -> [Vec<u8>; 3] {
-        let mut ids = Vec::with_capacity(self.ids.len() + self.len());
+    /// Writes what identifies the documents that are settled: ids, ranks, and scores and grades.
+    pub fn identify(&self, text: &mut Vec<u8>) {
+        text.push(0);
         for (place, id) in self.all_ids().enumerate() {
             if place > 0 {
-                ids.push(0);
+                text.push(0);
             }
-            ids.extend_from_slice(id);
+            text.extend_from_slice(id);
         }
-        let mut ranks = Vec::with_capacity(8 * self.len());
-        for place in 0..self.len() {
-            let rank = self.ranks.get(place).copied();
-            let rank = rank.unwrap_or_else(|| place.cast_signed() as i64 + 1);
-            ranks.extend_from_slice(&rank.to_le_bytes());
+        text.push(0);
+        if self.ranks.is_empty() {
+            (1..).take(self.len()).for_each(|rank: i64| text.extend_from_slice(&rank.to_le_bytes()));
         }
-        let mut numbers = Vec::with_capacity(8 * (self.scores.len() + self.relevance.len()));
-        for &number in self.scores.iter().chain(&self.relevance) {
-            numbers.extend_from_slice(&number_bytes(number));
+        self.ranks.iter().for_each(|rank| text.extend_from_slice(&rank.to_le_bytes()));
+        text.push(0);
+        for &number in self.scores.iter().chain(&*self.relevance) {
+            text.extend_from_slice(&number_bytes(number));
         }
-        [ids, ranks, numbers]
     }
 }
 
@@ -300,21 +251,4 @@ fn hash(id: &[u8]) -> u64 {
 pub fn number_bytes(number: f64) -> [u8; 8] {
     // Any NaN stands for no number.
     (if number.is_nan() { f64::NAN } else { number + 0.0 }).to_le_bytes()
-}
-
-/// Packs numbers, and returns whether that lost nothing in half of the bytes.
-#[allow(clippy::cast_possible_truncation)] // it is seen whether that loses something
-fn pack_numbers(numbers: &[f64], body: &mut Vec<u8>) -> bool {
-    let is_short =
-        |number: f64| number.is_nan() || f64::from(number as f32).to_bits() == number.to_bits();
-    let are_short = numbers.iter().all(|&number| is_short(number));
-    for &number in numbers {
-        let number = if number.is_nan() { f64::NAN } else { number };
-        if are_short {
-            body.extend_from_slice(&(number as f32).to_le_bytes());
-        } else {
-            body.extend_from_slice(&number.to_le_bytes());
-        }
-    }
-    are_short
 }

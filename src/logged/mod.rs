@@ -14,7 +14,6 @@ pub mod labels;
 pub mod list;
 pub mod names;
 pub mod objects;
-pub mod pack;
 mod shown;
 pub mod times;
 pub mod values;

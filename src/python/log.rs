@@ -6,28 +6,27 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use super::column::{Column, Data, Raw};
 use super::vectors::{bytes_of, copy_of};
 use crate::log::body::Fault;
 use crate::log::join::join;
 use crate::log::keys::{key, other_key};
-use crate::log::labels::{self, Labels};
-use crate::log::rankings::{self, Rankings};
+use crate::log::labels::Labels;
+use crate::log::rankings::Rankings;
 use crate::log::texts::Texts;
-use crate::logged::pack::Documents;
 use crate::memory::{Vec, guard};
 
 type TextColumns = (Column, Column);
 
 /// Rankings, encoded in one piece.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct RankingBlock(Arc<Rankings>);
+pub struct RankingBlock(pub(super) Arc<Rankings>);
 
 /// Labels, likewise.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct LabelBlock(Arc<Labels>);
+pub struct LabelBlock(pub(super) Arc<Labels>);
 
 fn refuse(fault: Fault) -> PyErr {
     match fault {
@@ -44,30 +43,10 @@ fn unsorted() -> PyErr {
     PyValueError::new_err("expected rankings and labels in the order in which blocks sort them")
 }
 
-/// Refuses numbers that are not as many as events.
-fn check_count(rows: usize, numbers: &[&Vec<i64>]) -> PyResult<()> {
-    if numbers.iter().all(|numbers| numbers.len() == rows) {
-        return Ok(());
-    }
-    Err(PyValueError::new_err("expected as many numbers as events"))
-}
-
 fn rows_of(py: Python<'_>, rows: &PyBuffer<i64>, count: usize) -> PyResult<Vec<usize>> {
     let inside = |row: i64| usize::try_from(row).ok().filter(|&row| row < count);
     let rows: Option<_> = copy_of(py, rows)?.into_iter().map(inside).collect();
     rows.ok_or_else(|| PyIndexError::new_err("a row is not in the block"))
-}
-
-/// A field of a tuple.
-fn field<'py, T: pyo3::PyTypeCheck>(
-    row: &Bound<'py, PyTuple>,
-    place: usize,
-) -> PyResult<Bound<'py, T>> {
-    Ok(row.get_item(place)?.cast_into()?)
-}
-
-fn integer(row: &Bound<'_, PyTuple>, place: usize) -> PyResult<i64> {
-    field::<PyInt>(row, place)?.extract()
 }
 
 /// The keys of ids: the higher half of each, and the lower.
@@ -115,40 +94,6 @@ impl RankingBlock {
 impl RankingBlock {
     fn __len__(&self) -> usize {
         self.0.len()
-    }
-
-    /// Rankings as they are prepared, with the numbers of their events and contexts; sorted.
-    #[staticmethod]
-    fn pack(
-        py: Python<'_>,
-        rows: Vec<Bound<'_, PyTuple>>,
-        seqs: Vec<i64>,
-        contexts: Vec<i64>,
-    ) -> PyResult<Self> {
-        guard(|| {
-            check_count(rows.len(), &[&seqs, &contexts])?;
-            let mut block = Rankings::default();
-            let mut pieces: Vec<PyBackedBytes> = Vec::with_capacity(rows.len());
-            for (place, row) in rows.iter().enumerate() {
-                let text = |place| field::<PyString>(row, place);
-                block.push(&rankings::Row {
-                    seq: seqs[place],
-                    time: integer(row, 3)?,
-                    context: contexts[place],
-                    ranking_id: text(1)?.to_str()?.as_bytes(),
-                    event_id: text(0)?.to_str()?.as_bytes(),
-                    query_key: text(4)?.to_str()?.as_bytes(),
-                    user_id: text(5)?.to_str()?.as_bytes(),
-                });
-                pieces.push(field::<PyBytes>(row, 7)?.into());
-            }
-            let packed = py.detach(|| {
-                let views: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
-                block.push_documents(Documents::unpack(&views)?);
-                Some(block.sort())
-            });
-            Ok(Self(Arc::new(packed.ok_or_else(|| refuse(Fault::Damaged))?)))
-        })
     }
 
     /// Rankings as they were encoded.
@@ -215,6 +160,16 @@ impl RankingBlock {
         })
     }
 
+    /// The smallest and the largest number, and the first and the last time; not of none.
+    fn extent(&self) -> Option<[i64; 4]> {
+        extent(&self.0.seqs, &self.0.times)
+    }
+
+    /// The number of rankings of each context, and their first and last times.
+    fn spans(&self, py: Python<'_>) -> PyResult<Vec<(i64, i64, i64, i64)>> {
+        guard(|| Ok(py.detach(|| self.0.spans())))
+    }
+
     fn seqs(&self) -> Column {
         self.column(|block| Raw::of(&block.seqs, "q"))
     }
@@ -273,37 +228,6 @@ impl LabelBlock {
 impl LabelBlock {
     fn __len__(&self) -> usize {
         self.0.len()
-    }
-
-    /// Labels as they are prepared, with the numbers of their events and the times of their rankings;
-    /// sorted.
-    #[staticmethod]
-    fn pack(
-        py: Python<'_>,
-        rows: Vec<Bound<'_, PyTuple>>,
-        seqs: Vec<i64>,
-        shown: Vec<i64>,
-    ) -> PyResult<Self> {
-        guard(|| {
-            check_count(rows.len(), &[&seqs, &shown])?;
-            let mut block = Labels::default();
-            for (place, row) in rows.iter().enumerate() {
-                let text = |place| field::<PyString>(row, place);
-                let value: Option<f64> = row.get_item(7)?.extract()?;
-                block.push(&labels::Row {
-                    seq: seqs[place],
-                    shown: shown[place],
-                    time: integer(row, 4)?,
-                    kind: field::<PyInt>(row, 5)?.extract()?,
-                    ranking_id: text(1)?.to_str()?.as_bytes(),
-                    event_id: text(0)?.to_str()?.as_bytes(),
-                    doc_id: text(3)?.to_str()?.as_bytes(),
-                    names: text(6)?.to_str()?.as_bytes(),
-                    value: value.unwrap_or(f64::NAN),
-                });
-            }
-            Ok(Self(Arc::new(py.detach(|| block.sort()))))
-        })
     }
 
     /// Labels as they were encoded.
@@ -376,6 +300,11 @@ impl LabelBlock {
         })
     }
 
+    /// As that of rankings, with the times of these.
+    fn extent(&self) -> Option<[i64; 4]> {
+        extent(&self.0.seqs, &self.0.shown)
+    }
+
     fn seqs(&self) -> Column {
         self.column(|block| Raw::of(&block.seqs, "q"))
     }
@@ -414,6 +343,12 @@ impl LabelBlock {
             Ok((high, low))
         })
     }
+}
+
+fn extent(seqs: &[i64], times: &[i64]) -> Option<[i64; 4]> {
+    let ends = |numbers: &[i64]| Some([*numbers.iter().min()?, *numbers.iter().max()?]);
+    let ([least, most], [first, last]) = (ends(seqs)?, ends(times)?);
+    Some([least, most, first, last])
 }
 
 /// The rows of labels whose ranking is there, and before them the rows of their rankings.

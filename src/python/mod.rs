@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value)] // Python hands arguments over
 
 mod agreement;
+mod batch;
 mod cells;
 mod choices;
 mod chunks;
@@ -20,7 +21,6 @@ mod items;
 mod judgments;
 mod lines;
 mod log;
-mod logged;
 mod logged_texts;
 mod matrix;
 mod objects;
@@ -50,6 +50,7 @@ use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
 use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
+use self::batch::{BatchBuilder, BatchIds, EventBatch, Settled};
 use self::column::Column;
 use self::evaluation::{
     Evaluation, average_units, bound_below, bounded_tails, bounded_units_needed, estimate_mean,
@@ -63,7 +64,6 @@ use self::items::Items;
 use self::judgments::{Judgments, restore_judgments};
 use self::lines::Lines;
 use self::log::{LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels};
-use self::logged::unpack_pieces;
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::parquet::ParquetFooter;
@@ -93,8 +93,8 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Items, Judgments, LabelBlock, Lines,
-        ParquetFooter, Plan, RankingBlock, Rankings, Reassignments, Run, RunParts, ScatteredRuns,
+        BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet, Items, Judgments, LabelBlock, Lines,
+        ParquetFooter, Plan, RankingBlock, Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled,
         SliceQueries, SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums,
         audit_ties, average_units, bound, bound_below, bound_difference, bounded_tails,
         bounded_units_needed, choose_sums, compare_rankings, count_flips, count_ranges,
@@ -105,7 +105,7 @@ mod _core {
         merge_sums, noncentral_t_lower, normal_tails, order_texts, restore_evaluation,
         restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
         student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
-        unpack_pieces, values_of_rows,
+        values_of_rows,
     };
 
     #[pymodule_init]

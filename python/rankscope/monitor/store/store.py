@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from concurrent.futures import Future
 from functools import partial, update_wrapper
 
+from rankscope import _core
 from rankscope.errors import FileError
+from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.store.ahead import read_ahead
 from rankscope.monitor.store.lake import state as lake_state
 from rankscope.monitor.store.lake.partitions import LakePartitions
 from rankscope.monitor.store.lake.state import read_lake
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.deletion import delete_before, erase_rankings
-from rankscope.monitor.store.log.events import prepare
 from rankscope.monitor.store.log.location import set_history
 from rankscope.monitor.store.log.places import KeepsHistory
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
@@ -38,7 +40,6 @@ from rankscope.monitor.store.tables import versions as version_table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
     from os import PathLike
     from types import TracebackType
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -46,11 +47,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from rankscope.monitor.events.event import Event, Label, Ranking
-    from rankscope.monitor.events.outcome import Outcome
+    from rankscope.monitor.events.outcome import Outcome, Outcomes
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.log.events import PreparedEvent
     from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted, LabelCount
     from rankscope.monitor.store.source import Source
     from rankscope.monitor.store.transaction import Transaction
@@ -406,14 +406,14 @@ class Store(StoreReader):
     def append(
         self,
         project: str,
-        events: Sequence[Event | PreparedEvent],
+        events: Sequence[Event] | _core.EventBatch,
         rejected: Mapping[str, int] | None = None,
-    ) -> list[Outcome]:
+    ) -> Sequence[Outcome]:
         """Store events, and return their outcomes once they are durable.
 
         Args:
             project: The name of the project.
-            events: The events, prepared or not; all of them are stored, or none.
+            events: The events, as a batch or not; all of them are stored, or none.
             rejected: How many events were rejected before they came here, by code.
 
         Raises:
@@ -424,17 +424,22 @@ class Store(StoreReader):
     def submit(
         self,
         project: str,
-        events: Sequence[Event | PreparedEvent],
+        events: Sequence[Event] | _core.EventBatch,
         rejected: Mapping[str, int] | None = None,
-    ) -> Future[list[Outcome]]:
+    ) -> Future[Outcomes]:
         """Store events as `append` does, without waiting.
 
         Raises:
             FileError: They cannot be accepted now, or the project reads a data lake.
         """
-        if events:
+        if len(events):
             self._refuse_lake(project)
-        batch = prepare(events)
+        try:
+            batch = events if isinstance(events, _core.EventBatch) else pack_events(events)
+        except (OverflowError, ValueError) as error:  # no number of an event, or no text
+            failed: Future[Outcomes] = Future()
+            failed.set_exception(error)
+            return failed
         work = partial(store_events, project=project, batch=batch, rejected=dict(rejected or {}))
         return self.transact(work, max(1, len(batch)))
 
@@ -464,7 +469,7 @@ class Store(StoreReader):
             replace_set,
             project=project,
             environment=environment,
-            batch=prepare(events),
+            batch=pack_events(events),
             rejected=dict(rejected or {}),
         )
         return self.transact(work).result()

@@ -16,10 +16,14 @@ from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.log.events import RankingContext
+
+    RankingContext: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
+    """What rankings share: their model, version, environment and attributes."""
 
 MOST_CACHED = 100_000
 
@@ -82,11 +86,6 @@ class Transaction:
         self.changes_webhooks = False
         self.new_numbers = NumberCache()
         self._cache = cache
-
-    def next_seq(self) -> int:
-        """Return the number of the next event."""
-        self.seq += 1
-        return self.seq
 
     def project(self, name: str) -> int:
         """Return the number of a project, which is made if it is new."""

@@ -23,7 +23,7 @@ from rankscope.monitor.store.tables.statements import POSTGRES, fetch_rows, inse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from sqlalchemy import Connection
 
@@ -76,8 +76,6 @@ class Ids:
     """
 
     def __init__(self, connection: Connection, project_id: int, texts: Iterable[str]) -> None:
-        self._connection = connection
-        self._project_id = project_id
         each = list(dict.fromkeys(texts))
         try:
             self._keys: dict[str, Key] = dict(
@@ -90,7 +88,6 @@ class Ids:
             ) from error
         self._known = _find(connection, list(self._keys.values()))
         self._others: dict[str, Key] = {}
-        self._added: list[tuple[int, ...]] = []
         taken = [text for text, key in self._keys.items() if key in self._known]
         # Only for a text that is there can a row be under its second hash.
         if any(self._known[self._keys[text]].role & 3 != 3 for text in taken):
@@ -106,30 +103,21 @@ class Ids:
         found = None if other is None else self._known.get(other)
         return found if found is not None and found.role & role else None
 
-    def add(self, text: str, entry: Entry) -> None:
-        """Add an id, which isn't there in that role."""
-        key = self._keys[text]
-        if key in self._known:
-            (key,) = _core.hash_other_ids(self._project_id, [text])
-            self._others[text] = key
-        self._known[key] = entry
-        self._added.append((*key, *entry, compute_checksum(key, entry)))
 
-    def write(self) -> None:
-        """Write what was added."""
-        # Neighbors in the order of the index are written together.
-        self._added.sort()
-        insert_rows(self._connection, ids, self._added)
-        self._added = []
+def select_ids(connection: Connection, highs: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Select the rows of ids by the higher halves of their keys."""
+    return fetch_rows(connection.execute(SELECT_IDS, {"highs": highs})) if highs else []
+
+
+def insert_ids(connection: Connection, rows: list[tuple[int, ...]]) -> None:
+    """Insert rows of ids."""
+    insert_rows(connection, ids, rows)
 
 
 def _find(connection: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
-    if not keys:
-        return {}
-    asked = {"highs": [high for high, _ in keys]}
     wanted = set(keys)
     found = {}
-    for high, low, *rest, checksum in fetch_rows(connection.execute(SELECT_IDS, asked)):
+    for high, low, *rest, checksum in select_ids(connection, [high for high, _ in keys]):
         key = high, low
         if key in wanted:
             found[key] = entry = Entry(*rest)

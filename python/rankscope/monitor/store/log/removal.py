@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.log.events import PreparedEvent
     from rankscope.monitor.store.records import Chosen
     from rankscope.monitor.store.transaction import Transaction
 
@@ -319,7 +318,7 @@ def replace_set(
     transaction: Transaction,
     project: str,
     environment: str,
-    batch: Sequence[PreparedEvent],
+    batch: _core.EventBatch,
     rejected: Mapping[str, int],
 ) -> Deleted:
     """Delete the rankings of a set with all their labels, and store others in their place."""
@@ -341,13 +340,11 @@ def replace_set(
     subtract_rankings(transaction, project_id, removed.contexts)
     if removed.deleted.rankings:
         transaction.counts[project_id, REPLACED_RANKINGS] += removed.deleted.rankings
-    for prepared, outcome in zip(
-        batch, store_events(transaction, project, batch, rejected), strict=True
-    ):
+    for at, outcome in enumerate(store_events(transaction, project, batch, rejected)):
         if outcome.status != "accepted":
             raise UsageError(
                 f"expected ids that nothing outside the {environment} set has, "
-                f"found {show(prepared.event_id)}; the set stays as it was",
+                f"found {show(batch.event_id(at))}; the set stays as it was",
                 hint="give the rankings of a set ids of their own",
                 code="set_conflict",
             )

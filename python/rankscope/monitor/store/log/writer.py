@@ -12,8 +12,6 @@ from collections import defaultdict
 from sqlalchemy import bindparam, select
 
 from rankscope import _core
-from rankscope.monitor.events.event import ENVIRONMENTS
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log.blocks import (
     HEAD,
     LABELS,
@@ -25,16 +23,15 @@ from rankscope.monitor.store.log.blocks import (
     remove_blocks,
     write_spans,
 )
-from rankscope.monitor.store.log.chunks import count_contexts, to_integers
 from rankscope.monitor.store.tables.schema import blocks
 from rankscope.monitor.store.tables.statements import fetch_rows
+from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    from rankscope.monitor.store.log.events import PreparedLabel, PreparedRanking
     from rankscope.monitor.store.transaction import Transaction
 
     Columns: TypeAlias = _core.RankingBlock | _core.LabelBlock
@@ -65,32 +62,25 @@ class LogWriter:
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self._rankings: dict[Hour, list[tuple[PreparedRanking, int, int]]] = defaultdict(list)
-        self._labels: dict[Hour, list[tuple[PreparedLabel, int, int]]] = defaultdict(list)
+        self._rankings: dict[Hour, list[_core.RankingBlock]] = defaultdict(list)
+        self._labels: dict[Hour, list[_core.LabelBlock]] = defaultdict(list)
 
-    def add_ranking(self, project_id: int, ranking: PreparedRanking, seq: int) -> None:
-        """Add a ranking."""
-        environment = ENVIRONMENTS.index(ranking.context[2])
-        context = self._transaction.context(project_id, ranking.context)
-        hour = project_id, ranking.time - ranking.time % HOUR, environment
-        self._rankings[hour].append((ranking, seq, context))
+    def add_rankings(self, hour: Hour, rankings: _core.RankingBlock) -> None:
+        """Add rankings of an hour."""
+        self._rankings[hour].append(rankings)
 
-    def add_label(
-        self, project_id: int, label: PreparedLabel, seq: int, shown: int, environment: int
-    ) -> None:
-        """Add a label of a ranking that was shown at some time."""
-        self._labels[project_id, shown - shown % HOUR, environment].append((label, seq, shown))
+    def add_labels(self, hour: Hour, labels: _core.LabelBlock) -> None:
+        """Add labels of rankings of an hour."""
+        self._labels[hour].append(labels)
 
     def settle(self) -> None:
         """Write what was collected, so that reads of this transaction find it."""
         rankings, self._rankings = self._rankings, defaultdict(list)
         labels, self._labels = self._labels, defaultdict(list)
-        for hour, rows in rankings.items():
-            events, seqs, contexts = zip(*rows, strict=True)
-            self._write(hour, RANKINGS, _core.RankingBlock.pack(events, seqs, contexts))
+        for hour, shown in rankings.items():
+            self._write(hour, RANKINGS, _core.RankingBlock.join(shown))
         for hour, told in labels.items():
-            events, seqs, times = zip(*told, strict=True)
-            self._write(hour, LABELS, _core.LabelBlock.pack(events, seqs, times))
+            self._write(hour, LABELS, _core.LabelBlock.join(told))
 
     def _write(self, hour: Hour, kind: int, columns: Columns) -> None:
         """Write a block, together with small ones of its hour where there are many."""
@@ -138,25 +128,26 @@ def write_columns(transaction: Transaction, hour: Hour, kind: int, columns: Colu
 def make_block(hour: Hour, kind: int, columns: Columns) -> Block:
     """Return the block of columns that are not written yet."""
     project_id, start, environment = hour
-    seqs = to_integers(columns.seqs())
+    extent = columns.extent()
+    if extent is None:
+        raise ValueError("a block has no events")
+    first_seq, last_seq, first, last = extent
     rankings = labels = 0
     spans = {}
     if isinstance(columns, _core.RankingBlock):
         rankings = len(columns)
-        times = to_integers(columns.times())
-        spans = count_contexts(to_integers(columns.contexts()), times)
+        spans = {context: RankingSpan(*span) for context, *span in columns.spans()}
     else:
         labels = len(columns)
-        times = to_integers(columns.shown())
     return Block(
-        int(seqs.min()),
+        first_seq,
         project_id,
         start,
         kind,
         environment,
-        int(seqs.max()),
-        int(times[0]),
-        int(times[-1]),
+        last_seq,
+        first,
+        last,
         rankings,
         labels,
         write_spans(spans),
