@@ -28,6 +28,7 @@ from rankscope.monitor.store.log.blocks import (
     PRODUCTION,
     Block,
     insert_blocks,
+    write_index,
     write_spans,
 )
 from rankscope.monitor.store.log.layout import write_hour
@@ -147,7 +148,7 @@ def _number_contexts(transaction: Transaction) -> dict[int, int]:
 
 def _list(transaction: Transaction, *, block: Block, seq: int) -> None:
     listed = block._replace(project_id=transaction.project(PROJECT))
-    insert_blocks(transaction, [(listed, b"")])
+    insert_blocks(transaction, [(listed, write_index(listed, b""))])
     for number, span in block.spans.items():
         transaction.add_rankings(number, span)
     transaction.seq = seq

@@ -71,6 +71,7 @@ class Transaction:
             commits, so that no webhook is ever without its secret.
         changes_webhooks: Whether there may be secrets that no webhook uses afterwards. The backend
             removes them after the commit.
+        deletes: Whether events are deleted, which the backend keeps in no file of its own.
         new_numbers: The numbers that this transaction made or read.
     """
 
@@ -84,6 +85,7 @@ class Transaction:
         self.pending: Counter[int] = Counter()
         self.secrets: dict[str, Secret] = {}
         self.changes_webhooks = False
+        self.deletes = False
         self.new_numbers = NumberCache()
         self._cache = cache
 

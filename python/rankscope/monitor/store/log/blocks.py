@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, delete, select, update
@@ -39,6 +40,8 @@ is read, and both are removed in small transactions."""
 READ = (RANKINGS, LABELS, FILE)
 PRODUCTION = 0
 """The place of production in `ENVIRONMENTS`."""
+DIGEST = 16
+"""The number of bytes of the checksum of the users of a file."""
 BODIES = 64
 """How many bodies a statement reads."""
 HEAD = 16
@@ -177,10 +180,19 @@ def read_bodies(connection: Connection, some: Iterable[Block]) -> Iterator[tuple
             yield block, body
 
 
+def write_index(file: Block, users: bytes) -> bytes:
+    """Write the hashes of the users of a file: with a checksum, as they are of no use elsewhere."""
+    return blake2b(file.checksum + users, digest_size=DIGEST).digest() + users
+
+
 def read_index(connection: Connection, file: Block) -> bytes:
     """Read the hashes of the users of a file."""
     wanted = select(bodies.c.body).where(bodies.c.block_id == file.block_id)
-    return bytes(connection.execute(wanted).scalar_one_or_none() or b"")
+    body = bytes(connection.execute(wanted).scalar_one_or_none() or b"")
+    users = body[DIGEST:]
+    if write_index(file, users) != body:
+        raise damaged("the users of a file", "damaged" if body else "missing")
+    return users
 
 
 def open_rankings(connection: Connection, some: Iterable[Block]) -> list[_core.RankingBlock]:

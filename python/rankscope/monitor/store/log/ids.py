@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.store.transaction import Transaction
+
     Key: TypeAlias = tuple[int, int]
 
 EVENT, RANKING = 1, 2
 """The roles of an id: that of an event, and that of a ranking, which labels name."""
-ROW = struct.Struct("<5qB")
+ROW = struct.Struct("<6q")
 SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
 
@@ -147,9 +149,19 @@ def find_rankings(
 def remove_ids(connection: Connection, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
     """Remove the ids of events, given with their numbers."""
     texts = [text for text, _ in rows]
-    for make_keys in (_core.hash_ids, _core.hash_other_ids):
-        keys = make_keys(project_id, texts)
+    firsts, others = (make(project_id, texts) for make in (_core.hash_ids, _core.hash_other_ids))
+    for keys in (firsts, others):
         _delete(connection, [(*key, seq) for key, (_, seq) in zip(keys, rows, strict=True)])
+    left = _find(connection, others)
+    if not left:
+        return
+    # A row is under the second hash of its text only beside one under the first.
+    first_of = {other: first for first, other in zip(firsts, others, strict=True)}
+    taken = _find(connection, [first_of[key] for key in left])
+    moved = {key: entry for key, entry in left.items() if first_of[key] not in taken}
+    _delete(connection, [(*key, entry.seq) for key, entry in moved.items()])
+    added = [(first_of[key], entry) for key, entry in moved.items()]
+    insert_rows(connection, ids, [(*key, *one, compute_checksum(key, one)) for key, one in added])
 
 
 def _delete(connection: Connection, rows: list[tuple[int, int, int]]) -> None:

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     """The number of a project, the start of an hour, and the place of an environment."""
 
 SIZES = (16, 1000)
-"""Blocks below the same one of these numbers of events are of one size."""
+"""Blocks are of one size that have fewer events than the same one of these numbers, and not fewer
+than the one before."""
 ALIKE = 16
 """So many blocks of one size are joined."""
 
@@ -102,13 +103,15 @@ class LogWriter:
             return []
         hour = {name: getattr(new, name) for name in ("project_id", "start", "kind", "environment")}
         rows = SELECT_SMALL.fetch(self._transaction.connection, **hour)
+        small = [Block(*row) for row in rows]
         found: list[Block] = []
-        size = new.events
+        size, least = new.events, 0
         for limit in SIZES:
-            smaller = [block for row in rows if (block := Block(*row)).events < limit]
-            if size < limit and len(smaller) + 1 >= ALIKE:
-                found = smaller
-                size += sum(block.events for block in smaller)
+            alike = [block for block in small if least <= block.events < limit]
+            if least <= size < limit and len(alike) + 1 >= ALIKE:
+                found += alike
+                size += sum(block.events for block in alike)
+            least = limit
         return found
 
     def _join(self, columns: Columns, alike: Sequence[Block]) -> Columns:
