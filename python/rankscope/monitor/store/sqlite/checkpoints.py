@@ -80,7 +80,7 @@ class Checkpointer:
             self._again = min(2 * self._again, AFTER_BYTES)
 
     def clear(self) -> bool:
-        """Copy all of the log and empty its file, and return whether no reader kept that from it."""
+        """Copy the log and empty its file, and return whether no reader kept it from that."""
         self.close()
         driver = driver_of(self._connection)
         with converted_errors(self._path):
