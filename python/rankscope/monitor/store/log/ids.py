@@ -18,7 +18,7 @@ from rankscope import _core
 from rankscope.errors import FileError
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.tables.schema import ids
-from rankscope.monitor.store.tables.statements import POSTGRES, fetch_rows, insert_rows, is_among
+from rankscope.monitor.store.tables.statements import POSTGRES, Prepared, insert_rows, is_among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
 
 # Made once: making these statements takes as long as running them.
-SELECT_IDS = select(ids).where(is_among(ids.c.high, "highs"))
+SELECT_IDS = Prepared(select(ids).where(is_among(ids.c.high, "highs")))
 DELETE_ID = "DELETE FROM ids WHERE high = {0} AND low = {0} AND seq = {0}"
 
 
@@ -106,7 +106,7 @@ class Ids:
 
 def select_ids(connection: Connection, highs: Sequence[int]) -> list[tuple[Any, ...]]:
     """Select the rows of ids by the higher halves of their keys."""
-    return fetch_rows(connection.execute(SELECT_IDS, {"highs": highs})) if highs else []
+    return SELECT_IDS.fetch(connection, highs=highs) if highs else []
 
 
 def insert_ids(connection: Connection, rows: list[tuple[int, ...]]) -> None:

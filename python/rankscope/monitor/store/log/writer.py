@@ -24,7 +24,7 @@ from rankscope.monitor.store.log.blocks import (
     write_spans,
 )
 from rankscope.monitor.store.tables.schema import blocks
-from rankscope.monitor.store.tables.statements import fetch_rows
+from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
@@ -44,12 +44,14 @@ than the one before."""
 ALIKE = 16
 """So many blocks of one size are joined."""
 
-SELECT_SMALL = select(blocks).where(
-    blocks.c.project_id == bindparam("project_id"),
-    blocks.c.start == bindparam("start"),
-    blocks.c.kind == bindparam("kind"),
-    blocks.c.environment == bindparam("environment"),
-    blocks.c.rankings + blocks.c.labels < SIZES[-1],
+SELECT_SMALL = Prepared(
+    select(blocks).where(
+        blocks.c.project_id == bindparam("project_id"),
+        blocks.c.start == bindparam("start"),
+        blocks.c.kind == bindparam("kind"),
+        blocks.c.environment == bindparam("environment"),
+        blocks.c.rankings + blocks.c.labels < SIZES[-1],
+    )
 )
 
 
@@ -78,9 +80,11 @@ class LogWriter:
         rankings, self._rankings = self._rankings, defaultdict(list)
         labels, self._labels = self._labels, defaultdict(list)
         for hour, shown in rankings.items():
-            self._write(hour, RANKINGS, _core.RankingBlock.join(shown))
+            self._write(
+                hour, RANKINGS, shown[0] if len(shown) == 1 else _core.RankingBlock.join(shown)
+            )
         for hour, told in labels.items():
-            self._write(hour, LABELS, _core.LabelBlock.join(told))
+            self._write(hour, LABELS, told[0] if len(told) == 1 else _core.LabelBlock.join(told))
 
     def _write(self, hour: Hour, kind: int, columns: Columns) -> None:
         """Write a block, together with small ones of its hour where there are many."""
@@ -98,7 +102,7 @@ class LogWriter:
         if new.events >= SIZES[-1]:
             return []
         hour = {name: getattr(new, name) for name in ("project_id", "start", "kind", "environment")}
-        rows = fetch_rows(self._transaction.connection.execute(SELECT_SMALL, hour))
+        rows = SELECT_SMALL.fetch(self._transaction.connection, **hour)
         small = [Block(*row) for row in rows]
         found: list[Block] = []
         size, least = new.events, 0
