@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 EVENT, RANKING = 1, 2
 """The roles of an id: that of an event, and that of a ranking, which labels name."""
-ROW = struct.Struct("<6q")
+ROW = struct.Struct("<5qB")
+LARGEST = 255
+"""The largest role: it is one byte of the checksum."""
 SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
 
@@ -121,7 +123,7 @@ def _find(connection: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
         key = high, low
         if key in wanted:
             found[key] = entry = Entry(*rest)
-            if compute_checksum(key, entry) != checksum:
+            if not 0 <= entry.role <= LARGEST or compute_checksum(key, entry) != checksum:
                 raise FileError(
                     "the store is damaged (an id of an event is)",
                     hint="restore a backup of the store",
