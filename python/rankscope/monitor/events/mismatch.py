@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         "unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"
     ]
 
+PRODUCTION = "production"
 LONGEST = 80
 """Names are cut to so many characters: senders can make them up."""
 MOST = 20

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from sqlalchemy import bindparam, insert, select, text, update
 
-from rankscope.monitor.store.log.tally import TallyChange
+from rankscope.monitor.store.log.tally import DELETED, TallyChange
 from rankscope.monitor.store.log.writer import LogWriter
 from rankscope.monitor.store.tables.schema import contexts, projects
 from rankscope.monitor.store.tables.statements import Prepared
@@ -64,6 +64,7 @@ class Transaction:
         seq: The number of the last event so far.
         log: Takes the new events.
         tally: What changes in the number and the digest of blocks.
+        deleted: What changes in those of the ids of deleted events.
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
@@ -71,6 +72,7 @@ class Transaction:
             commits, so that no webhook is ever without its secret.
         changes_webhooks: Whether there may be secrets that no webhook uses afterwards. The backend
             removes them after the commit.
+        deletes: Whether events are deleted, which the backend keeps in no file of its own.
         new_numbers: The numbers that this transaction made or read.
     """
 
@@ -79,11 +81,13 @@ class Transaction:
         self.seq = seq
         self.log = LogWriter(self)
         self.tally = TallyChange()
+        self.deleted = TallyChange(DELETED)
         self.counts: Counter[tuple[int, str]] = Counter()
         self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
         self.secrets: dict[str, Secret] = {}
         self.changes_webhooks = False
+        self.deletes = False
         self.new_numbers = NumberCache()
         self._cache = cache
 
@@ -143,6 +147,7 @@ class Transaction:
         """Write the events and the counters that were collected."""
         self.log.settle()
         self.tally.write(self.connection)
+        self.deleted.write(self.connection)
         self.flush_rankings()
         for project_id, count in self.pending.items():
             if count:

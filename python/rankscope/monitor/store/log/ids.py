@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.store.transaction import Transaction
+
     Key: TypeAlias = tuple[int, int]
 
 EVENT, RANKING = 1, 2
@@ -34,6 +36,7 @@ EVENT, RANKING = 1, 2
 ROW = struct.Struct("<5qB")
 LARGEST = 255
 """The largest role: it is one byte of the checksum."""
+BELOW = 2**64
 SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
 
@@ -146,10 +149,16 @@ def find_rankings(
     return {text: entry for text in texts if (entry := found.find(text, RANKING)) is not None}
 
 
-def remove_ids(connection: Connection, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
-    """Remove the ids of events, given with their numbers."""
+def remove_ids(transaction: Transaction, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
+    """Remove the ids of deleted events, given with their numbers, and keep a digest of them."""
+    if not rows:
+        return
+    connection = transaction.connection
+    transaction.deletes = True
     texts = [text for text, _ in rows]
     firsts, others = (make(project_id, texts) for make in (_core.hash_ids, _core.hash_other_ids))
+    # A ranking and its event often have one id, which counts once.
+    transaction.deleted.add_hashes(high * BELOW + low for high, low in dict.fromkeys(firsts))
     for keys in (firsts, others):
         _delete(connection, [(*key, seq) for key, (_, seq) in zip(keys, rows, strict=True)])
     left = _find(connection, others)

@@ -106,7 +106,7 @@ def delete_pending(
     rows = fetch_rows(connection.execute(chosen.limit(AT_ONCE)))
     connection.execute(delete(pending).where(pending.c.seq.in_([seq for seq, _ in rows])))
     transaction.pending[project_id] -= len(rows)
-    remove_ids(connection, project_id, [(event_id, seq) for seq, event_id in rows])
+    remove_ids(transaction, project_id, [(event_id, seq) for seq, event_id in rows])
     deleted = Deleted(0, len(rows))
     count_removed(transaction, project_id, {}, deleted)
     return deleted
@@ -237,7 +237,7 @@ def _add(one: Removed, other: Removed) -> Removed:
 def _finish(
     transaction: Transaction, project_id: int, removed: Removed, *, is_erased: bool = False
 ) -> Deleted:
-    remove_ids(transaction.connection, project_id, removed.ids)
+    remove_ids(transaction, project_id, removed.ids)
     count_removed(transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased)
     return removed.deleted
 
@@ -336,7 +336,7 @@ def replace_set(
     for block in theirs:
         columns, times = _open(connection, block)
         removed = _add(removed, _cut(transaction, block, columns, times >= FIRST))
-    remove_ids(connection, project_id, removed.ids)
+    remove_ids(transaction, project_id, removed.ids)
     subtract_rankings(transaction, project_id, removed.contexts)
     if removed.deleted.rankings:
         transaction.counts[project_id, REPLACED_RANKINGS] += removed.deleted.rankings

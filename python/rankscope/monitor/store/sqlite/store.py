@@ -214,7 +214,7 @@ class SQLiteStore(SQLiteReader, Store):
     ) -> None:
         file = locate_store(path)
         self._cache = NumberCache()
-        self._is_open = self._is_whole = False
+        self._is_open = self._is_whole = self._has_deleted = False
         if not file.parent.is_dir():
             raise _no_store(file, "the folder of the store does not exist")
         refuse_network(file)
@@ -254,7 +254,7 @@ class SQLiteStore(SQLiteReader, Store):
             )
             self._committer = GroupCommitter(
                 self._commit,
-                self._checkpointer.advance,
+                self._tidy,
                 seconds=group_seconds,
                 events=group_events,
                 queue=queue_events,
@@ -315,6 +315,13 @@ class SQLiteStore(SQLiteReader, Store):
         if self._is_whole and not size_of(beside(self.path, "-wal")):
             self._high_water.finish(self._mark, self.path)
 
+    def _tidy(self) -> None:
+        """Keep the log short, and without what was deleted."""
+        if self._has_deleted:
+            self._has_deleted = not self._checkpointer.clear()
+        else:
+            self._checkpointer.advance()
+
     def _commit(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
         """Do the work of a group in one transaction, which is on the disk when this returns."""
         with self._connection.begin():
@@ -338,6 +345,7 @@ class SQLiteStore(SQLiteReader, Store):
                 ) from error
         self._mark = mark
         self._cache.update(transaction.new_numbers)
+        self._has_deleted |= transaction.deletes
         if used is not None:
             # Secrets that cannot be removed now are removed when the store is opened next.
             with suppress(FileError):
