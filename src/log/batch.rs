@@ -133,13 +133,19 @@ impl Batch {
                 Event::Label(row) => labels.push(row),
             }
         }
+        let mut rankings = self.rankings.take(&rankings);
+        let mut contexts = Vec::new();
+        for code in &mut rankings.contexts {
+            let context = &self.contexts[at(*code)];
+            *code = count(intern(&mut contexts, |one| one == context, || context.clone()));
+        }
         Self {
-            rankings: self.rankings.take(&rankings),
+            rankings,
             labels: self.labels.take(&labels),
             kinds: events.iter().map(|&event| self.kinds[event]).collect(),
             digests: events.iter().map(|&event| self.digests[event]).collect(),
             counts: std::iter::once(count(events.len())).collect(),
-            contexts: self.contexts.clone(),
+            contexts,
         }
     }
 
@@ -210,6 +216,56 @@ pub fn intern<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Batches of labels whose ids are numbers, one object for each number of events.
+    fn labels(ids: &mut std::ops::RangeFrom<u8>, counts: &[usize]) -> Batch {
+        let mut batch = Batch::default();
+        for &count in counts {
+            for id in ids.by_ref().take(count) {
+                let (doc_id, names) = (&b"d"[..], &b"[]"[..]);
+                let (seq, shown, time, kind, value) = (0, 0, 0, 0, f64::NAN);
+                let (ranking_id, event_id) = (&b"r"[..], &[id][..]);
+                let row = labels::Row {
+                    seq,
+                    shown,
+                    time,
+                    kind,
+                    ranking_id,
+                    event_id,
+                    doc_id,
+                    names,
+                    value,
+                };
+                batch.push_label(&row, [id; 16]);
+            }
+            batch.end_object(count);
+        }
+        batch
+    }
+
+    #[test]
+    fn objects_are_put_between_others_and_a_batch_is_read_as_it_was_written() {
+        let mut ids = 0..;
+        let (one, other) = (labels(&mut ids, &[1, 2]), labels(&mut ids, &[0, 1]));
+        let merged = one.merge(&other, &[1, 3]).unwrap();
+        assert_eq!(merged.counts, [1, 0, 2, 1]);
+        let same = Batch::from_bytes(&merged.to_bytes()).unwrap();
+        assert_eq!(same.to_bytes(), merged.to_bytes());
+        for batch in [&merged, &same] {
+            assert_eq!(batch.labels.event_ids.bytes, [0, 1, 2, 3]);
+            let first: std::vec::Vec<u8> = batch.digests.iter().map(|digest| digest[0]).collect();
+            assert_eq!(first, [0, 1, 2, 3]);
+        }
+        let first = other.merge(&one, &[0, 1]).unwrap();
+        assert_eq!(
+            (&first.counts[..], &first.labels.event_ids.bytes[..]),
+            (&[1, 2, 0, 1][..], &[0, 1, 2, 3][..])
+        );
+        assert!(one.merge(&other, &[1]).is_none());
+        for size in 0..merged.to_bytes().len() {
+            assert!(Batch::from_bytes(&merged.to_bytes()[..size]).is_none());
+        }
+    }
 
     #[test]
     fn something_is_known_among_the_last_64() {

@@ -168,8 +168,7 @@ impl Batch {
         };
         let rankings =
             Rankings { scores: reader.numbers()?, relevance: reader.numbers()?, ..rankings };
-        let labels =
-            Labels { values: reader.numbers()?, kinds: copy(reader.bytes()?), ..labels };
+        let labels = Labels { values: reader.numbers()?, kinds: copy(reader.bytes()?), ..labels };
         let kinds = copy(reader.bytes()?);
         let digests = copy(reader.bytes()?.as_chunks().0);
         let mut contexts = Vec::new();

@@ -139,7 +139,8 @@ impl Keys {
             let (own, ranking) = ids_of(batch, event);
             // Labels of one ranking often come together.
             let known = before.filter(|known| known.0 == ranking);
-            let (_, found) = *before.insert(known.unwrap_or_else(|| (ranking, key(project, ranking))));
+            let (_, found) =
+                *before.insert(known.unwrap_or_else(|| (ranking, key(project, ranking))));
             keys.rankings.push(found);
             keys.own.push(if own == ranking { found } else { key(project, own) });
         }
@@ -424,4 +425,177 @@ fn groups<R: Copy + Ord, T>(
             Group { start, environment, columns: make(some) }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logged::events::{Head, Label, push_label, push_ranking};
+    use crate::logged::list::List;
+    use proptest::prelude::*;
+
+    const PROJECT: i64 = 7;
+
+    /// Whether it is a label, its id, that of its ranking, its time, and where it was ranked.
+    type Drawn = (bool, String, String, i64, usize);
+    /// A number, and what an event says beside its id.
+    type Kept = (i64, (bool, String, i64, usize));
+    /// A label: its number, and when its ranking was shown.
+    type Shown = (i64, i64, u8);
+
+    fn drawn() -> impl Strategy<Value = Drawn> {
+        let times = prop::sample::select(&[-1, 0, HOUR - 1, HOUR][..]);
+        let event = (any::<bool>(), "[a-e]", "[a-e]", times, 0..3usize, any::<bool>());
+        event.prop_map(|(is_label, own, ranking, time, environment, is_alone)| {
+            let own = if is_alone && !is_label { ranking.clone() } else { own };
+            (is_label, own, ranking, time, if is_label { 0 } else { environment })
+        })
+    }
+
+    fn push((is_label, own, ranking, time, environment): &Drawn, batch: &mut Batch) {
+        let (event_id, ranking_id) = (Some(own.as_bytes()), ranking.as_bytes());
+        let (time, environment) = (*time, *environment);
+        if *is_label {
+            let (doc_id, names, value) = (&b"d"[..], &[][..], f64::NAN);
+            let label = Label { event_id, ranking_id, doc_id, time, kind: 2, names, value };
+            push_label(batch, &label);
+        } else {
+            let [query_key, user_id, model, version] = [&b""[..]; 4];
+            let attributes = &[][..];
+            let head = Head {
+                event_id,
+                ranking_id,
+                time,
+                query_key,
+                user_id,
+                model,
+                version,
+                environment,
+                attributes,
+            };
+            push_ranking(batch, &head, &List::default());
+        }
+        batch.end_object(1);
+    }
+
+    fn find(kept: &[(String, Kept)], id: &str) -> Option<Kept> {
+        kept.iter().find(|(known, _)| known == id).map(|(_, kept)| kept.clone())
+    }
+
+    fn know(rows: &[(Key, Entry)], highs: &[Vec<i64>]) -> Known {
+        let mut known = Known::default();
+        for &(key, entry) in
+            rows.iter().filter(|row| highs.iter().any(|some| some.contains(&row.0.0)))
+        {
+            known.add(key, entry, entry.checksum(key).into()).unwrap();
+        }
+        known
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_event_with_an_id_is_kept_and_labels_are_with_their_rankings(
+            batches in prop::collection::vec(prop::collection::vec(drawn(), 0..7), 1..5),
+        ) {
+            let mut rows: std::vec::Vec<(Key, Entry)> = std::vec![];
+            let (mut events, mut rankings) = (std::vec![], std::vec![]);
+            let (mut waiting, mut digests) = (Labels::default(), Vec::new());
+            let mut next = 1;
+            for drawn in &batches {
+                let mut batch = Batch::default();
+                drawn.iter().for_each(|one| push(one, &mut batch));
+                let keys = Keys::of(&batch, PROJECT);
+                let first = keys.highs();
+                let more = keys.more_highs(&batch, &know(&rows, &[first.clone()]));
+                let settled = Settled::of(&batch, &keys, know(&rows, &[first, more]), next);
+
+                let (mut shown, mut told): (std::vec::Vec<Shown>, std::vec::Vec<(i64, &str)>) = (std::vec![], std::vec![]);
+                for (at, (is_label, own, ranking, time, environment)) in drawn.iter().enumerate() {
+                    let content = (*is_label, ranking.clone(), *time, *environment);
+                    let before = find(&events, own).or_else(|| {
+                        if *is_label { None } else { find(&rankings, ranking) }
+                    });
+                    let expected = match before {
+                        Some((seq, known)) => (if known == content { DUPLICATE } else { CONFLICT }, seq),
+                        None => {
+                            let kept = (next, content);
+                            events.push((own.clone(), kept.clone()));
+                            if *is_label {
+                                told.push((next, ranking));
+                            } else {
+                                rankings.push((ranking.clone(), kept));
+                                shown.push((next, *time, u8::try_from(*environment).unwrap()));
+                            }
+                            next += 1;
+                            (ACCEPTED, next - 1)
+                        }
+                    };
+                    prop_assert_eq!((settled.statuses[at], settled.seqs[at]), expected);
+                }
+                for new in &settled.ids {
+                    prop_assert!(rows.iter().all(|row| row.0 != new.0));
+                    rows.push(*new);
+                }
+                prop_assert!(settled.ids.is_sorted());
+
+                let numbers: Vec<i64> = (100..).take(batch.contexts.len()).collect();
+                let groups = settled.rankings(&batch, &numbers);
+                let mut found: std::vec::Vec<Shown> = std::vec![];
+                for group in &groups {
+                    prop_assert!(group.columns.is_sorted());
+                    for (&seq, &time) in group.columns.seqs.iter().zip(&group.columns.times) {
+                        prop_assert!((group.start..group.start + HOUR).contains(&time));
+                        found.push((seq, time, group.environment));
+                    }
+                }
+                let used: std::vec::Vec<_> = groups.iter().map(|group| (group.start, group.environment)).collect();
+                prop_assert!(used.is_sorted_by(|one, other| one < other));
+                found.sort_unstable();
+                prop_assert_eq!(&found, &shown);
+
+                let theirs: std::vec::Vec<usize> = (0..waiting.len()).filter(|&row| {
+                    settled.ranking_ids(&batch).any(|id| id == waiting.ranking_ids.get(row))
+                }).collect();
+                let rest: std::vec::Vec<usize> = (0..waiting.len()).filter(|row| !theirs.contains(row)).collect();
+                let own = |rows: &[usize]| -> Vec<Digest> { rows.iter().map(|&row| digests[row]).collect() };
+                let waited = waiting.take(&theirs);
+                let answer = settled.labels(&batch, &keys, &waited, &own(&theirs));
+                let ids: std::vec::Vec<String> =
+                    (0..waited.len()).map(|row| String::from_utf8(waited.ranking_ids.get(row).to_vec()).unwrap()).collect();
+                told.extend(waited.seqs.iter().copied().zip(ids.iter().map(String::as_str)));
+                let mut expected: std::vec::Vec<Shown> = told.iter().filter_map(|(seq, id)| {
+                    let (_, (_, _, time, environment)) = find(&rankings, id)?;
+                    Some((*seq, time, u8::try_from(environment).unwrap()))
+                }).collect();
+                expected.sort_unstable();
+                let mut found: std::vec::Vec<Shown> = std::vec![];
+                for group in &answer.groups {
+                    prop_assert!(group.columns.is_sorted());
+                    for (&seq, &time) in group.columns.seqs.iter().zip(&group.columns.shown) {
+                        prop_assert!((group.start..group.start + HOUR).contains(&time));
+                        found.push((seq, time, group.environment));
+                    }
+                }
+                found.sort_unstable();
+                prop_assert_eq!(found, expected);
+                let mut left: std::vec::Vec<i64> = told.iter().filter(|(_, id)| find(&rankings, id).is_none()).map(|(seq, _)| *seq).collect();
+                left.sort_unstable();
+                let mut seqs = answer.waiting.seqs.clone();
+                seqs.sort_unstable();
+                prop_assert_eq!(&*seqs, &*left);
+                let kept = own(&rest);
+                waiting = Labels::join(&[&waiting.take(&rest), &answer.waiting]);
+                digests = kept.iter().chain(&*answer.digests).copied().collect();
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_differs_from_its_checksum_is_damaged() {
+        let (key, entry) = ((1, 2), Entry { seq: 3, digest: 4, time: 5, role: 6 });
+        let checksum = i64::from(entry.checksum(key));
+        assert!(Known::default().add(key, entry, checksum).is_some());
+        assert!(Known::default().add((1, 3), entry, checksum).is_none());
+        assert!(Known::default().add(key, Entry { role: 7, ..entry }, checksum).is_none());
+    }
 }

@@ -32,6 +32,9 @@ pub mod notes {
     }
 }
 
+/// Beyond so many documents, two of them are likely to share bits.
+const MOST_MARKED: usize = 200;
+
 /// The limits on an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -143,7 +146,11 @@ impl List {
     /// ```
     pub fn settle(&mut self, limits: &Limits) -> Option<u8> {
         let count = self.len();
-        if count > limits.items || !self.all_ids().all(|id| limits.is_id(id)) || self.has_double() {
+        let is_id = |id: &[u8]| !id.is_empty() && id.len() <= limits.id_bytes;
+        if count > limits.items || !self.all_ids().all(is_id) || !is_text(&self.ids, usize::MAX) {
+            return None;
+        }
+        if self.has_double() {
             return None;
         }
         let mut noted = if count == 0 { notes::EMPTY } else { 0 };
@@ -183,7 +190,20 @@ impl List {
         if self.all_ids().is_sorted_by(|before, after| before < after) {
             return false;
         }
-        // Numbers are sorted several times as fast as ids, and equal ids have equal ones.
+        // Equal ids have equal numbers, and few others share the same of so many bits.
+        let mut seen = [0u64; 1 << 10];
+        let is_new = |id: &[u8]| {
+            let [.., low, high] = hash(id).to_le_bytes();
+            let bits = usize::from(u16::from_le_bytes([low, high]));
+            let (word, bit) = (&mut seen[bits >> 6], 1 << (bits & 63));
+            let is_new = *word & bit == 0;
+            *word |= bit;
+            is_new
+        };
+        if self.len() <= MOST_MARKED && self.all_ids().all(is_new) {
+            return false;
+        }
+        // Numbers are sorted several times as fast as ids.
         let mut hashes: Vec<u64> = self.all_ids().map(hash).collect();
         hashes.sort_unstable();
         if hashes.windows(2).all(|pair| pair[0] != pair[1]) {
@@ -224,7 +244,9 @@ impl List {
         }
         text.push(0);
         if self.ranks.is_empty() {
-            (1..).take(self.len()).for_each(|rank: i64| text.extend_from_slice(&rank.to_le_bytes()));
+            (1..)
+                .take(self.len())
+                .for_each(|rank: i64| text.extend_from_slice(&rank.to_le_bytes()));
         }
         self.ranks.iter().for_each(|rank| text.extend_from_slice(&rank.to_le_bytes()));
         text.push(0);

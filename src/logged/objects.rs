@@ -8,7 +8,7 @@ use crate::memory::Vec;
 
 use super::digest::write_number;
 use super::events::{
-    Decoded, Head, Label, find_kind, is_retraction, Remarks, Span, find_environment, integer_id,
+    Decoded, Head, Label, Remarks, Span, find_environment, find_kind, integer_id, is_retraction,
 };
 use super::json::{Cursor, Text, Value};
 use super::list::{Limits, is_text, notes};

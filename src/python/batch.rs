@@ -57,9 +57,8 @@ fn text<'py>(py: Python<'py>, utf8: &[u8]) -> PyResult<Bound<'py, PyString>> {
 }
 
 fn attributes_of<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyTuple>> {
-    let pair = |(name, value): &(Vec<u8>, Vec<u8>)| {
-        (text(py, name)?, text(py, value)?).into_pyobject(py)
-    };
+    let pair =
+        |(name, value): &(Vec<u8>, Vec<u8>)| (text(py, name)?, text(py, value)?).into_pyobject(py);
     PyTuple::new(py, context.attributes.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
 }
 
@@ -79,8 +78,9 @@ impl EventBatch {
         self.0.len()
     }
 
+    /// Whether it says the same, to the last bit.
     fn __eq__(&self, other: &Self) -> bool {
-        *self.0 == *other.0
+        self.0.to_bytes() == other.0.to_bytes()
     }
 
     fn __reduce__<'py>(
@@ -247,11 +247,7 @@ impl BatchIds {
         guard(|| {
             let known = known_of(&known)?;
             let settled = py.detach(|| settle::Settled::of(&self.batch, &self.keys, known, first));
-            Ok(Settled {
-                batch: Arc::clone(&self.batch),
-                keys: Arc::clone(&self.keys),
-                settled,
-            })
+            Ok(Settled { batch: Arc::clone(&self.batch), keys: Arc::clone(&self.keys), settled })
         })
     }
 }
@@ -295,11 +291,7 @@ impl Settled {
     }
 
     /// The new rankings by the starts of hours and environments, with the numbers of their contexts.
-    fn rankings<'py>(
-        &self,
-        py: Python<'py>,
-        contexts: Vec<i64>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    fn rankings<'py>(&self, py: Python<'py>, contexts: Vec<i64>) -> PyResult<Bound<'py, PyList>> {
         guard(|| {
             if contexts.len() != self.batch.contexts.len() {
                 return Err(PyValueError::new_err("expected a number for each context"));
@@ -336,8 +328,8 @@ impl Settled {
                 });
             }
             let digests: Vec<Digest> = waited.iter().map(|row| row.8).collect();
-            let told = py
-                .detach(|| self.settled.labels(&self.batch, &self.keys, &theirs, &digests));
+            let told =
+                py.detach(|| self.settled.labels(&self.batch, &self.keys, &theirs, &digests));
             let blocks = told.groups.into_iter().map(|group| {
                 let block = Bound::new(py, LabelBlock(Arc::new(group.columns)))?;
                 (group.start, group.environment, block).into_pyobject(py)

@@ -49,8 +49,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
-use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::batch::{BatchBuilder, BatchIds, EventBatch, Settled};
+use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{
     Evaluation, average_units, bound_below, bounded_tails, bounded_units_needed, estimate_mean,
@@ -93,19 +93,19 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet, Items, Judgments, LabelBlock, Lines,
-        ParquetFooter, Plan, RankingBlock, Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled,
-        SliceQueries, SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums,
-        audit_ties, average_units, bound, bound_below, bound_difference, bounded_tails,
-        bounded_units_needed, choose_sums, compare_rankings, count_flips, count_ranges,
-        count_shifted, decode_columns, decode_label_columns, estimate_mean, evaluate_dict,
-        evaluate_items, evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower,
-        find_regrets, fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_ids,
-        hash_other_ids, hash_texts, invert_flips, join_labels, log2, mean_of_rows, measure_costs,
-        merge_sums, noncentral_t_lower, normal_tails, order_texts, restore_evaluation,
-        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
-        student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
-        values_of_rows,
+        BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
+        Items, Judgments, LabelBlock, Lines, ParquetFooter, Plan, RankingBlock, Rankings,
+        Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries, SpilledColumns,
+        SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, average_units, bound,
+        bound_below, bound_difference, bounded_tails, bounded_units_needed, choose_sums,
+        compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
+        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
+        evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
+        fuse_to_file, fuse_to_memory, grade_items, hash_ids, hash_other_ids, hash_texts,
+        invert_flips, join_labels, log2, mean_of_rows, measure_costs, merge_sums,
+        noncentral_t_lower, normal_tails, order_texts, restore_evaluation, restore_judgments,
+        restore_rankings, restore_summary, round_sums, split_json, student_tails, sum_cells,
+        sum_groups, summarize, summarize_groups, t_quantile, values_of_rows,
     };
 
     #[pymodule_init]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from hashlib import blake2b
 from itertools import pairwise
@@ -9,17 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+<<<<<<< HEAD
 from rankscope._core import LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels
 from rankscope.monitor.events.event import Items
 from rankscope.monitor.store.log.events import PreparedLabel, PreparedRanking
 from rankscope.monitor.store.tables.documents import pack
+=======
+from rankscope._core import (
+    LabelBlock,
+    RankingBlock,
+    hash_ids,
+    hash_other_ids,
+    join_labels,
+)
+from rankscope.monitor.events.batch import pack_events
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.store.log.ids import RANKING, Entry, compute_checksum
+from rankscope.records import replace
+>>>>>>> w-batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope._core import Column
 
-CONTEXT = ("m", "1", "production", ())
 ITEMS = (
     Items(("a", "bé"), (1, 2), (0.1, None), ()),
     Items((), (), (), ()),
@@ -27,7 +41,7 @@ ITEMS = (
     Items(("d",), (1,), (2.5,), (3.0,)),
 )
 RANKINGS = tuple(
-    PreparedRanking(event_id, ranking_id, b"", time, query, user, CONTEXT, pack(items))
+    Ranking(event_id, ranking_id, time, items, query, user, "m", "1")
     for event_id, ranking_id, time, query, user, items in zip(
         ("r2", "own", "r0", "ü"),
         ("r2", "r1", "r0", "r3"),
@@ -39,10 +53,10 @@ RANKINGS = tuple(
     )
 )
 LABELS = (
-    PreparedLabel("e3", "r1", b"", "a", 12, 0, '["click"]', None),
-    PreparedLabel("e2", "r1", b"", "é", 11, 2, '["buy","click"]', 0.1),
-    PreparedLabel("e1", "r9", b"", "b", 10, 0, '["click"]', -1.0),
-    PreparedLabel("e0", "r0", b"", "c", 10, 1, "[]", math.inf),
+    Label("e3", "r1", "a", 12, ("click",)),
+    Label("e2", "r1", "é", 11, ("buy", "click"), 0.1, "retraction"),
+    Label("e1", "r9", "b", 10, ("click",), -1.0),
+    Label("e0", "r0", "c", 10, (), math.inf, "correction"),
 )
 SHOWN = (7, 7, 8, 9)
 
@@ -119,8 +133,9 @@ def expected_rankings() -> list[tuple[Any, ...]]:
 def expected_labels() -> list[tuple[Any, ...]]:
     rows = [
         (
-            *(seq, shown, label.time, label.kind, label.ranking_id, label.event_id),
-            *(label.doc_id, label.labels, label.value),
+            *(seq, shown, label.time, LABEL_KINDS.index(label.kind)),
+            *(label.ranking_id, label.event_id, label.doc_id),
+            *(json.dumps(label.labels, separators=(",", ":")), label.value),
         )
         for seq, shown, label in zip(range(4), SHOWN, LABELS, strict=True)
     ]
@@ -128,11 +143,24 @@ def expected_labels() -> list[tuple[Any, ...]]:
 
 
 def pack_rankings(rows: Sequence[int] = range(4)) -> RankingBlock:
-    return RankingBlock.pack([RANKINGS[row] for row in rows], rows, [10 * row for row in rows])
+    def pack(row: int) -> RankingBlock:
+        ids = pack_events([RANKINGS[row]]).hash_ids(5)
+        ((_, _, block),) = ids.settle([], row).rankings([10 * row])
+        return block
+
+    return RankingBlock.join([pack(row) for row in rows])
 
 
 def pack_labels(rows: Sequence[int] = range(4)) -> LabelBlock:
-    return LabelBlock.pack([LABELS[row] for row in rows], rows, [SHOWN[row] for row in rows])
+    def pack(row: int) -> LabelBlock:
+        (key,) = hash_ids(5, [LABELS[row].ranking_id])
+        shown = Entry(9, 9, SHOWN[row], RANKING)
+        known = [(*key, *shown, compute_checksum(key, shown))]
+        settled = pack_events([LABELS[row]]).hash_ids(5).settle(known, row)
+        ((_, _, block),) = settled.labels([])[0]
+        return block
+
+    return LabelBlock.join([pack(row) for row in rows])
 
 
 def test_rankings_are_decoded_as_they_were_packed_in_the_order_of_times_and_ids() -> None:
@@ -223,7 +251,7 @@ def test_labels_find_their_rankings() -> None:
 
 @pytest.mark.parametrize("kind", [RankingBlock, LabelBlock])
 def test_bytes_that_are_no_block_are_refused(kind: type[RankingBlock | LabelBlock]) -> None:
-    body = kind.pack([], [], []).encode()
+    body = kind.join([]).encode()
     assert len(kind.decode(body)) == 0
     for other in (b"", body[:-1], body + b"\0"):
         with pytest.raises(ValueError, match=r"^damaged$"):
@@ -231,12 +259,17 @@ def test_bytes_that_are_no_block_are_refused(kind: type[RankingBlock | LabelBloc
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="as many"):
-        RankingBlock.pack(RANKINGS, [1], [1, 2, 3, 4])
-    with pytest.raises(ValueError, match="as many"):
-        LabelBlock.pack(LABELS, [1, 2, 3, 4], [1])
-    with pytest.raises(ValueError, match="damaged"):
-        RankingBlock.pack([RANKINGS[0]._replace(packed=b"?")], [1], [1])
+    batch = pack_events(RANKINGS)
+    settled = batch.hash_ids(1).settle([], 1)
+    for numbers in ([], [1, 2]):
+        with pytest.raises(ValueError, match="a number for each context"):
+            settled.rankings(numbers)
+    with pytest.raises(ValueError, match="a status for each event"):
+        batch.tell(b"")
+    with pytest.raises(IndexError, match="a place for each object"):
+        batch.merge(batch, [0, 1, 2])
+    with pytest.raises(ValueError, match="columns of one length"):
+        pack_events([replace(RANKINGS[0], items=Items(("a",), (1, 2)))])
 
 
 def hash_id(project: int, text: str) -> tuple[int, int]:

@@ -27,6 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from rankscope.derivation.explanation import Documents
     from rankscope.derivation.relevance import RelevanceExplanation
     from rankscope.measures import Measure
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import JudgedLabel
     from rankscope.monitor.evaluate.values import PlacedItems
-    from rankscope.monitor.events.event import Label, Ranking
+    from rankscope.monitor.events.event import Items, Label, Ranking
     from rankscope.monitor.store.store import StoreReader
 
     Numbers = Mapping[int, float]

@@ -485,9 +485,9 @@ class Ingestion:
         """Send what is held, once what was sent before is stored: two transactions never wait."""
         self._finish()
         held, self._held, self._held_events = self._held, [], 0
-        readings = [reading for reading, _, _ in held]
         if isinstance(self._sink, StoreSink):
-            self._sent = held, self._sink.begin(readings)
+            decoded = [reading for reading, _, _ in held if isinstance(reading, Decoded)]
+            self._sent = held, self._sink.begin(decoded)
             return
         for one in held:
             self._count([one], self._sink.take(one[0]))

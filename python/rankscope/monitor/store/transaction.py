@@ -91,6 +91,11 @@ class Transaction:
         self.new_numbers = NumberCache()
         self._cache = cache
 
+    def next_seq(self) -> int:
+        """Return the number of the next event."""
+        self.seq += 1
+        return self.seq
+
     def project(self, name: str) -> int:
         """Return the number of a project, which is made if it is new."""
         number = self._cache.projects.get(name) or self.new_numbers.projects.get(name)

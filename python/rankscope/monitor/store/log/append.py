@@ -39,9 +39,8 @@ def store_events(
     """Store the new events of a batch, and count all of them and those rejected before, by code."""
     project_id = transaction.project(project)
     outcomes = _store_new(transaction, project_id, batch) if len(batch) else Outcomes(b"", b"")
-    for code, status in enumerate(STATUSES):
-        count = outcomes.statuses.count(code)
-        if count:
+    for place, status in enumerate(STATUSES):
+        if count := outcomes.statuses.count(place):
             transaction.counts[project_id, status] += count
     for code, count in rejected.items():
         transaction.counts[project_id, code] += count
