@@ -15,12 +15,18 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_ranking
 
-from tests.monitor.chunks import texts
-
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+    from rankscope.monitor.store.records import Texts
+
+
+def texts(values: list[str]) -> Texts:
+    """Texts as a column of bytes with their offsets."""
+    each = [value.encode() for value in values]
+    starts = np.cumsum([0, *map(len, each)], dtype=np.int64)
+    return starts, np.frombuffer(b"".join(each), np.uint8)
 
 
 def test_users_are_hashed_once_and_nobody_is_no_user() -> None:

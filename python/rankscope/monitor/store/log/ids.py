@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 EVENT, RANKING = 1, 2
 """The roles of an id: that of an event, and that of a ranking, which labels name."""
 ROW = struct.Struct("<5qB")
+LARGEST = 255
+"""The largest role: it is one byte of the checksum."""
 BELOW = 2**64
 SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
@@ -124,8 +126,7 @@ def _find(connection: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
         key = high, low
         if key in wanted:
             found[key] = entry = Entry(*rest)
-            # A role is one byte: what is longer was changed.
-            if not 0 <= entry.role < 256 or compute_checksum(key, entry) != checksum:
+            if not 0 <= entry.role <= LARGEST or compute_checksum(key, entry) != checksum:
                 raise FileError(
                     "the store is damaged (an id of an event is)",
                     hint="restore a backup of the store",

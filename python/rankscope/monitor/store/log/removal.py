@@ -293,24 +293,23 @@ def _find_edges(
     left = wanted & {number for number, count in connection.execute(counted) if count}
     found: dict[int, int] = {}
     hour = None
-    rows = connection.execute(
-        select(blocks)
-        .where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE)))
-        .order_by(order),
-        execution_options={"stream_results": True},
+    asked = (
+        select(blocks).where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE))).order_by(order)
     )
-    for row in rows:
-        block = Block(*row)
-        if hour != block.start:
-            # All blocks of an hour are looked at: any of them can have the first or last ranking.
-            hour, left = block.start, left - found.keys()
-            if not left:
-                break
-        for context, span in block.spans.items():
-            if context in left:
-                edge = span.last if is_last else span.first
-                before = found.get(context, edge)
-                found[context] = max(before, edge) if is_last else min(before, edge)
+    # Closed although not all is read: PostgreSQL keeps a cursor for it.
+    with connection.execute(asked, execution_options={"stream_results": True}) as rows:
+        for row in rows:
+            block = Block(*row)
+            if hour != block.start:
+                # All blocks of an hour are looked at: any can have the first or last ranking.
+                hour, left = block.start, left - found.keys()
+                if not left:
+                    break
+            for context, span in block.spans.items():
+                if context in left:
+                    edge = span.last if is_last else span.first
+                    before = found.get(context, edge)
+                    found[context] = max(before, edge) if is_last else min(before, edge)
     return found
 
 
