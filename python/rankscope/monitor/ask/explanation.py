@@ -274,5 +274,5 @@ def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
 def _join(texts: list[str]) -> Texts:
 
     encoded = [text.encode() for text in texts]
-    sizes = np.array([len(one) for one in encoded], dtype=np.int64)
+    sizes = np.array([len(ids) for ids in encoded], dtype=np.int64)
     return offsets_of(sizes), np.frombuffer(b"".join(encoded), np.uint8)
