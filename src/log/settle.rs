@@ -459,18 +459,16 @@ mod tests {
             let label = Label { event_id, ranking_id, doc_id, time, kind: 2, names, value };
             push_label(batch, &label);
         } else {
-            let [query_key, user_id, model, version] = [&b""[..]; 4];
-            let attributes = &[][..];
             let head = Head {
                 event_id,
                 ranking_id,
                 time,
-                query_key,
-                user_id,
-                model,
-                version,
+                query_key: b"",
+                user_id: b"",
+                model: b"",
+                version: b"",
                 environment,
-                attributes,
+                attributes: &[],
             };
             push_ranking(batch, &head, &List::default());
         }
