@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from tests.program import Program
 
-FALLEN, ENDED = "2026-09-18", "2026-09-26"
+FALLEN, ENDED = "2026-09-08", "2026-09-11"
 """Days after the fall, and after the last ranking."""
-DAYS, A_DAY = 24, 20
+NOW = 1_789_084_800_000_000
+"""The latter, in microseconds."""
+DAYS, A_DAY = 9, 50
 RULE = ["watch", "--measure", "nDCG@5", "--slice", "device"]
 RULE += ["--since", "2026-09-02"]
 
@@ -73,7 +75,7 @@ def check(project: Project, *words: str, name: str = "watch") -> tuple[int, dict
 
 
 def test_a_check_says_by_its_status_whether_something_fell(fallen: Project) -> None:
-    status, rule = check(fallen, "--as-of", "2026-09-10")
+    status, rule = check(fallen, "--as-of", "2026-09-05")
     assert (status, rule["state"]) == (0, "OK")
     done = fallen.run("check", "--as-of", FALLEN)
     assert done.returncode == 1
@@ -97,8 +99,8 @@ def test_a_check_may_fail_on_other_states(project: Project) -> None:
 
 def test_no_data_fails_a_check(project: Project) -> None:
     project.say("rule remove", "watch")
-    project.say("rule add", "later", *RULE[1:-1], "2026-10-20")
-    status, rule = check(project, "--as-of", "2026-10-24", name="later")
+    project.say("rule add", "later", *RULE[1:-1], "2026-09-15")
+    status, rule = check(project, "--as-of", "2026-09-18", name="later")
     assert (status, rule["state"]) == (1, "NO_DATA")
 
 
@@ -148,7 +150,7 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
 
 def test_a_limit_is_added_and_checked(project: Project) -> None:
     words = ["--kind", "limit", "-m", "nDCG@5", "--below", "0.999", "--hours", "48"]
-    added = project.say("rule add", "floor", *words, "--since", "2026-09-12")
+    added = project.say("rule add", "floor", *words, "--since", "2026-09-06")
     kept = ("kind", "measure", "below", "above", "hours", "rankings")
     assert tuple(map(added.get, kept)) == ("limit", "nDCG@5", 0.999, None, 48, None)
     status, rule = check(project, "--as-of", FALLEN, name="floor")
@@ -181,17 +183,17 @@ def test_a_rule_to_check_has_to_be_there(project: Project) -> None:
 
 
 def test_a_trace_is_that_of_the_function(project: Project) -> None:
-    words = ["--before", "version=3,2026-09-05..2026-09-10", "--after", "version=4,model=m"]
+    words = ["--before", "version=3,2026-09-02..2026-09-05", "--after", "version=4,model=m"]
     done = project.run("trace", *words, "--measure", "nDCG@5", "--as-of", ENDED)
     with Monitor.open(project.store, writes=False) as monitor:
         expected = trace_spans(
             monitor.store,
             monitor.project,
             monitor.configuration.definition,
-            Span("2026-09-05T00:00:00Z", "2026-09-10T00:00:00Z", version="3"),
+            Span("2026-09-02T00:00:00Z", "2026-09-05T00:00:00Z", version="3"),
             Span(version="4", model="m"),
             measure="nDCG@5",
-            now=1_790_380_800_000_000,
+            now=NOW,
         )
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode() == f"{expected}\n"
@@ -213,9 +215,7 @@ def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
     else:
         write_lines(path, [{"doc_id": "a", "brand": "acme"}, {"doc_id": "b", "brand": "bolt"}])
     said = project.say("trace", "--documents", str(path), "--as-of", ENDED)
-    with Monitor.open(
-        project.store, writes=False, now=lambda: to_datetime(1_790_380_800_000_000)
-    ) as monitor:
+    with Monitor.open(project.store, writes=False, now=lambda: to_datetime(NOW)) as monitor:
         spans = monitor.suggest_spans()
         assert spans is not None
         expected = monitor.trace(*spans, documents=documents)
@@ -265,15 +265,15 @@ def test_a_trace_needs_two_spans(program: Program, tmp_path: Path) -> None:
 
 
 def test_an_explanation_is_that_of_the_function(project: Project) -> None:
-    done = project.run("explain", "20-0", "--measure", "nDCG@5", "--as-of", ENDED)
+    done = project.run("explain", "8-0", "--measure", "nDCG@5", "--as-of", ENDED)
     with Monitor.open(project.store, writes=False) as monitor:
         expected = explain_logged(
             monitor.store,
             monitor.project,
             monitor.configuration.definition,
-            "20-0",
+            "8-0",
             measure="nDCG@5",
-            now=1_790_380_800_000_000,
+            now=NOW,
         )
     assert done.stdout.decode() == f"{expected}\n"
     check_error(project.run("explain", "\x1b[2J"), 2, "unknown_ranking")
@@ -285,12 +285,12 @@ def test_hostile_ids_reach_no_terminal(program: Program, tmp_path: Path) -> None
     events["rankings"][-1] |= {"ranking_id": evil, "items": [evil, "a"], "version": evil}
     events["rankings"][-1]["attributes"] = {"device": evil}
     project = Project(program, tmp_path)
-    project.fill(events, as_of="2026-09-10")
+    project.fill(events, as_of="2026-09-06")
     for command, words in (
         ("status", []),
         ("doctor", []),
-        ("trace", ["--as-of", "2026-09-10"]),
-        ("trace", ["--as-of", "2026-09-10", "--after", f"version={evil}"]),
+        ("trace", ["--as-of", "2026-09-06"]),
+        ("trace", ["--as-of", "2026-09-06", "--after", f"version={evil}"]),
         ("explain", [evil]),
     ):
         done = project.run(command, *words)
@@ -341,7 +341,7 @@ def test_a_check_of_a_past_time_prints_incidents_and_writes_nothing(project: Pro
     assert {"device": "tv"} in [one["stream"]["slice"] for one in found]
     assert {one["state"] for one in found} == {"open"}
     assert list_incidents(project, "--state", "all") == []
-    assert project.say("evaluate", "--as-of", "2026-09-10")["incidents"] == []
+    assert project.say("evaluate", "--as-of", "2026-09-05")["incidents"] == []
     said = project.say("evaluate", "--as-of", FALLEN)
     assert "opened" in {one["event"] for one in said["incidents"]}
     kept = list_incidents(project, "--rule", "watch")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope.errors import hint_extra
+from rankscope.report.render import make_pages
 
 from tests.cli.command import check_error
 from tests.inputs.entry import QRELS, RUN
@@ -168,6 +169,7 @@ def test_without_jinja_the_hint_says_what_to_install(
 ) -> None:
     report = rs.report(qrels, run)
     monkeypatch.setitem(sys.modules, "jinja2", None)
+    make_pages.cache_clear()  # as in a process that has written no page yet
     with pytest.raises(rs.UsageError) as refused:
         report.to_html()
     assert refused.value.code == "missing_extra"

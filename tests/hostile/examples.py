@@ -52,7 +52,7 @@ EXAMPLES: dict[str, Example] = {
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
     # The store has events of its own, and no lake.
     "monitor run": Example({"place": ["STORE"]}, {}, status=2),
-    "monitor evaluate": Example(STORE, {}),
+    "monitor evaluate": Example(STORE, {"--as-of": ["2026-09-10"]}),
     "monitor status": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
     # One version came after the other, so that there is nothing to compare.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
+from rankscope.monitor.server.run import shutdown
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from sqlalchemy import Connection, text
@@ -32,5 +33,8 @@ class StuckStore(SQLiteStore):
 
 
 if __name__ == "__main__":
+    shutdown.STOPPING_SECONDS = 0.1  # soon; what reads nothing more has as long as usual
+    if sys.argv[2] == "python":
+        shutdown.FORCING_SECONDS = 1.0
     with StuckStore(sys.argv[1]) as store:
         serve_store(store, port=0, announce=lambda address: print(address, flush=True))  # noqa: T201

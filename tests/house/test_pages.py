@@ -66,7 +66,8 @@ def test_every_code_of_an_error_is_explained() -> None:
     package = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "python").rglob("*.py"))
     raised = {*re.findall(r'Kind::\w+,\s*"(\w+)"', core), *re.findall(r'\bcode="(\w+)"', package)}
     assert raised - {"error", "interrupted", "unknown_kernel"} - explained == set()
-    assert {code for code in explained if f'"{code}"' not in core + package} == set()
+    sources = core + package
+    assert {code for code in explained if f'"{code}"' not in sources} == set()
 
 
 def test_a_block_that_prints_something_else_fails(tmp_path: Path) -> None:

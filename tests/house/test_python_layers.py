@@ -49,12 +49,12 @@ def walk_imports(node: ast.AST, at_load: bool = True) -> Iterator[tuple[ast.stmt
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, at_load
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from walk_imports(child, at_load=False)
         elif isinstance(child, ast.If) and is_type_checking(child.test):
             yield from walk_imports(ast.Module(child.body, []), at_load=False)
             yield from walk_imports(ast.Module(child.orelse, []), at_load)
-        else:
+        elif not isinstance(child, ast.expr):  # imports are statements
             yield from walk_imports(child, at_load)
 
 

@@ -79,7 +79,7 @@ def run(options: Namespace) -> int:
     refuse_stdin_twice([options.a, options.b])
     runs = [options.a, options.b]
     names = shorten_names([name_path(path, "run") for path in runs])
-    found = rs.agreement(
+    result = rs.agreement(
         name_file(runs[0], "run", options),
         name_file(runs[1], "run", options),
         _read_measures(options),
@@ -91,19 +91,21 @@ def run(options: Namespace) -> int:
         threads=options.threads,
     )
     if options.json:
-        document = found.to_dict()
+        document = result.to_dict()
         if not options.per_query:
             del document["per_query"]
         print_json(document)
     elif options.csv:
-        print_csv([found.table.names, *found.table.rows()])
+        print_csv([result.table.names, *result.table.rows()])
     else:
         if options.per_query:
-            for name in found.means:
-                values = zip(found.table.column("query_id"), found.table.column(name), strict=True)
+            for name in result.means:
+                values = zip(
+                    result.table.column("query_id"), result.table.column(name), strict=True
+                )
                 for query, value in values:
                     print(name, show(str(query)), format_value(value), sep="\t")  # type: ignore[arg-type]  # a number
-        print(show_lines(str(found)))
+        print(show_lines(str(result)))
     return 0
 
 

@@ -162,8 +162,8 @@ def _compare(
         Run.from_dict({"lists": _to_scores(given, name, codes)}, "float64")
         for given, name in ((list_a, "list_a"), (list_b, "list_b"))
     )
-    found = compare(one, other, [measure], p=persistence, ties=ties, threads=1)
-    return float(found.values[measure][0])
+    compared = compare(one, other, [measure], p=persistence, ties=ties, threads=1)
+    return float(compared.values[measure][0])
 
 
 def _to_scores(given: object, name: str, codes: dict[Hashable, str]) -> dict[str, float]:

@@ -72,8 +72,8 @@ def agreement_of_orders(
             code="bad_parameter",
         )
     runs = [Run.from_dict({"systems": means}, "float64") for means in (one, other)]
-    found = compare(runs[0], runs[1], MEASURES, p=persistence, ties=ties, threads=1)
-    tau, tau_ap, rbo = (float(found.values[name][0]) for name in MEASURES)
+    compared = compare(runs[0], runs[1], MEASURES, p=persistence, ties=ties, threads=1)
+    tau, tau_ap, rbo = (float(compared.values[name][0]) for name in MEASURES)
     ranked = sorted(one, key=lambda name: (-one[name], name))
     return OrderAgreement(
         systems=len(one),

@@ -100,26 +100,27 @@ def agreement(
     )
     refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
     (one, source), (other, _) = (read_run_lists(run, reading) for run in (run_a, run_b))
-    found = compare(one, other, asked, p=persistence, ties=ties, threads=reading.threads)
-    if not found.query_ids:
+    compared = compare(one, other, asked, p=persistence, ties=ties, threads=reading.threads)
+    if not compared.query_ids:
         raise EmptyError(
             "no query has documents in both runs",
             hint="compare the query ids of both runs",
             code="empty_input",
         )
     table = Table(
-        {"query_id": found.query_ids, "common": found.common, **found.values}, source=source
+        {"query_id": compared.query_ids, "common": compared.common, **compared.values},
+        source=source,
     )
-    means = {name: mean(values) for name, values in found.values.items()}
-    only_a, only_b = (count - len(found.query_ids) for count in found.filled)
+    means = {name: mean(values) for name, values in compared.values.items()}
+    only_a, only_b = (count - len(compared.query_ids) for count in compared.filled)
     return RunAgreement(
         names=names or name_runs(run_a, run_b),
         means={name: value for name, (value, _) in means.items()},
         defined={name: count for name, (_, count) in means.items()},
-        queries=len(found.query_ids),
+        queries=len(compared.query_ids),
         only_a=only_a,
         only_b=only_b,
-        same_documents=found.same_documents,
+        same_documents=compared.same_documents,
         p=persistence,
         ties=ties,
         table=table,

@@ -128,17 +128,19 @@ def _add_up(
     return sum_groups(rank - 1, columns, int(rank.max(initial=0)))
 
 
-def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationCurve:
+def estimate(tallies: Tallies, level: float, *, is_weighted: bool) -> ExaminationCurve:
     """Return the examination curve: the click-through rate of each rank relative to rank 1."""
-    _refuse_gaps(found)
+    _refuse_gaps(tallies)
     quantile = quantile_of(level)
-    rates = [clicked / weight for clicked, weight in zip(found.clicked, found.weights, strict=True)]
-    covariances = _covary(found, rates)
-    reasons = [_refuse_interval(found, at, rate) for at, rate in enumerate(rates)]
+    rates = [
+        clicked / weight for clicked, weight in zip(tallies.clicked, tallies.weights, strict=True)
+    ]
+    covariances = _covary(tallies, rates)
+    reasons = [_refuse_interval(tallies, at, rate) for at, rate in enumerate(rates)]
     ends = [
         (math.nan, math.nan)
         if reasons[at]
-        else wilson(rate, _effective_count(found, at, rate, covariances), quantile)
+        else wilson(rate, _effective_count(tallies, at, rate, covariances), quantile)
         for at, rate in enumerate(rates)
     ]
     if reasons[0]:
@@ -154,11 +156,11 @@ def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationC
     return ExaminationCurve(
         {
             "rank": [*range(1, len(rates) + 1)],
-            "impressions": [round(count) for count in found.impressions],
-            "clicks": [round(count) for count in found.clicks],
+            "impressions": [round(count) for count in tallies.impressions],
+            "clicks": [round(count) for count in tallies.clicks],
             "effective": [
                 weight * weight / square
-                for weight, square in zip(found.weights, found.squares, strict=True)
+                for weight, square in zip(tallies.weights, tallies.squares, strict=True)
             ],
             "rate": rates,
             "rate lower": [low for low, _ in ends],
@@ -170,36 +172,36 @@ def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationC
         level,
         is_weighted=is_weighted,
         refused=tuple(reasons),
-        clusters=None if found.clusters is None else len(found.clusters),
+        clusters=None if tallies.clusters is None else len(tallies.clusters),
     )
 
 
-def _refuse_interval(found: Tallies, at: int, rate: float) -> str:
+def _refuse_interval(tallies: Tallies, at: int, rate: float) -> str:
     """Return why the rate of a rank has no interval; empty if it has one.
 
     Wilson's interval holds for any number of independent impressions with equal weights.
     """
-    effective = found.weights[at] ** 2 / found.squares[at]
-    is_even = effective > found.impressions[at] * (1 - EVEN)
-    if is_even and found.clusters is None:
+    effective = tallies.weights[at] ** 2 / tallies.squares[at]
+    is_even = effective > tallies.impressions[at] * (1 - EVEN)
+    if is_even and tallies.clusters is None:
         return ""
-    squares = found.clicked_squares[at]
-    clicked = found.clicked[at] ** 2 / squares if squares > 0 else 0.0
+    squares = tallies.clicked_squares[at]
+    clicked = tallies.clicked[at] ** 2 / squares if squares > 0 else 0.0
     return Reliability(
-        n=round(found.impressions[at]),
+        n=round(tallies.impressions[at]),
         effective=effective,
-        heavy=found.squares[at] ** 2 / found.fourths[at],
+        heavy=tallies.squares[at] ** 2 / tallies.fourths[at],
         rewarded=min(clicked, effective * rate, effective * (1 - rate)),
-        clusters=None if found.clusters is None else kish(found.clusters[:, 0, at]),
+        clusters=None if tallies.clusters is None else kish(tallies.clusters[:, 0, at]),
     ).refuse()
 
 
-def _covary(found: Tallies, rates: list[float]) -> NDArray[np.float64] | None:
+def _covary(tallies: Tallies, rates: list[float]) -> NDArray[np.float64] | None:
     """Return the covariances of the rates of ranks over clusters; `None` without clusters."""
-    if found.clusters is None:
+    if tallies.clusters is None:
         return None
-    count = len(found.clusters)
-    weights, clicked = found.clusters[:, 0], found.clusters[:, 1]
+    count = len(tallies.clusters)
+    weights, clicked = tallies.clusters[:, 0], tallies.clusters[:, 1]
     influences = (clicked - np.array(rates) * weights) / weights.sum(axis=0)
     made: NDArray[np.float64] = influences.T @ influences * (count / max(1, count - 1))
     return made
@@ -214,7 +216,7 @@ def _correlate(covariances: NDArray[np.float64] | None, at: int) -> float:
 
 
 def _effective_count(
-    found: Tallies, at: int, rate: float, covariances: NDArray[np.float64] | None
+    tallies: Tallies, at: int, rate: float, covariances: NDArray[np.float64] | None
 ) -> float:
     """Return the number of impressions with weight 1 that would have the same uncertainty.
 
@@ -223,35 +225,35 @@ def _effective_count(
     effective sample size of the weights: a few impressions with large weights that happen to have
     no click would otherwise make the rate look certain.
     """
-    weight, square = found.weights[at], found.squares[at]
+    weight, square = tallies.weights[at], tallies.squares[at]
     by_weights = weight * weight / square
     if not 0 < rate < 1:
         return by_weights
     if covariances is None:
-        squares = found.clicked_squares[at] * (1 - 2 * rate) + rate * rate * square
+        squares = tallies.clicked_squares[at] * (1 - 2 * rate) + rate * rate * square
         variance = squares / (weight * weight)
     else:
         variance = float(covariances[at, at])
     return min(by_weights, rate * (1 - rate) / variance) if variance > 0 else by_weights
 
 
-def _refuse_gaps(found: Tallies) -> None:
-    if not found.impressions:
+def _refuse_gaps(tallies: Tallies) -> None:
+    if not tallies.impressions:
         raise EmptyError(
             "there are no impressions",
             hint="pass one row for each document that was shown, clicked or not",
             code="empty_input",
         )
-    empty = [rank for rank, count in enumerate(found.impressions, start=1) if count == 0]
+    empty = [rank for rank, count in enumerate(tallies.impressions, start=1) if count == 0]
     if empty:
         raise EmptyError(
-            f"expected impressions at every rank down to {len(found.impressions)}, found none at "
+            f"expected impressions at every rank down to {len(tallies.impressions)}, found none at "
             f"rank {empty[0]}",
             hint=f"write ranks={empty[0] - 1}" if empty[0] > 1 else "the first rank is 1",
             code="rank_gap",
         )
-    refuse_clicked_only(sum(found.clicks), sum(found.impressions))
-    if found.clicked[0] == 0:
+    refuse_clicked_only(sum(tallies.clicks), sum(tallies.impressions))
+    if tallies.clicked[0] == 0:
         raise EmptyError(
             "there are no clicks at rank 1, with which the other ranks are compared",
             hint="use a longer log",

@@ -398,27 +398,27 @@ def _choose(
         interval, is_dense = replace(interval, method="t"), False
     if not is_dense:
         return estimate_as_named(differences, cases, limits, interval, choices.threads)
-    found = estimate_dense(differences, cases, limits, inverted, interval)
-    if found.method != "dense" or choices.test != "permutation":
-        return found
-    lower, upper = _agree(found, p, interval.level)
-    return replace(found, lower=lower, upper=upper)
+    estimate = estimate_dense(differences, cases, limits, inverted, interval)
+    if estimate.method != "dense" or choices.test != "permutation":
+        return estimate
+    lower, upper = _agree(estimate, p, interval.level)
+    return replace(estimate, lower=lower, upper=upper)
 
 
-def _agree(found: Estimate, p: float, level: float) -> tuple[float, float]:
+def _agree(estimate: Estimate, p: float, level: float) -> tuple[float, float]:
     """Return the ends of an interval that excludes 0 exactly if the p-value is below 1 - level.
 
     They disagree only if the p-value counts all flips, which is possible where few units differ,
     while other differences are tested with random flips.
     """
-    lower, upper = found.ends
+    lower, upper = estimate.ends
     is_rejected = p < round(1 - level, 12)
     if is_rejected == (not lower <= 0 <= upper):
         return lower, upper
     if not is_rejected:
         return min(lower, 0.0), max(upper, 0.0)
-    nearest = math.nextafter(0, found.value)
-    return (nearest, upper) if found.value > 0 else (lower, nearest)
+    nearest = math.nextafter(0, estimate.value)
+    return (nearest, upper) if estimate.value > 0 else (lower, nearest)
 
 
 def _test_margin(
@@ -426,9 +426,9 @@ def _test_margin(
 ) -> MarginTest:
     """Test a margin with bounds, or with sign flips where differences have no limits."""
     limits = cases.measure.range_of_difference
-    found = test_bounded(differences, cases.clusters, limits, margin)
-    if found is not None:
-        return found
+    tested = test_bounded(differences, cases.clusters, limits, margin)
+    if tested is not None:
+        return tested
     return test_dense(float(differences.mean()), inverted, margin)
 
 

@@ -32,15 +32,15 @@ def range_despite_unjudged(
     are neither retrieved nor judged don't count as relevant.
     """
     try:
-        found = bound(run, measure, scale=None, against=baseline, policy=policy, threads=threads)
+        bounds = bound(run, measure, scale=None, against=baseline, policy=policy, threads=threads)
     except UsageError:
         return None
     return UnjudgedRange(
-        if_unjudged_lowest=found.mean.lower,
-        if_unjudged_highest=found.mean.upper,
-        documents=found.openness.unjudged,
-        scale=found.scale,
-        is_exact=found.is_exact,
+        if_unjudged_lowest=bounds.mean.lower,
+        if_unjudged_highest=bounds.mean.upper,
+        documents=bounds.openness.unjudged,
+        scale=bounds.scale,
+        is_exact=bounds.is_exact,
     )
 
 

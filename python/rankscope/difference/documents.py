@@ -259,10 +259,10 @@ def list_moves(
     pairs = zip(queries, values, strict=True)
     one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
     grade_of = {doc: grade for query in queries for doc, grade in _list_grades(query)}
-    found = [
+    places = [
         (doc, one.places.get(doc), other.places.get(doc)) for doc in {**one.places, **other.places}
     ]
-    shown = [row for row in found if any(place and place.is_shown for place in row[1:])]
+    shown = [row for row in places if any(place and place.is_shown for place in row[1:])]
     gained = [_worth(after) - _worth(before) for _, before, after in shown]
     order = sorted(range(len(shown)), key=lambda at: (-abs(gained[at]), _highest(shown[at][1:])))
     rows: list[dict[str, Cell]] = [

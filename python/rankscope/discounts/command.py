@@ -121,9 +121,9 @@ def run(options: Namespace) -> int:
         **({"powers": options.s} if options.s else {}),
     }
     if options.inputs:
-        found = _compare(options, discounts)
-        print_notes(found.notes)
-        _print_comparison(found, options)
+        comparison = _compare(options, discounts)
+        print_notes(comparison.notes)
+        _print_comparison(comparison, options)
         return 0
     ranks = 10 if options.ranks is None else options.ranks
     weights = rs.tabulate_discounts(ranks, **discounts)
@@ -221,48 +221,48 @@ def _compare(options: Namespace, discounts: dict[str, Any]) -> DiscountCompariso
 
 
 def _print_weights(
-    found: Discounts, examination: ExaminationCurve | None, options: Namespace
+    discounts: Discounts, examination: ExaminationCurve | None, options: Namespace
 ) -> None:
     if options.json:
-        weights = {curve.name: [*curve.weights[: len(found)]] for curve in found.curves}
+        weights = {curve.name: [*curve.weights[: len(discounts)]] for curve in discounts.curves}
         document = {
-            "ranks": len(found),
+            "ranks": len(discounts),
             "weights": weights,
-            "attention": {str(rank): share for rank, share in found.attention.items()},
-            "errors": found.errors.to_dict(),
-            "closest": found.closest.name,
-            "alike": list(map(list, found.alike)),
+            "attention": {str(rank): share for rank, share in discounts.attention.items()},
+            "errors": discounts.errors.to_dict(),
+            "closest": discounts.closest.name,
+            "alike": list(map(list, discounts.alike)),
             **({} if examination is None else {"examination": examination.to_dict()}),
         }
         print_json(document)
     elif options.csv:
-        _print_table(found)
+        _print_table(discounts)
     else:
-        print(show_lines(str(found)))
+        print(show_lines(str(discounts)))
         if examination is not None:
             print(f"\nclicks: {examination}")
 
 
-def _print_comparison(found: DiscountComparison, options: Namespace) -> None:
+def _print_comparison(comparison: DiscountComparison, options: Namespace) -> None:
     if options.json:
         document = {
-            "measure": found.measure,
-            "ndcg": _by_discount(found),
-            "dcg": _by_discount(found.dcg),
-            "orders": {name: list(map(list, order)) for name, order in found.orders.items()},
-            "tau": found.tau.to_dict(),
-            "exchanges": [*map(as_dict, found.exchanges)],
+            "measure": comparison.measure,
+            "ndcg": _by_discount(comparison),
+            "dcg": _by_discount(comparison.dcg),
+            "orders": {name: list(map(list, order)) for name, order in comparison.orders.items()},
+            "tau": comparison.tau.to_dict(),
+            "exchanges": [*map(as_dict, comparison.exchanges)],
             "disagreements": [
                 {"discount": each.discount, "ndcg": [*each.by_ndcg], "dcg": [*each.by_dcg]}
-                for each in found.disagreements
+                for each in comparison.disagreements
             ],
-            "diagnostics": {note.code: note.count for note in found.notes},
+            "diagnostics": {note.code: note.count for note in comparison.notes},
         }
         print_json(document)
     elif options.csv:
-        _print_table(found)
+        _print_table(comparison)
     else:
-        print(show_lines(str(found)))
+        print(show_lines(str(comparison)))
 
 
 def _print_table(table: Table) -> None:

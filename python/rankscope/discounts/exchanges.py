@@ -36,16 +36,16 @@ def name_discounts(
     tables: Mapping[str, Sequence[float]],
 ) -> dict[str, Settings]:
     """List the discounts by name, each as what a measure is given for it."""
-    found: list[tuple[str, dict[str, object]]] = [("log2", {"discount": "log2"})]
+    listed: list[tuple[str, dict[str, object]]] = [("log2", {"discount": "log2"})]
     for kind, usual in (("log", math.e), ("jk", 2.0)):
         for base in [usual] if bases is None else bases:
             shown = "e" if base == math.e else f"{base:g}"
-            found.append((f"{kind}(base={shown})", {"discount": kind, "base": base}))
-    found += [("reciprocal", {"discount": "reciprocal"}), ("linear", {"discount": "linear"})]
-    found += [(f"zipf(s={power:g})", {"discount": "zipf", "s": power}) for power in powers]
-    found += [(name, {"discount": tuple(weights)}) for name, weights in tables.items()]
+            listed.append((f"{kind}(base={shown})", {"discount": kind, "base": base}))
+    listed += [("reciprocal", {"discount": "reciprocal"}), ("linear", {"discount": "linear"})]
+    listed += [(f"zipf(s={power:g})", {"discount": "zipf", "s": power}) for power in powers]
+    listed += [(name, {"discount": tuple(weights)}) for name, weights in tables.items()]
     named: dict[str, Settings] = {}
-    for name, settings in found:
+    for name, settings in listed:
         if name in named or name in RESERVED:
             raise UsageError(
                 f"expected discounts with names of their own, found {name!r} again",

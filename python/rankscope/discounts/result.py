@@ -158,13 +158,13 @@ def _are_alike(one: Curve, other: Curve) -> bool:
     )
 
 
-def _remarks(found: Discounts) -> list[str]:
-    closest = found.closest.name
-    is_log2 = closest == "log2" or any({closest, "log2"} <= set(names) for names in found.alike)
+def _remarks(discounts: Discounts) -> list[str]:
+    closest = discounts.closest.name
+    is_log2 = closest == "log2" or any({closest, "log2"} <= set(names) for names in discounts.alike)
     return [
         f"closest to attention: {closest}{'' if is_log2 else ', not log2'}",
         *(
             f"same nDCG (equal up to a constant factor): {', '.join(names)}"
-            for names in found.alike
+            for names in discounts.alike
         ),
     ]

@@ -145,14 +145,14 @@ def read_weights(method: FusionMethod, given: object, names: Sequence[str]) -> l
                 hint="weights don't have to add up to 1",
                 code="bad_parameter",
             )
-    found = [float(weight) for weight in weights]  # type: ignore[arg-type]  # as above
-    if not any(found):
+    numbers = [float(weight) for weight in weights]  # type: ignore[arg-type]  # as above
+    if not any(numbers):
         raise UsageError(
             "expected a weight above 0, found none",
             hint="give at least one run a weight",
             code="bad_parameter",
         )
-    return found
+    return numbers
 
 
 def no_weights(method: FusionMethod) -> UsageError:

@@ -200,10 +200,10 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -
                 code="usage",
             )
         judged = name_file(options.fit, "qrels", options)
-        found = rs.fit_fusion(judged, runs, options.measure, method, **settings)
-        weights = list(found.weights.values())
-        written = ", ".join(f"{show(name)} {weight:g}" for name, weight in found.weights.items())
-        for note in (f"weights: {written}", found.describe(), *found.notes):
+        fitted = rs.fit_fusion(judged, runs, options.measure, method, **settings)
+        weights = list(fitted.weights.values())
+        written = ", ".join(f"{show(name)} {weight:g}" for name, weight in fitted.weights.items())
+        for note in (f"weights: {written}", fitted.describe(), *fitted.notes):
             print(f"note: {note}", file=sys.stderr)
     return rs.fuse_to_file(
         runs,
@@ -221,17 +221,17 @@ def _read_weights(text: str | None, runs: int) -> list[float] | None:
     if text is None:
         return None
     try:
-        found = [float(part) for part in text.split(",")]
+        weights = [float(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(
             f"expected --weights as numbers separated by commas, found {quote(text)}",
             hint="write --weights 0.3,0.7",
             code="usage",
         ) from None
-    if len(found) != runs:
+    if len(weights) != runs:
         raise UsageError(
-            f"expected {runs} weights in --weights, one for each run, found {len(found)}",
+            f"expected {runs} weights in --weights, one for each run, found {len(weights)}",
             hint="write them in the order of the runs: --weights 0.3,0.7",
             code="usage",
         )
-    return found
+    return weights

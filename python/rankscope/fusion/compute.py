@@ -180,15 +180,15 @@ def _find_texts(
     named: Mapping[str, InputLike | Rankings], reading: Reading
 ) -> dict[str, Input] | None:
     """Return the TREC files that all runs are, `None` if one is something else."""
-    found = {}
+    recognised = {}
     for name, run in named.items():
         if not isinstance(run, str | bytes | PathLike | File):
             return None
         with explaining(name):
-            found[name] = recognise(run, "run", reading.columns)
-        if found[name].kind != "file" or found[name].is_once:
+            recognised[name] = recognise(run, "run", reading.columns)
+        if recognised[name].kind != "file" or recognised[name].is_once:
             return None
-    return found
+    return recognised
 
 
 def fit_fusion(
@@ -343,13 +343,13 @@ def _split_queries(query_ids: Sequence[str]) -> list[int]:
     return folds
 
 
-def _split_value(found: Evaluation, measure: Measure, folds: Sequence[int]) -> _Tried:
-    core = found._answer  # noqa: SLF001 - a part of it
+def _split_value(evaluation: Evaluation, measure: Measure, folds: Sequence[int]) -> _Tried:
+    core = evaluation._answer  # noqa: SLF001 - a part of it
     pairs = [
         core.over([int(each == fold) for each in folds], 2)[0] for fold in range(max(folds) + 1)
     ]
     return _Tried(
-        value=found[measure],
+        value=evaluation[measure],
         within=[within for _, within in pairs],
         without=[without for (without, _), _ in pairs],
     )
@@ -361,13 +361,13 @@ def _cross_validate(
     """Return the mean over folds of what weights achieve there that were fitted without it."""
     if folds < 2:
         return None
-    found = []
+    values = []
     for fold in range(folds):
         weights = fit(lambda each, fold=fold: each.without[fold])  # type: ignore[misc]  # bound now
-        found.append(tried[weights].within[fold])
-    total = sum(count for _, count in found)
+        values.append(tried[weights].within[fold])
+    total = sum(count for _, count in values)
     # A fold of which no query enters the mean has no value.
-    return math.fsum(value * count for value, count in found if count) / total if total else None
+    return math.fsum(value * count for value, count in values if count) / total if total else None
 
 
 def _search(runs: int, measure: Callable[[Weights], float]) -> Weights:

@@ -183,7 +183,7 @@ def _check(
 
 def conclude(
     budget: Budget,
-    found: Limited,
+    limited: Limited,
     *,
     measure: str,
     n: int,
@@ -195,14 +195,14 @@ def conclude(
     corrected_for: int = 1,
 ) -> Check:
     """Return the check of a budget, given the limited value and its interval."""
-    if found.method == IDENTICAL:
+    if limited.method == IDENTICAL:
         verdict = UNCHANGED
     elif budget.kind == "max-loss":
-        verdict = decide(-found.upper, -found.lower, -found.threshold)
+        verdict = decide(-limited.upper, -limited.lower, -limited.threshold)
     else:
-        verdict = decide(found.lower, found.upper, found.threshold)
+        verdict = decide(limited.lower, limited.upper, limited.threshold)
     is_open = verdict == INCONCLUSIVE
-    fewest, needed, most = found.needed if is_open else (None, None, None)
+    fewest, needed, most = limited.needed if is_open else (None, None, None)
     return Check(
         budget=budget,
         measure=measure,
@@ -212,19 +212,19 @@ def conclude(
         clusters=clusters,
         baseline_mean=means[0],
         candidate_mean=means[1],
-        value=found.value,
-        lower=found.lower,
-        upper=found.upper,
-        level=found.level,
+        value=limited.value,
+        lower=limited.lower,
+        upper=limited.upper,
+        level=limited.level,
         corrected_for=corrected_for,
-        interval_method=found.method,
-        threshold=found.threshold,
+        interval_method=limited.method,
+        threshold=limited.threshold,
         verdict=verdict,
         passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
         queries_needed=needed,
         queries_needed_lower=fewest,
         queries_needed_upper=most,
-        note=found.note,
+        note=limited.note,
     )
 
 
@@ -346,7 +346,7 @@ def _plan(
             return None
         if limits is None:
             spread = deviation * max(times, 1 / MOST_TIMES)
-            found = queries_needed(distance, (spread,), level=1 - level, power=POWER)
+            queries = queries_needed(distance, (spread,), level=1 - level, power=POWER)
         else:
             column = np.ascontiguousarray(values, dtype=np.float64)
             low, high = (math.inf if each is None else each for each in limits)
@@ -355,8 +355,8 @@ def _plan(
             )
             if planned is None:
                 return None
-            found = planned
-        return math.ceil(found * len(values) / units)
+            queries = planned
+        return math.ceil(queries * len(values) / units)
 
     fewest, most = map(need, _vary(sample, values, as_good, limits))
     return fewest, need(1.0), most
@@ -385,8 +385,8 @@ def _vary(
         furthest = (unseen * max(as_good - low, high - as_good)) ** 2
         furthest = max(furthest, float(squares.max()))
     interval = replace(sample.interval, method="dense" if furthest is None else "bounded")
-    found = estimate_mean(squares, interval=interval, low=0.0, high=furthest, threads=1)
-    return math.sqrt(found.lower / mean), math.sqrt(found.upper / mean)
+    square = estimate_mean(squares, interval=interval, low=0.0, high=furthest, threads=1)
+    return math.sqrt(square.lower / mean), math.sqrt(square.upper / mean)
 
 
 def _combine(own: float | None, others: float | None, kept: float) -> float | None:
@@ -402,7 +402,7 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
     losses = sample.baseline - sample.candidate
     low, high = sample.cases.measure.range_of_difference
     level = sample.interval.level
-    found = estimate_quantile(
+    quantile = estimate_quantile(
         losses,
         budget.quantile,
         level=level,
@@ -410,7 +410,7 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         high=math.inf if high is None else high,
         clusters=sample.cases.clusters,
     )
-    if _is_same(sample) and not found.upper <= budget.limit:
+    if _is_same(sample) and not quantile.upper <= budget.limit:
         return _keep(sample, budget.limit)
     is_above = losses > budget.limit
     few = FEW_LOSE * (1 - budget.quantile)
@@ -418,9 +418,9 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
     if needed is not None and sample.cases.clusters is not None:
         needed = math.ceil(needed * find_design_effect(is_above, sample.cases.clusters))
     return Limited(
-        value=found.value,
-        lower=found.lower,
-        upper=found.upper,
+        value=quantile.value,
+        lower=quantile.lower,
+        upper=quantile.upper,
         level=level,
         threshold=budget.limit,
         method="order statistics",

@@ -101,8 +101,8 @@ class _Reader:
         texts = {name: self._read_text(given, name) for name in (*PATHS, *TEXTS)}
         folder = Path(self._path).parent
         for name in PATHS:
-            found = texts[name]
-            texts[name] = None if found is None else str(folder / found)
+            path = texts[name]
+            texts[name] = None if path is None else str(folder / path)
         others: dict[str, object] = {}
         with self._rewriting(""):
             if "confidence" in given:
@@ -151,11 +151,11 @@ class _Reader:
             )
 
     def _read_text(self, table: Mapping[str, object], name: str, where: str = "") -> str | None:
-        found = table.get(name)
-        if found is None or (isinstance(found, str) and found):
-            return found
+        text = table.get(name)
+        if text is None or (isinstance(text, str) and text):
+            return text
         raise self._bad(
-            f"{where}expected text for {name}, found {quote(found)}", "write it in quotes"
+            f"{where}expected text for {name}, found {quote(text)}", "write it in quotes"
         )
 
     def _refuse_unknown(

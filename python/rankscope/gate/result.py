@@ -276,9 +276,9 @@ class GateResult(Hinted):
 
         It is `"unchanged"` if all are.
         """
-        found = {each.verdict for each in self.checks}
+        verdicts = {each.verdict for each in self.checks}
         worst = (BROKEN, INCONCLUSIVE, HOLDS, UNCHANGED)
-        return next(each for each in worst if each in found)
+        return next(each for each in worst if each in verdicts)
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of checks with a verdict."""

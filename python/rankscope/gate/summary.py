@@ -39,21 +39,21 @@ def describe_check(check: Check) -> str:
     where = f"over {check.n:,} {'query' if check.n == 1 else 'queries'}"
     if check.clusters is not None:
         where += f" in {check.clusters:,} cluster{'s' * (check.clusters != 1)}"
-    found = f"{what} is {_format_value(check, check.value)} {where}"
+    sentence = f"{what} is {_format_value(check, check.value)} {where}"
     if math.isnan(check.lower) or math.isnan(check.upper):
         note = check.note[:1].upper() + check.note[1:]
-        return f"{found}, without an interval. {note}".rstrip()
-    found += f" ({_format_level(check)} interval: {_format_interval(check)})"
+        return f"{sentence}, without an interval. {note}".rstrip()
+    sentence += f" ({_format_level(check)} interval: {_format_interval(check)})"
     limit = _format_value(check, check.threshold)
     if check.budget.is_relative:
         limit += f" ({100 * check.budget.limit:g}% of {format_value(check.baseline_mean)})"
     is_most = check.budget.kind == "max-loss"
     if check.verdict == HOLDS:
-        return f"{found}, not {'above' if is_most else 'below'} the limit of {limit}."
+        return f"{sentence}, not {'above' if is_most else 'below'} the limit of {limit}."
     if check.verdict == BROKEN:
-        return f"{found}, {'above' if is_most else 'below'} the limit of {limit}."
-    found += f", which includes the limit of {limit}."
-    return f"{found} {_plan(check)}"
+        return f"{sentence}, {'above' if is_most else 'below'} the limit of {limit}."
+    sentence += f", which includes the limit of {limit}."
+    return f"{sentence} {_plan(check)}"
 
 
 def _plan(check: Check) -> str:
@@ -148,9 +148,9 @@ def _describe_verdict(result: GateResult) -> str:
     """
     count = len(result.checks)
     word = "passed" if result.passed else "failed"
-    found = [(each, result.count(each)) for each in (BROKEN, INCONCLUSIVE)]
+    counts = [(each, result.count(each)) for each in (BROKEN, INCONCLUSIVE)]
     parts = [
-        f"{number} {'is' if number == 1 else 'are'} {name}" for name, number in found if number
+        f"{number} {'is' if number == 1 else 'are'} {name}" for name, number in counts if number
     ]
     if not parts:
         if result.verdict == UNCHANGED:
@@ -188,9 +188,9 @@ def _choose(result: GateResult) -> tuple[list[Check], list[str]]:
     rows: list[Check] = []
     left_out = []
     for verdict in ORDER:
-        found = [each for each in result.checks if each.verdict == verdict]
-        rows += found[:MOST_ROWS]
-        more = len(found) - MOST_ROWS
+        checks = [each for each in result.checks if each.verdict == verdict]
+        rows += checks[:MOST_ROWS]
+        more = len(checks) - MOST_ROWS
         if more > 0:
             left_out.append(f"{more:,} more {_plural(verdict, more)} not listed.")
     return rows, left_out

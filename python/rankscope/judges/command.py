@@ -127,22 +127,22 @@ def run(options: Namespace) -> int:
             hint=WAYS,
             code="usage",
         )
-    found: rs.JudgeAgreement | rs.ModelJudgedEvaluation | DrawnQueries
+    result: rs.JudgeAgreement | rs.ModelJudgedEvaluation | DrawnQueries
     if len(options.inputs) == 2:
         _refuse_options(options, (*OF_TABLES, *OF_DRAWS), "one file")
-        found = _estimate(options)
+        result = _estimate(options)
     elif options.draw is not None:
         _refuse_options(options, (*OF_TABLES, *OF_ESTIMATES), "another use of the command")
-        found = _draw(options)
+        result = _draw(options)
     else:
         _refuse_options(options, (*OF_RUNS, *OF_ESTIMATES, "seed"), "two files of judgments")
-        found = _measure_agreement(options)
+        result = _measure_agreement(options)
     if options.json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     elif options.csv:
-        _print_table(found)
+        _print_table(result)
     else:
-        print(found)
+        print(result)
     return 0
 
 
@@ -225,7 +225,7 @@ def _draw(options: Namespace) -> DrawnQueries:
     )
 
 
-def _print_table(found: Tabular) -> None:
-    columns = found._tabulate()  # noqa: SLF001 - the columns that data frames get
+def _print_table(result: Tabular) -> None:
+    columns = result._tabulate()  # noqa: SLF001 - the columns that data frames get
     rows = zip(*columns.values(), strict=True)
     print_csv([columns.keys(), *rows])

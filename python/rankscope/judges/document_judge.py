@@ -257,7 +257,7 @@ def _estimate(
             chances[at] = read_chance(chance, f"document {each.doc!r} of query {each.query!r}")
     sizes, signs = np.abs(discounts), np.sign(discounts)
     by_model = np.clip(rescale(model, human[is_judged], model[is_judged]), low, high)
-    found = estimate_powered(
+    powered = estimate_powered(
         Items(
             sizes=sizes,
             human=signs * human,
@@ -271,10 +271,10 @@ def _estimate(
         ),
         interval=settings,
     )
-    following = None if found.following < 0 else documents[found.following]
+    following = None if powered.following < 0 else documents[powered.following]
     return describe_mean(
         measure,
-        found,
+        powered,
         model=float(discounts @ model) / queries,
         human_queries=judged,
         queries=queries,

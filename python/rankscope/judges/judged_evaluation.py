@@ -144,13 +144,13 @@ def evaluate_judges(
                 code="empty_input",
             )
         low, high = find_range(measure, values[is_defined], is_difference=runs.is_difference)
-        found = estimate_crossed(
+        crossed = estimate_crossed(
             values[is_defined], without[:, is_defined], level=level, low=low, high=high
         )
         means.append(
             JudgedMean(
                 measure=measure,
-                **{name: getattr(found, name) for name in FIELDS[:-1]},
+                **{name: getattr(crossed, name) for name in FIELDS[:-1]},
                 queries=int(is_defined.sum()),
             )
         )

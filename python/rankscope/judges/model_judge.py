@@ -228,7 +228,7 @@ def _estimate(
             chances[at] = read_chance(
                 probabilities.get(column.names[known[at]]), f"query {column.names[known[at]]!r}"
             )
-    found = estimate_powered(
+    powered = estimate_powered(
         Items(
             sizes=is_changed.astype(np.float64),
             human=human,
@@ -240,10 +240,10 @@ def _estimate(
         ),
         interval=settings,
     )
-    following = None if found.following < 0 else column.names[known[found.following]]
+    following = None if powered.following < 0 else column.names[known[powered.following]]
     return describe_mean(
         measure,
-        found,
+        powered,
         model=float(model.mean()),
         human_queries=count,
         queries=len(known),
@@ -254,11 +254,11 @@ def _estimate(
     )
 
 
-def describe_mean(measure: Measure, found: Powered, **behind: Any) -> ModelJudgedMean:  # noqa: ANN401 - its fields
+def describe_mean(measure: Measure, powered: Powered, **behind: Any) -> ModelJudgedMean:  # noqa: ANN401 - its fields
     """Return an estimate with its measure, and the numbers of queries behind it."""
     from rankscope.judges.model_judged import ModelJudgedMean  # noqa: PLC0415 - loads late
 
-    fields = as_dict(found)
+    fields = as_dict(powered)
     del fields["following"]
     return ModelJudgedMean(measure=measure, **fields, **behind)
 

@@ -166,10 +166,10 @@ class ModelJudgedEvaluation(Printed, Tabular):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the estimates useless or doubtful, and what to do about it."""
-        found = [text for mean in self.means for text in mean.warnings]
+        warnings = [text for mean in self.means for text in mean.warnings]
         if self.agreement is not None:
-            found += self.agreement.warnings
-        return tuple(found)
+            warnings += self.agreement.warnings
+        return tuple(warnings)
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""

@@ -180,18 +180,18 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
             weight = 0.0
         slope = weight
         weight *= effective / (effective + HALF_TRUSTED)
-        found = _estimate_bounded(items, weights, weight, slope, interval.level)
+        estimate = _estimate_bounded(items, weights, weight, slope, interval.level)
         alone = _estimate_bounded(items, plain, 0.0, 0.0, interval.level)
     else:
-        found = dense
+        estimate = dense
         alone = _estimate_dense(items, plain, 0.0, interval.level, is_tuned=False)
     is_known = bool(len(human)) or not items.sizes.any()
-    width = found.upper - found.lower
+    width = estimate.upper - estimate.lower
     at, share = _find_next(items, groups, weights, weight, is_bounded=method == "bounded")
     return Powered(
-        value=found.value if is_known else math.nan,
-        lower=found.lower,
-        upper=found.upper,
+        value=estimate.value if is_known else math.nan,
+        lower=estimate.lower,
+        upper=estimate.upper,
         method="" if math.isnan(width) else method,
         human=alone.value if is_known else math.nan,
         human_lower=alone.lower,
@@ -201,7 +201,7 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
         gain=((alone.upper - alone.lower) / width) ** 2 if width > 0 else math.nan,
         shift=_find_shift(items, groups),
         following=at,
-        narrowing=width * (1 - math.sqrt(1 - found.own * share)) if len(human) else math.nan,
+        narrowing=width * (1 - math.sqrt(1 - estimate.own * share)) if len(human) else math.nan,
     )
 
 

@@ -68,15 +68,15 @@ class TieTable:
     refusal: str
 
 
-def split_refusals(found: Sequence[Found | str]) -> tuple[str, list[Found]]:
+def split_refusals(outcomes: Sequence[Found | str]) -> tuple[str, list[Found]]:
     """Return why the first result is missing, or else all results."""
-    refusal = next((each for each in found if isinstance(each, str)), "")
-    return refusal, [each for each in found if not (refusal or isinstance(each, str))]
+    refusal = next((each for each in outcomes if isinstance(each, str)), "")
+    return refusal, [each for each in outcomes if not (refusal or isinstance(each, str))]
 
 
-def read_bounds(measure: str, found: Sequence[Bounds | str]) -> BoundTable:
+def read_bounds(measure: str, outcomes: Sequence[Bounds | str]) -> BoundTable:
     """Return the table of bounds from those of each run, or why a run has none."""
-    refusal, bounded = split_refusals(found)
+    refusal, bounded = split_refusals(outcomes)
     return BoundTable(
         measure=measure,
         scale=bounded[0].scale if bounded else (),
@@ -85,18 +85,18 @@ def read_bounds(measure: str, found: Sequence[Bounds | str]) -> BoundTable:
     )
 
 
-def _read_bound(found: Bounds) -> Bound:
+def _read_bound(bounds: Bounds) -> Bound:
     return Bound(
-        value=found.mean.value,
-        lower=found.mean.lower,
-        upper=found.mean.upper,
-        unjudged=found.openness.unjudged,
-        open=found.openness.open,
-        certain=found.openness.certain,
+        value=bounds.mean.value,
+        lower=bounds.mean.lower,
+        upper=bounds.mean.upper,
+        unjudged=bounds.openness.unjudged,
+        open=bounds.openness.open,
+        certain=bounds.openness.certain,
     )
 
 
-def read_ties(measure: str, found: Sequence[TieAudit | str]) -> TieTable:
+def read_ties(measure: str, outcomes: Sequence[TieAudit | str]) -> TieTable:
     """Return the table of ties from those of each run, or why a run has none."""
-    refusal, audited = split_refusals(found)
+    refusal, audited = split_refusals(outcomes)
     return TieTable(measure=measure, rows=tuple(each.summary for each in audited), refusal=refusal)

@@ -112,17 +112,17 @@ class RunComparison:
         return name_p(() if self.result is None else self.result.comparisons)
 
 
-def read_comparison(found: Comparison | str) -> RunComparison:
+def read_comparison(comparison: Comparison | str) -> RunComparison:
     """Read a comparison of all pairs of runs, or the reason why there is none."""
-    if isinstance(found, str):
-        return RunComparison(result=None, refusal=found, letters={}, measures={}, notes=())
-    letters = name_letters(found.runs)
+    if isinstance(comparison, str):
+        return RunComparison(result=None, refusal=comparison, letters={}, measures={}, notes=())
+    letters = name_letters(comparison.runs)
     return RunComparison(
-        result=found,
+        result=comparison,
         refusal="",
         letters=letters,
-        measures={name: _read_measure(found, name, letters) for name in found.measures},
-        notes=tuple(describe_methods(found)),
+        measures={name: _read_measure(comparison, name, letters) for name in comparison.measures},
+        notes=tuple(describe_methods(comparison)),
     )
 
 

@@ -469,8 +469,8 @@ def _explain(
     chosen = next((measure for measure in measures if measure.row.name in EXPLAINED), None)
     if chosen is None:
         return None
-    found = rankings.explain(query, chosen, policy=policy, limit=limit)
-    return found if isinstance(found, Explanation) else None
+    explanation = rankings.explain(query, chosen, policy=policy, limit=limit)
+    return explanation if isinstance(explanation, Explanation) else None
 
 
 def _number(rankings: Rankings) -> dict[str, int]:

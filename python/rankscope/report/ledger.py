@@ -81,9 +81,9 @@ class LossTable:
         return any(ledger.undefined != 0 for ledger in rows)
 
 
-def read_losses(measure: Measure, found: Sequence[Losses | str], *, most: int) -> LossTable:
+def read_losses(measure: Measure, outcomes: Sequence[Losses | str], *, most: int) -> LossTable:
     """Return the losses of a measure from those of each run, or why a run has none."""
-    refusal, held = split_refusals(found)
+    refusal, held = split_refusals(outcomes)
     slices = held[0].slices if held else None
     parts = [] if slices is None else read_ledgers(held[0], slices)
     names = () if slices is None else slices.labels[:most]

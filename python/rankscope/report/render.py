@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -12,16 +13,24 @@ from rankscope.web.templating import make_environment, read_style, read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from rankscope.report.report import Report
+
+
+@cache
+def make_pages() -> Environment:
+    """Make what fills the templates; to compile them takes longer than to fill them."""
+    return make_environment("rankscope.report", extra="report")
 
 
 def render(report: Report) -> str:
     """Render the page."""
-    environment = make_environment("rankscope.report", extra="report")
     own = files("rankscope.report") / "templates" / "report.css"
     style = html.STYLE + read_style() + own.read_text(encoding="utf-8")
     script = read_template("report.js")
-    return environment.get_template("page.html.j2").render(
+    page = make_pages().get_template("page.html.j2")
+    return page.render(
         report=report,
         style=style,
         script=script,

@@ -111,8 +111,8 @@ def _read(path: str) -> bytes:
 
 
 def _stamp(path: str) -> Stamp:
-    found = os.stat(path)  # noqa: PTH116 - as above
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    status = os.stat(path)  # noqa: PTH116 - as above
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _hash(path: str) -> str:

@@ -134,21 +134,21 @@ def search_slices(rows: Rows, choices: SearchChoices) -> list[Candidate]:
     If the change of everything stands out most, slices are searched that changed even more, until
     what remains changed alike or not at all.
     """
-    found: list[Candidate] = []
-    while min(rows.sizes) and len(found) < choices.most_found:
+    candidates: list[Candidate] = []
+    while min(rows.sizes) and len(candidates) < choices.most_found:
         candidate = _find_strongest(rows, choices)
         if candidate is None or not candidate.is_confirmed:
-            return found or ([] if candidate is None else [candidate])
+            return candidates or ([] if candidate is None else [candidate])
         if not candidate.place:
             everything = candidate
             beyond = _find_strongest(rows, choices, beyond=everything)
-            is_last = len(found) + 1 == choices.most_found
+            is_last = len(candidates) + 1 == choices.most_found
             if is_last or beyond is None or not beyond.is_confirmed:
-                return [*found, everything]
+                return [*candidates, everything]
             candidate = beyond
-        found.append(candidate)
+        candidates.append(candidate)
         rows = rows.remove(candidate.place)
-    return found
+    return candidates
 
 
 @record(frozen=True, slots=True)

@@ -31,16 +31,16 @@ def search_shifts(
     rows: Rows, choices: SearchChoices, *, change: float, whole: int
 ) -> list[Candidate]:
     """Return the slices of one attribute that moved the mean by their share, strongest first."""
-    found: list[Candidate] = []
-    while min(rows.sizes) and len(found) < choices.most_found:
+    candidates: list[Candidate] = []
+    while min(rows.sizes) and len(candidates) < choices.most_found:
         candidate = _find_shift(
             rows, choices, least=LEAST_PART * abs(change) * whole / sum(rows.sizes)
         )
         if candidate is None:
             break
-        found.append(candidate)
+        candidates.append(candidate)
         rows = rows.remove(candidate.place)
-    return found
+    return candidates
 
 
 def _find_shift(rows: Rows, choices: SearchChoices, *, least: float) -> Candidate | None:

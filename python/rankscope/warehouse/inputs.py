@@ -102,7 +102,7 @@ class QrelsAndRun:
 
     def problems(self) -> list[str]:
         """Return the queries for rows that can't be evaluated."""
-        found = [
+        problems = [
             _count_none("rs_given_qrels"),
             _count_none("rs_given_run"),
             _count_rows("missing_id", "rs_given_qrels", _no_id()),
@@ -113,11 +113,11 @@ class QrelsAndRun:
             _count_none("rs_retrieved", "no_common_queries"),
         ]
         if not self.keep_larger:
-            found += [
+            problems += [
                 _count_groups("duplicate_conflict", "rs_given_qrels", "MIN(grade) < MAX(grade)"),
                 _count_groups("duplicate_doc", "rs_given_run", "COUNT(*) > 1"),
             ]
-        return found
+        return problems
 
 
 @record(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class JoinedTable:
     def problems(self) -> list[str]:
         """Return the queries for rows that can't be evaluated."""
         no_id = _no_id() if self.has_documents else "query_id IS NULL OR query_id = ''"
-        found = [
+        problems = [
             _count_none("rs_given"),
             _count_none("rs_judged"),
             _count_rows("missing_id", "rs_given", no_id),
@@ -179,8 +179,8 @@ class JoinedTable:
             *_score_problems("rs_given"),
         ]
         if self.has_documents:
-            found.append(_count_groups("duplicate_doc", "rs_given", "COUNT(*) > 1"))
-        return found
+            problems.append(_count_groups("duplicate_doc", "rs_given", "COUNT(*) > 1"))
+        return problems
 
 
 def attribute_problems(given: QrelsAndRun | JoinedTable) -> list[str]:

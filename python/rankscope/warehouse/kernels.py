@@ -44,9 +44,9 @@ def _dcg(plan: Plan, measure: Measure) -> str:
     lists = plan.lists(measure)
     lists.needs_discounts = True
     gain = plan.gain(measure)
-    found = lists.add_up("dcg", within(measure.k), plan.discount(measure, gain))
+    dcg = lists.add_up("dcg", within(measure.k), plan.discount(measure, gain))
     _check_depth(plan, measure, lists.sums, f"{gain} <> 0", "list_rank")
-    return _finite(plan, found)
+    return _finite(plan, dcg)
 
 
 def _idcg(plan: Plan, measure: Measure) -> str:
@@ -59,16 +59,16 @@ def _idcg(plan: Plan, measure: Measure) -> str:
     sums = plan.ideal(source, plan.gain(measure))
     k = None if kind == "whole" else measure.k
     case = f"CASE WHEN {within(k, ON_IDEALS)} THEN {plan.discount(measure, 'gain')} END"
-    found = sums.add("idcg", f"SUM({case} ORDER BY {ON_IDEALS})")
+    idcg = sums.add("idcg", f"SUM({case} ORDER BY {ON_IDEALS})")
     if kind == "whole" or measure.k is None or plan.reach(measure.k) < measure.k:
         reached = sums.add("ideal_depth", f"MAX({ON_IDEALS})")
         plan.depths.append((reached, plan.reach(None if kind == "whole" else measure.k)))
-    return _finite(plan, found)
+    return _finite(plan, idcg)
 
 
 def _ndcg(plan: Plan, measure: Measure) -> str:
-    found, best = _dcg(plan, measure), _idcg(plan, measure)
-    return f"CASE WHEN {best} > 0 THEN {found} / {best} END"
+    dcg, best = _dcg(plan, measure), _idcg(plan, measure)
+    return f"CASE WHEN {best} > 0 THEN {dcg} / {best} END"
 
 
 def _check_depth(plan: Plan, measure: Measure, sums: Columns, gained: str, rank: str) -> None:
@@ -100,8 +100,8 @@ def _rr(plan: Plan, measure: Measure) -> str:
     first = plan.lists(measure).sums.add(
         "first_relevant", f"MIN(CASE WHEN {condition} THEN list_rank END)"
     )
-    found = f"CASE WHEN {first} > 0 THEN {as_double('1')} / {first} ELSE 0 END"
-    return _defined(plan, measure, found)
+    reciprocal = f"CASE WHEN {first} > 0 THEN {as_double('1')} / {first} ELSE 0 END"
+    return _defined(plan, measure, reciprocal)
 
 
 def _share_of(plan: Plan, measure: Measure) -> str:
@@ -125,8 +125,8 @@ def _success(plan: Plan, measure: Measure) -> str:
 
 def _f(plan: Plan, measure: Measure) -> str:
     hits, relevant = as_double(_hits(plan, measure)), _relevant(plan, measure)
-    found = _harmonic(measure, f"({hits} / {measure.k})", f"({hits} / {relevant})")
-    return _defined(plan, measure, found)
+    mean = _harmonic(measure, f"({hits} / {measure.k})", f"({hits} / {relevant})")
+    return _defined(plan, measure, mean)
 
 
 def _iprec(plan: Plan, measure: Measure) -> str:
@@ -155,8 +155,8 @@ def _set_precision(plan: Plan, measure: Measure) -> str:
     if not measure.parameters["relative"]:
         return _defined(plan, measure, _precision_of_set(plan, measure))
     most = _smaller(_shown(plan.lists(measure), measure.k), _relevant(plan, measure))
-    found = f"{as_double(_hits(plan, measure))} / {most}"
-    return _defined(plan, measure, f"(CASE WHEN {most} > 0 THEN {found} ELSE 0 END)")
+    share = f"{as_double(_hits(plan, measure))} / {most}"
+    return _defined(plan, measure, f"(CASE WHEN {most} > 0 THEN {share} ELSE 0 END)")
 
 
 def _set_recall(plan: Plan, measure: Measure) -> str:
@@ -173,8 +173,8 @@ def _set_f(plan: Plan, measure: Measure) -> str:
 def _set_ap(plan: Plan, measure: Measure) -> str:
     hits, retrieved = _hits(plan, measure), _retrieved(plan.lists(measure))
     whole = f"({retrieved} * {_relevant(plan, measure)})"
-    found = f"CASE WHEN {retrieved} > 0 THEN {as_double(f'{hits} * {hits}')} / {whole} ELSE 0 END"
-    return _defined(plan, measure, found)
+    product = f"CASE WHEN {retrieved} > 0 THEN {as_double(f'{hits} * {hits}')} / {whole} ELSE 0 END"
+    return _defined(plan, measure, product)
 
 
 def _bpref(plan: Plan, measure: Measure) -> str:

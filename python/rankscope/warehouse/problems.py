@@ -39,13 +39,13 @@ def list_problems(
 ) -> list[str]:
     """Return a query for each check."""
     policy = plan.policy
-    found = given.problems() + attribute_problems(given)
+    problems = given.problems() + attribute_problems(given)
     if policy.ties == "average":
-        found.append(_count_ties(deepest))
+        problems.append(_count_ties(deepest))
     if policy.negative == "error":
-        found.append(count_problem("negative_gain", "rs_judged WHERE grade < 0"))
+        problems.append(count_problem("negative_gain", "rs_judged WHERE grade < 0"))
     for gain in plan.gain_tables:
-        found.append(count_problem("gain_missing", f"rs_judged WHERE ({gain}) IS NULL"))
+        problems.append(count_problem("gain_missing", f"rs_judged WHERE ({gain}) IS NULL"))
     of_queries = [
         ("gain_overflow", f"rs_sums WHERE NOT ({column} BETWEEN -{LARGEST} AND {LARGEST})")
         for column in plan.overflows
@@ -59,8 +59,8 @@ def list_problems(
         undefined = " OR ".join(f"{column} IS NULL" for column in values)
         left_out = " AND is_missing = 0" if policy.missing == "skip" else ""
         of_queries.append(("empty_query", f"rs_results WHERE ({undefined}){left_out}"))
-    found += [count_problem(*each, doc=NO_DOCUMENT) for each in of_queries]
-    return list(dict.fromkeys(found))
+    problems += [count_problem(*each, doc=NO_DOCUMENT) for each in of_queries]
+    return list(dict.fromkeys(problems))
 
 
 def gather_problems(problems: list[str]) -> str:

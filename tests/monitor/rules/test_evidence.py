@@ -160,15 +160,16 @@ def test_labels_that_come_more_slowly_are_no_drop_of_early_values(store: SQLiteS
 
 
 def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
-    events = make_searches(START, RELEASE, seed=1, version="1", every=HOUR)
-    end = RELEASE + 4 * DAY
+    since = RELEASE - 5 * DAY
+    events = make_searches(since, RELEASE, seed=1, version="1", every=HOUR)
+    end = RELEASE + 2 * DAY
     events += make_searches(RELEASE, end, seed=2, version="2", quality=0.2, every=15 * MINUTE)
     found = []
     for number, step in enumerate((19 * HOUR, 30 * DAY)):
         with SQLiteStore(tmp_path / f"{number}.db", group_seconds=0) as store:
             store.append(PROJECT, events)
-            place(store, slices=("device",), lanes=("15m", "4h"))
-            for now in (*range(START, end + 2 * DAY, step), end + 2 * DAY):
+            place(store, slices=("device",), lanes=("15m", "4h"), since=since)
+            for now in (*range(since, end + 2 * DAY, step), end + 2 * DAY):
                 check(store, now)
             found.append(state_of(store).streams)
     assert found[0] == found[1]

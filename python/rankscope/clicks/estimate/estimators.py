@@ -190,7 +190,7 @@ class Concluded:
 
 
 def conclude(
-    found: Estimator,
+    estimator: Estimator,
     logged: Estimator,
     clusters: Codes | None,
     level: float,
@@ -199,31 +199,31 @@ def conclude(
     reason: str = "",
 ) -> Concluded:
     """Return an estimate with its intervals, or without if the log is too small for them."""
-    refused = reason or found.reliability.refuse()
-    rounding = (ROUNDING * found.value) ** 2
-    if not refused and not _add_squares(found.influences, clusters) > rounding:
+    refused = reason or estimator.reliability.refuse()
+    rounding = (ROUNDING * estimator.value) ** 2
+    if not refused and not _add_squares(estimator.influences, clusters) > rounding:
         refused = "all rows or lists have the same value, which doesn't show how much they vary"
-    change = found.value - logged.value
+    change = estimator.value - logged.value
     ends = change_ends = (math.nan, math.nan)
     if not refused:
-        variance = _add_squares(found.influences, clusters)
+        variance = _add_squares(estimator.influences, clusters)
         # Rows of a cluster that are alike make the variance of weighted errors larger, too.
-        alike = variance / max(_add_squares(found.influences, None), TINY)
-        floor = found.floor * max(1.0, alike)
-        low, high = find_ends(found.value, found.influences, clusters, level, floor=floor)
+        alike = variance / max(_add_squares(estimator.influences, None), TINY)
+        floor = estimator.floor * max(1.0, alike)
+        low, high = find_ends(estimator.value, estimator.influences, clusters, level, floor=floor)
         ends = max(bounds[0], low), min(bounds[1], high)
         # What the floor adds to the variance of the value, it adds to that of the difference.
-        of_change = found.influences - logged.influences
+        of_change = estimator.influences - logged.influences
         missing = max(0.0, floor - variance)
         floor = _add_squares(of_change, clusters) + missing
         change_ends = find_ends(change, of_change, clusters, level, floor=floor)
     return Concluded(
-        value=found.value,
+        value=estimator.value,
         ends=ends,
         change=change,
         change_ends=change_ends,
         reason=refused,
-        reliability=found.reliability,
+        reliability=estimator.reliability,
     )
 
 

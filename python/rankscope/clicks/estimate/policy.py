@@ -63,20 +63,20 @@ def evaluate(
     clipped = np.minimum(log.weights, clip)
     given = log.rewards, log.strata, log.clusters
     logged = average(given[0], np.ones_like(log.weights), *given[1:])
-    found: dict[str, Estimator] = {
+    estimators: dict[str, Estimator] = {
         "ips": average(given[0], log.weights, *given[1:]),
         "clipped": average(given[0], clipped, *given[1:]),
         "snips": normalize(given[0], log.weights, *given[1:]),
     }
     if log.predicted is not None:
-        found["dr"] = correct(given[0], log.weights, *given[1:], log.predicted)
+        estimators["dr"] = correct(given[0], log.weights, *given[1:], log.predicted)
     if log.rewards.min() < 0:
-        del found["clipped"]  # it limits the value only if no reward is below 0
+        del estimators["clipped"]  # it limits the value only if no reward is below 0
     wrong = _refuse_weights(log)
     bounds = _find_bounds(log)
     concluded = {
         name: conclude(each, logged, log.clusters, level, bounds=bounds, reason=wrong)
-        for name, each in found.items()
+        for name, each in estimators.items()
     }
     is_cut = bool((clipped < log.weights).any())
     if is_cut and "clipped" in concluded:
@@ -98,10 +98,12 @@ def evaluate(
     )
 
 
-def keep_lower(found: Concluded) -> Concluded:
+def keep_lower(concluded: Concluded) -> Concluded:
     """Return an estimate without upper ends: what clipping cut off could add any reward."""
     return replace(
-        found, ends=(found.ends[0], math.nan), change_ends=(found.change_ends[0], math.nan)
+        concluded,
+        ends=(concluded.ends[0], math.nan),
+        change_ends=(concluded.change_ends[0], math.nan),
     )
 
 

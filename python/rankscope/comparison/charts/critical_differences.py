@@ -141,12 +141,12 @@ def _average_ranks(comparison: Comparison, measure: str) -> Mapping[str, float]:
 
 def _find_groups(alike: Sequence[set[int]]) -> list[tuple[int, ...]]:
     """Return the maximal cliques of two or more, in order (Bron and Kerbosch, 1973)."""
-    found: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
 
     def extend(group: set[int], candidates: set[int], done: set[int]) -> None:
         if not candidates and not done:
             if len(group) > 1:
-                found.append(tuple(sorted(group)))
+                groups.append(tuple(sorted(group)))
             return
         pivot = max(candidates | done, key=lambda node: len(alike[node] & candidates))
         for node in sorted(candidates - alike[pivot]):
@@ -155,4 +155,4 @@ def _find_groups(alike: Sequence[set[int]]) -> list[tuple[int, ...]]:
             done = done | {node}
 
     extend(set(), set(range(len(alike))), set())
-    return sorted(found)
+    return sorted(groups)

@@ -134,9 +134,9 @@ class CauseFinder:
         key = (measure, before, after, age, now)
         if key not in self._traces:
             self._traces[key] = self._trace(definition, measure, before, after, now=now)
-        found = self._traces[key]
-        at = None if found is None else _choose(found, place)
-        return None if found is None or at is None else explain_fall(found, at)
+        trace = self._traces[key]
+        at = None if trace is None else _choose(trace, place)
+        return None if trace is None or at is None else explain_fall(trace, at)
 
     def _trace(
         self, definition: Definition, measure: str, before: Span, after: Span, *, now: int
@@ -200,24 +200,24 @@ def find_baseline_span(
     return Span(to_datetime(since), to_datetime(here.first), model, previous)
 
 
-def explain_fall(found: Trace, at: int = 0) -> FoundCause | None:
+def explain_fall(trace: Trace, at: int = 0) -> FoundCause | None:
     """Return a cause of a trace in one sentence, or `None` if it has no such cause.
 
     If no slice fell, a shift of the mix that lowered the mean is the cause.
     """
-    named = _list_named(found)
+    named = _list_named(trace)
     if at >= len(named):
         return None
     cause = named[at]
-    share = cause.contribution / found.change if found.change < 0 else None
-    tested = next(each for each in found.found if each.slice == cause.change.slice)
+    share = cause.contribution / trace.change if trace.change < 0 else None
+    tested = next(each for each in trace.found if each.slice == cause.change.slice)
     new = next((each.name for each in cause.arrivals if each.attribute in RANKERS), None)
     queries = [
         {name: row[name] for name in ("query_key", "before", "after", "ranking_id")}
-        for row in name_rows(found.fallen)
+        for row in name_rows(trace.fallen)
         if row["slice"] == cause.name
     ]
-    before, after = ({**window} for window in found.between or ({}, {}))
+    before, after = ({**window} for window in trace.between or ({}, {}))
     return FoundCause(
         sentence=_write_sentence(cause, share),
         slice=cause.slice,
@@ -233,19 +233,19 @@ def explain_fall(found: Trace, at: int = 0) -> FoundCause | None:
     )
 
 
-def _list_named(found: Trace) -> tuple[Cause, ...]:
+def _list_named(trace: Trace) -> tuple[Cause, ...]:
     """Return the causes of a trace, followed by the shifts of the mix that lowered the mean."""
-    return (*found.causes, *(each for each in found.shifts if each.contribution < 0))
+    return (*trace.causes, *(each for each in trace.shifts if each.contribution < 0))
 
 
-def _choose(found: Trace, place: Slice) -> int | None:
+def _choose(trace: Trace, place: Slice) -> int | None:
     """Return the number of the cause that explains the fall of a slice best, `None` if none does.
 
     Those within the slice, or that contain it, come first. A fall of everything is reported for all
     rankings only: of a slice that fell by itself, a trace of few rankings would say so, too.
     """
     nested = beside = None
-    for at, cause in enumerate(_list_named(found)):
+    for at, cause in enumerate(_list_named(trace)):
         pairs = leave_out_rankers(cause.slice)
         if not explains(cause.slice, place):
             continue

@@ -51,18 +51,18 @@ class ComparedDay:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        found = self.difference
+        difference = self.difference
         return {
             "day": format_time(self.day),
             "is_final": self.is_final,
-            "difference": found.value,
-            "lower": make_plain(found.lower),
-            "upper": make_plain(found.upper),
-            "old_mean": found.old,
-            "new_mean": found.new,
-            "users": list(found.users),
-            "rankings": list(found.rankings),
-            "explained": found.explained,
+            "difference": difference.value,
+            "lower": make_plain(difference.lower),
+            "upper": make_plain(difference.upper),
+            "old_mean": difference.old,
+            "new_mean": difference.new,
+            "users": list(difference.users),
+            "rankings": list(difference.rankings),
+            "explained": difference.explained,
         }
 
 
@@ -98,7 +98,7 @@ class VersionComparison:
     @property
     def newest(self) -> ComparedDay:
         """The newest final day, or the newest day if none is final."""
-        return next((one for one in reversed(self.days) if one.is_final), self.days[-1])
+        return next((day for day in reversed(self.days) if day.is_final), self.days[-1])
 
     @property
     def difference(self) -> Difference:
@@ -113,8 +113,10 @@ class VersionComparison:
     @property
     def verdict(self) -> Verdict:
         """Whether the new version is better or worse, or neither is known yet."""
-        found = self.difference
-        return "better" if found.is_better else "worse" if found.is_worse else "no difference yet"
+        difference = self.difference
+        if difference.is_better:
+            return "better"
+        return "worse" if difference.is_worse else "no difference yet"
 
     @property
     def sentence(self) -> str:
@@ -123,21 +125,21 @@ class VersionComparison:
         return said[0].upper() + said[1:] if self.is_final else f"Provisional: {said}"
 
     def _say(self) -> str:
-        found = self.difference
+        difference = self.difference
         new, old = f"version {self.new}", f"version {self.old}"
-        if not found.has_interval:
+        if not difference.has_interval:
             return (
                 f"{new} can't be compared with {old} yet: each needs about {FEWEST_USERS} users "
-                f"who count alike, and the smaller one has {found.effective_users:.0f}."
+                f"who count alike, and the smaller one has {difference.effective_users:.0f}."
             )
-        amount = f"{self.measure} {describe_difference(found)}"
+        amount = f"{self.measure} {describe_difference(difference)}"
         if self.verdict != "no difference yet":
             return f"{new} is {self.verdict} than {old}: {amount}."
         more = ""
         if self.days_to_target:
             days = "1 more day" if self.days_to_target == 1 else f"{self.days_to_target} more days"
             more = f" A difference of {TARGET:.2f} could be found in about {days}."
-        elif found.lower > -TARGET and found.upper < TARGET:
+        elif difference.lower > -TARGET and difference.upper < TARGET:
             more = f" If there is one, it is below {TARGET:.2f}."
         return f"no difference found yet between {new} and {old}: {amount}.{more}"
 
@@ -152,13 +154,13 @@ class VersionComparison:
             **self.newest.to_dict(),
             "days_to_target": self.days_to_target,
             "target": TARGET,
-            "days": [one.to_dict() for one in self.days],
+            "days": [day.to_dict() for day in self.days],
         }
 
 
-def describe_difference(found: Difference) -> str:
+def describe_difference(difference: Difference) -> str:
     """Return a difference with its interval, such as `+0.0120 (−0.0031 to +0.0271)`."""
-    value, *ends = (_sign(each) for each in (found.value, found.lower, found.upper))
+    value, *ends = (_sign(each) for each in (difference.value, difference.lower, difference.upper))
     return f"differs by {value} ({' to '.join(ends)})"
 
 

@@ -291,5 +291,5 @@ def _to_columns(items: Items) -> ItemColumns:
 def _join(texts: Sequence[str]) -> Texts:
 
     encoded = [text.encode() for text in texts]
-    sizes = np.array([len(one) for one in encoded], dtype=np.int64)
+    sizes = np.array([len(ids) for ids in encoded], dtype=np.int64)
     return offsets_of(sizes), np.frombuffer(b"".join(encoded), np.uint8)

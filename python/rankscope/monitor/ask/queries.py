@@ -187,7 +187,7 @@ class QueryCollector:
         at = (np.cumsum(is_used) - 1)[places]
         named = {}
         for attribute in attributes:
-            column = TextColumn.of([one.get(attribute) for one in commons])
+            column = TextColumn.of([common.get(attribute) for common in commons])
             narrow = np.int16 if len(column.texts) < np.iinfo(np.int16).max else np.int32
             named[attribute] = TextColumn(column.texts, column.codes.astype(narrow)[at])
         del places, at

@@ -36,8 +36,8 @@ class ModelVersion:
 
 def list_versions(store: StoreReader, project: str) -> tuple[Version, ...]:
     """List the versions in production in the order in which they were first shown."""
-    shown = [one for one in store.versions(project) if one.environment == "production"]
-    return tuple(sorted(shown, key=lambda one: (one.first, one.model, one.version)))
+    shown = [version for version in store.versions(project) if version.environment == "production"]
+    return tuple(sorted(shown, key=lambda version: (version.first, version.model, version.version)))
 
 
 def describe_version(stored: Version) -> ModelVersion:

@@ -95,10 +95,10 @@ def run_trace(options: Namespace) -> int:
     with open_reader(options) as monitor:
         before, after = _choose_spans(monitor, options)
         choices = TraceChoices(attributes=options.attributes and tuple(options.attributes))
-        found = monitor.trace(
+        trace = monitor.trace(
             before, after, options.measure, choices, documents, sample=options.sample
         )
-    print_result(options, found.to_dict(), found)
+    print_result(options, trace.to_dict(), trace)
     return 0
 
 
@@ -133,8 +133,8 @@ def add_explain(parser: Parser) -> None:
 def run_explain(options: Namespace) -> int:
     """Explain the value of one ranking, rank by rank."""
     with open_reader(options) as monitor:
-        found = monitor.explain(options.ranking_id, options.measure)
-    print_result(options, found.to_dict(), found)
+        explanation = monitor.explain(options.ranking_id, options.measure)
+    print_result(options, explanation.to_dict(), explanation)
     return 0
 
 

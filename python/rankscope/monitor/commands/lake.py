@@ -174,9 +174,9 @@ def _print(options: Namespace, done: Round, rejected: Mapping[str, int], pending
         raise TypeError("a project with a lake is scanned in every thorough round")
     for kind, columns in scan.unused.items():
         print(f"note: columns of {kind} that are not used: {_join(columns)}", file=sys.stderr)
-    for one in scan.left_out[:MOST_NAMED]:
-        said = f"note: left out {show(one.path)}: {one.message} [{one.code}]"
-        print(f"{said}\nhint: {one.hint}", file=sys.stderr)
+    for file in scan.left_out[:MOST_NAMED]:
+        said = f"note: left out {show(file.path)}: {file.message} [{file.code}]"
+        print(f"{said}\nhint: {file.hint}", file=sys.stderr)
     if len(scan.left_out) > MOST_NAMED:
         more = len(scan.left_out) - MOST_NAMED
         print(f"note: {more:,} more files are left out", file=sys.stderr)

@@ -17,7 +17,6 @@ from rankscope.monitor.commands.store import (
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
-from rankscope.monitor.doctor import examine
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
@@ -207,6 +206,8 @@ def add_doctor(parser: Parser) -> None:
 
 def run_doctor(options: Namespace) -> int:
     """Examine the store, and print a line for each check."""
+    from rankscope.monitor.doctor import examine  # noqa: PLC0415 - help needs no SQLAlchemy
+
     with open_reader(options) as monitor:
         is_file = not options.store.startswith(POSTGRES)
         path = locate_store(options.store.removeprefix(SQLITE)) if is_file else None

@@ -108,7 +108,7 @@ class ClusterSpread:
 
 def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:
     """Add up the clusters of several cells, at least one, one after the other."""
-    moments = np.array([one.moments for one in spreads])
+    moments = np.array([spread.moments for spread in spreads])
     # Added in order, as no other sum of NumPy promises to be.
     total = np.add.accumulate(moments, axis=0)[-1]
     return ClusterSpread(tuple(tuple(row) for row in total.tolist()))

@@ -218,10 +218,10 @@ class _Walk:
     def _end_restarted(self) -> None:
         """Resolve the incidents of rules whose evidence is void."""
         names = {run.rule.name for run in self._runs if run.is_restarted}
-        void = [one for one in self._lasting.values() if one.rule in names]
+        void = [incident for incident in self._lasting.values() if incident.rule in names]
         if void:
             now = to_datetime(self._now)
-            turns = [resolve(one, now, actor=ACTOR, note=RESTARTED) for one in void]
+            turns = [resolve(incident, now, actor=ACTOR, note=RESTARTED) for incident in void]
             checks = {run.rule.name: run.check() for run in self._runs}
             self._add(settle(self._project, turns, checks, now))
 

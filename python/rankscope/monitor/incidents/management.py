@@ -76,9 +76,11 @@ def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
     """Return the state of a rule with incidents."""
     if not active:
         return replace(state, state="OK") if state.state == "ALERT" else state
-    ordered = sorted(active, key=lambda one: (len(one.slice), one.opened, one.key))
-    reason = "; ".join(list_first([one.reason for one in ordered]))
-    since = min(one.opened for one in active)
+    ordered = sorted(
+        active, key=lambda incident: (len(incident.slice), incident.opened, incident.key)
+    )
+    reason = "; ".join(list_first([incident.reason for incident in ordered]))
+    since = min(incident.opened for incident in active)
     return replace(state, state="ALERT", reason=reason, since=since)
 
 

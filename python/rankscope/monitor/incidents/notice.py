@@ -88,7 +88,7 @@ class Notice:
             project=said["project"],
             time=to_datetime(read_time(said["time"], "time")[0]),
             group=said["group"],
-            parts=tuple((one["event"], Incident.from_dict(one)) for one in said["incidents"]),
+            parts=tuple((part["event"], Incident.from_dict(part)) for part in said["incidents"]),
         )
 
     @staticmethod

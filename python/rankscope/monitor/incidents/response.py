@@ -108,8 +108,10 @@ def end_incidents(
     """Resolve all incidents of a rule, and return what is to be stored with the rule."""
     time = to_datetime(now)
     rows = store.list_incidents(project, states=LASTING, rule=row.name)
-    lasting = sorted(map(read_incident, rows), key=lambda one: (one.opened, one.incident_id))
-    turns = [transitions.resolve(one, time, actor=actor, note=note) for one in lasting]
+    lasting = sorted(
+        map(read_incident, rows), key=lambda incident: (incident.opened, incident.incident_id)
+    )
+    turns = [transitions.resolve(incident, time, actor=actor, note=note) for incident in lasting]
     return _settle(project, row, turns, time)
 
 

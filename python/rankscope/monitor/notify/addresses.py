@@ -137,7 +137,7 @@ def is_private(address: Address) -> bool:
             return False
         if address in MAPPED:
             return is_private(IPv4Address(int(address) & 0xFFFF_FFFF))
-    within = any(address.version == one.version and address in one for one in PRIVATE)
+    within = any(address.version == network.version and address in network for network in PRIVATE)
     return within and address not in METADATA
 
 

@@ -125,8 +125,8 @@ def read_url(url: str, *, allows_http: bool = False) -> Target:
 
 def resolve_name(host: str, port: int) -> list[str]:
     """Resolve a host name as this machine does."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[4][0]) for address in addresses))
 
 
 class Poster:

@@ -6,11 +6,12 @@ import json
 from collections import Counter
 from hashlib import blake2b
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, text, update
 
-from rankscope.monitor.store.log.tally import TallyChange
+from rankscope.monitor.store.log.tally import DELETED, TallyChange
 from rankscope.monitor.store.log.writer import LogWriter
-from rankscope.monitor.store.tables.schema import contexts, counters, projects
+from rankscope.monitor.store.tables.schema import contexts, projects
+from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
@@ -27,17 +28,17 @@ if TYPE_CHECKING:
 MOST_CACHED = 100_000
 
 # Made once: making these statements takes longer than running them.
-ADD_PENDING = (
+ADD_PENDING = Prepared(
     update(projects)
     .where(projects.c.project_id == bindparam("project"))
     .values(pending=projects.c.pending + bindparam("more"))
 )
-ADD_COUNT = (
-    update(counters)
-    .where(counters.c.project_id == bindparam("project"), counters.c.reason == bindparam("why"))
-    .values(count=counters.c.count + bindparam("more"))
+ADD_COUNT = Prepared(
+    text(
+        "INSERT INTO counters (project_id, reason, count) VALUES (:project, :why, :more) "
+        "ON CONFLICT (project_id, reason) DO UPDATE SET count = counters.count + excluded.count"
+    )
 )
-INSERT_COUNT = insert(counters)
 
 
 class NumberCache:
@@ -63,6 +64,7 @@ class Transaction:
         seq: The number of the last event so far.
         log: Takes the new events.
         tally: What changes in the number and the digest of blocks.
+        deleted: What changes in those of the ids of deleted events.
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
@@ -70,6 +72,7 @@ class Transaction:
             commits, so that no webhook is ever without its secret.
         changes_webhooks: Whether there may be secrets that no webhook uses afterwards. The backend
             removes them after the commit.
+        deletes: Whether events are deleted, which the backend keeps in no file of its own.
         new_numbers: The numbers that this transaction made or read.
     """
 
@@ -78,11 +81,13 @@ class Transaction:
         self.seq = seq
         self.log = LogWriter(self)
         self.tally = TallyChange()
+        self.deleted = TallyChange(DELETED)
         self.counts: Counter[tuple[int, str]] = Counter()
         self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
         self.secrets: dict[str, Secret] = {}
         self.changes_webhooks = False
+        self.deletes = False
         self.new_numbers = NumberCache()
         self._cache = cache
 
@@ -147,14 +152,10 @@ class Transaction:
         """Write the events and the counters that were collected."""
         self.log.settle()
         self.tally.write(self.connection)
+        self.deleted.write(self.connection)
         self.flush_rankings()
         for project_id, count in self.pending.items():
             if count:
-                more = {"project": project_id, "more": count}
-                self.connection.execute(ADD_PENDING, more)
+                ADD_PENDING.run(self.connection, project=project_id, more=count)
         for (project_id, reason), count in self.counts.items():
-            added = {"project": project_id, "why": reason, "more": count}
-            if self.connection.execute(ADD_COUNT, added).rowcount == 0:
-                self.connection.execute(
-                    INSERT_COUNT, {"project_id": project_id, "reason": reason, "count": count}
-                )
+            ADD_COUNT.run(self.connection, project=project_id, why=reason, more=count)

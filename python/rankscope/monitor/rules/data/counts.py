@@ -142,18 +142,22 @@ class Counts(ABC):
     @cached_property
     def first(self) -> int | None:
         """The time of the first ranking in production."""
-        return min((one.first for one in self.versions), default=None)
+        return min((version.first for version in self.versions), default=None)
 
     @cached_property
     def last(self) -> int | None:
         """The time of the last ranking in production."""
-        return max((one.last for one in self.versions), default=None)
+        return max((version.last for version in self.versions), default=None)
 
     @cached_property
     def listed(self) -> frozenset[Segment]:
         """The models and versions that are not summed with others: a bounded number."""
-        found = {Segment(one.model, one.version) for one in self.versions if not one.folded}
-        return frozenset(found | {Segment(one.model) for one in self.versions})
+        segments = {
+            Segment(version.model, version.version)
+            for version in self.versions
+            if not version.folded
+        }
+        return frozenset(segments | {Segment(version.model) for version in self.versions})
 
     def read(self, since: int, until: int) -> dict[Segment, Hours]:
         """Read the rankings of each hour from one midnight to before the end of an hour."""
@@ -207,8 +211,8 @@ class DataReader(Counts):
     @cached_property
     def versions(self) -> tuple[Version, ...]:
         """The versions that have rankings in production."""
-        found = self._store.versions(self._project)
-        return tuple(one for one in found if one.environment == PRODUCTION)
+        versions = self._store.versions(self._project)
+        return tuple(version for version in versions if version.environment == PRODUCTION)
 
     @cached_property
     def left_out(self) -> tuple[LeftOut, ...]:

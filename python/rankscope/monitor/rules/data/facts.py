@@ -73,7 +73,7 @@ def watch_files(left_out: Sequence[LeftOut], moment: int, known: Anomaly | None)
     """Report the files that can't be read, all together."""
     if not left_out:
         return None
-    began = min(moment, *(one.seen for one in left_out))
+    began = min(moment, *(file.seen for file in left_out))
     return Anomaly(
         kind="files",
         segment=TOTAL,
@@ -81,7 +81,7 @@ def watch_files(left_out: Sequence[LeftOut], moment: int, known: Anomaly | None)
         found=moment if known is None else known.found,
         ratio=0.0,
         reason=_describe(left_out),
-        evidence={"files": [one.path for one in left_out[:MOST_NAMED]], "count": len(left_out)},
+        evidence={"files": [file.path for file in left_out[:MOST_NAMED]], "count": len(left_out)},
     )
 
 

@@ -90,8 +90,8 @@ def get_trace(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
             code="parameter",
             hint="say before_since, before_until, after_since and after_until",
         )
-    found = monitor.trace(before, after, call.query.get("measure"), sample=MOST_TRACED)
-    return make_plain(found) | {"text": str(found)}
+    trace = monitor.trace(before, after, call.query.get("measure"), sample=MOST_TRACED)
+    return make_plain(trace) | {"text": str(trace)}
 
 
 def get_ranking(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON

@@ -98,10 +98,10 @@ def get_comparison(monitor: Monitor, call: Call) -> Comparison:
     check_span(call.query, monitor.clock())
     given: dict[str, Any] = to_datetimes(call.query)
     parts = tuple(sorted(given.pop("slice", ())))
-    found = monitor.compare(
+    comparison = monitor.compare(
         given.pop("measure", None), slice=parts, most_rankings=MOST_COMPARED, **given
     )
-    return cast("Comparison", found.to_dict())
+    return cast("Comparison", comparison.to_dict())
 
 
 ROUTES = (

@@ -162,12 +162,12 @@ Snoozed = Annotated[SnoozeFields, Field(examples=[{"until": "2026-11-22T08:00:00
 
 def list_incidents(monitor: Monitor, call: Call) -> Incidents:
     """Return incidents, those that were opened last first."""
-    found = monitor.incidents(
+    incidents = monitor.incidents(
         call.query.get("state", "open"),
         rule=call.query.get("rule"),
         limit=call.query.get("limit", 100),
     )
-    return {"incidents": [_write(incident) for incident in found]}
+    return {"incidents": [_write(incident) for incident in incidents]}
 
 
 def get_incident(monitor: Monitor, call: Call) -> IncidentDetails:

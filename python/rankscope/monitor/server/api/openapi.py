@@ -222,25 +222,27 @@ def _answer(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
 
 def _list_refusals(endpoint: Endpoint) -> dict[str, Any]:
     takes_body = endpoint.body is not None or endpoint.kind == "form"
-    found = {"400", "414", "421", "429", "500", "503"} | {
+    statuses = {"400", "414", "421", "429", "500", "503"} | {
         str(status) for status in endpoint.refuses
     }
     if endpoint.scope is not None:
-        found |= {"401", "403"}
+        statuses |= {"401", "403"}
     if endpoint.scope in {"read", "admin"}:
-        found |= {"409"}
+        statuses |= {"409"}
     if "{" in endpoint.path:
-        found |= {"404", "422"}
+        statuses |= {"404", "422"}
     if endpoint.query is not None or takes_body:
-        found |= {"422"}
+        statuses |= {"422"}
     if takes_body:
-        found |= {"408", "413", "415"}
+        statuses |= {"408", "413", "415"}
     if endpoint.kind == "form":
-        found |= {"403"}
+        statuses |= {"403"}
     if endpoint.method != "GET":
-        found |= {"507"}
+        statuses |= {"507"}
     kind = "RefusedPage" if endpoint.kind in {"page", "form"} else "Refused"
-    return {status: {"$ref": f"#/components/responses/{kind}{status}"} for status in sorted(found)}
+    return {
+        status: {"$ref": f"#/components/responses/{kind}{status}"} for status in sorted(statuses)
+    }
 
 
 def _secure(endpoint: Endpoint) -> list[dict[str, list[str]]]:

@@ -238,7 +238,7 @@ def get_maturity(monitor: Monitor, _call: Call) -> Maturity:
 
 def list_versions(monitor: Monitor, _call: Call) -> Versions:
     """Return the versions of models in production, the first shown first."""
-    return {"versions": [cast("Version", write_record(one)) for one in monitor.versions()]}
+    return {"versions": [cast("Version", write_record(version)) for version in monitor.versions()]}
 
 
 def get_baseline(monitor: Monitor, _call: Call) -> BaselineAnswer:

@@ -118,8 +118,8 @@ def get_webhook(monitor: Monitor, _call: Call) -> WebhookAnswer:
 
 def list_notifications(monitor: Monitor, call: Call) -> Notifications:
     """Return notifications and their delivery, the newest first."""
-    found = monitor.notifications(call.query.get("limit", 100))
-    return {"notifications": [_write_notification(one) for one in found]}
+    notifications = monitor.notifications(call.query.get("limit", 100))
+    return {"notifications": [_write_notification(notification) for notification in notifications]}
 
 
 READING = (

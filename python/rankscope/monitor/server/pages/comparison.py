@@ -101,10 +101,10 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
         place = ((name, value),)
         if not equals:
             wrong["slice"] = "Enter an attribute and its value, such as device=tv."
-    found = None
+    comparison = None
     if not wrong:
         try:
-            found = monitor.compare(
+            comparison = monitor.compare(
                 given.get("measure"),
                 model=given.get("model"),
                 old=given.get("old"),
@@ -115,9 +115,9 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
             )
         except (UsageError, InputError) as error:
             wrong[""] = show(error.message)
-    if found is not None:
-        named = {"measure": found.measure, "model": found.model}
-        given = given | named | {"old": found.old, "new": found.new}
+    if comparison is not None:
+        named = {"measure": comparison.measure, "model": comparison.model}
+        given = given | named | {"old": comparison.old, "new": comparison.new}
     return ComparisonView(
         configuration=configuration,
         measures=monitor.measures,
@@ -128,7 +128,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
         ),
         fields={name: given.get(name, "") for name in FIELDS},
         wrong=wrong,
-        found=found,
+        found=comparison,
     )
 
 

@@ -62,8 +62,10 @@ class Group:
     @property
     def cause(self) -> str:
         """What the trace has found, in a sentence; empty if it has found nothing."""
-        found = (each.cause.get("sentence", "") for each in self.parts if each.cause is not None)
-        return next(filter(None, found), "")
+        sentences = (
+            each.cause.get("sentence", "") for each in self.parts if each.cause is not None
+        )
+        return next(filter(None, sentences), "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""

@@ -91,8 +91,8 @@ class IncidentView:
     @property
     def fallen(self) -> list[dict[str, Any]]:
         """The queries that fell most, if the trace has named them."""
-        found = self.cause.get("queries") or []
-        return [each for each in found if isinstance(each, dict)][:MOST_FALLEN]
+        queries = self.cause.get("queries") or []
+        return [each for each in queries if isinstance(each, dict)][:MOST_FALLEN]
 
     @property
     def history(self) -> list[tuple[Change, int]]:

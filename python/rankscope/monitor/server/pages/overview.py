@@ -98,7 +98,7 @@ class Overview(OverTime):
     def served_together(self) -> tuple[Version, Version] | None:
         """The newest two versions of a model that serve at the same time in the range."""
         pair = find_pair(self.versions, model=self.extent.model)
-        return pair if pair and min(one.last for one in pair) >= self.extent.since else None
+        return pair if pair and min(version.last for version in pair) >= self.extent.since else None
 
     @property
     def folded_versions(self) -> int:
@@ -168,7 +168,7 @@ class Overview(OverTime):
             "coverage": make_plain(self.coverage),
             "sliced": self.sliced,
             "mismatches": [mismatch.to_dict() for mismatch in self.mismatches],
-            "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
+            "slices": None if self.slices is None else [row.to_dict() for row in self.slices],
         }
 
 

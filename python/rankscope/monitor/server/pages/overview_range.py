@@ -111,17 +111,17 @@ class Extent:
 
         Of too many, those with most rankings.
         """
-        listed = [one for one in self.versions if not one.folded]
-        ordered = sorted(listed, key=lambda one: one.first)
+        listed = [version for version in self.versions if not version.folded]
+        ordered = sorted(listed, key=lambda version: version.first)
         is_mixed = any(
-            other.first + self.length < one.last
-            for at, one in enumerate(ordered)
+            other.first + self.length < version.last
+            for at, version in enumerate(ordered)
             for other in ordered[at + 1 :]
         )
         if not is_mixed:
             return ()
-        kept = sorted(ordered, key=lambda one: -one.rankings)[:MOST_LINES]
-        return tuple(one for one in ordered if one in kept)
+        kept = sorted(ordered, key=lambda version: -version.rankings)[:MOST_LINES]
+        return tuple(version for version in ordered if version in kept)
 
 
 def read_extent(
@@ -143,9 +143,9 @@ def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Exte
         >>> extent.every, extent.since // HOUR, extent.until // HOUR
         ('hour', 217, 241)
     """
-    first = min((one.first for one in versions), default=now)
-    last = max((one.last for one in versions), default=now)
-    rankings = sum(one.rankings for one in versions)
+    first = min((version.first for version in versions), default=now)
+    last = max((version.last for version in versions), default=now)
+    rankings = sum(version.rankings for version in versions)
     has_full_hours = rankings * HOUR >= FULL * (last - first)
     name = choice.range
     if name is None:
@@ -166,12 +166,12 @@ def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Exte
     until = -(-now // length) * length
     since = (until - span) // length * length
     shown = tuple(
-        one
-        for one in versions
-        if one.last > since
-        and one.first < until
-        and choice.model in {None, one.model}
-        and choice.version in {None, one.version}
+        version
+        for version in versions
+        if version.last > since
+        and version.first < until
+        and choice.model in {None, version.model}
+        and choice.version in {None, version.version}
     )
     return Extent(name, every, since, until, choice.model, choice.version, shown)
 

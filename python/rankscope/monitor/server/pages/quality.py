@@ -118,8 +118,8 @@ class QualityView:
     def rejected(self) -> list[tuple[str, int]]:
         """How many events were rejected, by the code of the reason, most first."""
         events = {} if self.quality is None else self.quality.events
-        found = {name: count for name, count in events.items() if name not in OTHER_COUNTERS}
-        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        counts = {name: count for name, count in events.items() if name not in OTHER_COUNTERS}
+        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property
     def besides(self) -> list[tuple[str, int]]:
@@ -127,9 +127,9 @@ class QualityView:
         if self.quality is None:
             return []
         quality = self.quality
-        found = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
+        counts = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
         skewed = sum(quality.events.get(name, 0) for name in CLOCK)
-        found += [
+        counts += [
             ("times out of range: check the clocks of the senders", skewed),
             ("labels waiting for their ranking", quality.pending_labels),
             ("labels after the attribution window", quality.late),
@@ -140,10 +140,10 @@ class QualityView:
             ),
             ("rankings of versions summed as <other>", quality.folded_rankings),
         ]
-        found += [
+        counts += [
             (f"values of {name} summed as <other>", count) for name, count in quality.folded.items()
         ]
-        return found
+        return counts
 
 
 def view_quality(monitor: Monitor, choice: Choice) -> QualityView:

@@ -8,7 +8,7 @@ from rankscope.monitor.events.outcome import STATUSES, Outcomes
 from rankscope.monitor.store.log.blocks import damaged
 from rankscope.monitor.store.log.ids import insert_ids, select_ids
 from rankscope.monitor.store.tables.schema import pending, projects
-from rankscope.monitor.store.tables.statements import fetch_rows, insert_rows, is_among
+from rankscope.monitor.store.tables.statements import Prepared, insert_rows, is_among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.transaction import Transaction
 
 # Made once: making these statements takes as long as running them.
-COUNT_PENDING = select(projects.c.pending).where(projects.c.project_id == bindparam("project_id"))
-SELECT_WAITING = select(pending).where(
-    pending.c.project_id == bindparam("project_id"), is_among(pending.c.ranking_id, "texts")
+COUNT_PENDING = Prepared(
+    select(projects.c.pending).where(projects.c.project_id == bindparam("project_id"))
 )
-DELETE_PENDING = delete(pending).where(is_among(pending.c.seq, "seqs"))
+SELECT_WAITING = Prepared(
+    select(pending).where(
+        pending.c.project_id == bindparam("project_id"), is_among(pending.c.ranking_id, "texts")
+    )
+)
+DELETE_PENDING = Prepared(delete(pending).where(is_among(pending.c.seq, "seqs")))
 
 
 def store_events(
@@ -76,11 +80,10 @@ def _take_waiting(
 ) -> list[tuple[Any, ...]]:
     """Take the labels that wait for some rankings."""
     connection = transaction.connection
-    stored = connection.execute(COUNT_PENDING, {"project_id": project_id}).scalar_one()
+    ((stored,),) = COUNT_PENDING.fetch(connection, project_id=project_id)
     if not stored + transaction.pending[project_id]:
         return []
-    asked = {"project_id": project_id, "texts": ranking_ids}
-    rows = fetch_rows(connection.execute(SELECT_WAITING, asked))
-    connection.execute(DELETE_PENDING, {"seqs": [seq for seq, *_ in rows]})
+    rows = SELECT_WAITING.fetch(connection, project_id=project_id, texts=list(ranking_ids))
+    DELETE_PENDING.run(connection, seqs=[seq for seq, *_ in rows])
     transaction.pending[project_id] -= len(rows)
     return [(seq, *rest) for seq, _, *rest in rows]

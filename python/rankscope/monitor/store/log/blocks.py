@@ -6,7 +6,7 @@ import json
 from hashlib import blake2b
 from typing import NamedTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from rankscope import _core
 from rankscope.errors import FileError
@@ -16,6 +16,7 @@ from rankscope.monitor.store.tables.schema import blocks, bodies, values_files
 from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
+    Prepared,
     fetch_rows,
     in_project,
     insert_rows,
@@ -39,8 +40,13 @@ is read, and both are removed in small transactions."""
 READ = (RANKINGS, LABELS, FILE)
 PRODUCTION = 0
 """The place of production in `ENVIRONMENTS`."""
+DIGEST = 16
+"""The number of bytes of the checksum of the users of a file."""
 BODIES = 64
 """How many bodies a statement reads."""
+HEAD = 16
+"""So many bytes at the start of a body tell it from others: its checksum is there, which the core
+compares with the rest."""
 
 
 class Block(NamedTuple):
@@ -60,7 +66,7 @@ class Block(NamedTuple):
         contexts: Its rankings by context, as JSON.
         path: Where its file is; empty where its columns are in the table `bodies`.
         size: The number of bytes of its columns, as they are stored.
-        checksum: 16 bytes of BLAKE2b of them.
+        checksum: The first 16 bytes of them, which have a checksum of all; of a file, its BLAKE2b.
     """
 
     block_id: int
@@ -97,6 +103,16 @@ class Block(NamedTuple):
         return since <= self.first and self.last < until
 
 
+# Made once: making these statements takes as long as running them.
+SELECT_BLOCKS = Prepared(select(blocks).where(is_among(blocks.c.block_id, "numbers")))
+SELECT_BODIES = Prepared(select(bodies).where(is_among(bodies.c.block_id, "numbers")))
+DELETES = [
+    Prepared(delete(table).where(is_among(table.c.block_id, "numbers")))
+    for table in (values_files, bodies, blocks)
+]
+MARK = Prepared(
+    update(blocks).where(is_among(blocks.c.block_id, "numbers")).values(kind=bindparam("new_kind"))
+)
 ORDER = (blocks.c.project_id, blocks.c.start, blocks.c.block_id)
 
 
@@ -150,25 +166,33 @@ def has_files(connection: Connection) -> bool:
 
 
 def read_bodies(connection: Connection, some: Iterable[Block]) -> Iterator[tuple[Block, bytes]]:
-    """Read the columns of blocks as they are stored, after comparing their checksums."""
+    """Read the columns of blocks as they are stored, after comparing how they begin."""
     wanted = {block.block_id: block for block in some}
     numbers = list(wanted)
     for at in range(0, len(numbers), BODIES):
         check_deadline()
         part = numbers[at : at + BODIES]
-        asked = select(bodies).where(is_among(bodies.c.block_id, "numbers"))
-        found = dict(fetch_rows(connection.execute(asked, {"numbers": part})))
+        found = dict(SELECT_BODIES.fetch(connection, numbers=part))
         for number in part:
             block, body = wanted[number], found.get(number)
-            if body is None or compute_digest(body) != block.checksum:
+            if body is None or body[:HEAD] != block.checksum:
                 raise damaged("the columns of a block", "missing" if body is None else "damaged")
             yield block, body
+
+
+def write_index(file: Block, users: bytes) -> bytes:
+    """Write the hashes of the users of a file: with a checksum, as they are of no use elsewhere."""
+    return blake2b(file.checksum + users, digest_size=DIGEST).digest() + users
 
 
 def read_index(connection: Connection, file: Block) -> bytes:
     """Read the hashes of the users of a file."""
     wanted = select(bodies.c.body).where(bodies.c.block_id == file.block_id)
-    return bytes(connection.execute(wanted).scalar_one_or_none() or b"")
+    body = bytes(connection.execute(wanted).scalar_one_or_none() or b"")
+    users = body[DIGEST:]
+    if write_index(file, users) != body:
+        raise damaged("the users of a file", "damaged" if body else "missing")
+    return users
 
 
 def open_rankings(connection: Connection, some: Iterable[Block]) -> list[_core.RankingBlock]:
@@ -197,11 +221,6 @@ def damaged(what: str, reason: str) -> FileError:
     )
 
 
-def compute_digest(body: bytes) -> bytes:
-    """Return 16 bytes of BLAKE2b."""
-    return blake2b(body, digest_size=16).digest()
-
-
 def insert_blocks(transaction: Transaction, new: Sequence[tuple[Block, bytes]]) -> None:
     """Insert blocks with their columns; those of a file are the hashes of its users."""
     connection = transaction.connection
@@ -212,28 +231,25 @@ def insert_blocks(transaction: Transaction, new: Sequence[tuple[Block, bytes]]) 
 
 def remove_blocks(transaction: Transaction, old: Sequence[Block]) -> None:
     """Remove blocks."""
-    connection = transaction.connection
-    numbers = {"numbers": [block.block_id for block in old]}
-    for table in (values_files, bodies, blocks):
-        connection.execute(delete(table).where(is_among(table.c.block_id, "numbers")), numbers)
+    if not old:
+        return
+    numbers = [block.block_id for block in old]
+    for delete_rows in DELETES:
+        delete_rows.run(transaction.connection, numbers=numbers)
     transaction.tally.subtract(old)
 
 
 def mark_blocks(transaction: Transaction, some: Sequence[Block], kind: int) -> None:
     """Leave blocks out from now on: they are moved, or erased, and are removed later."""
-    numbers = {"numbers": [block.block_id for block in some]}
-    connection = transaction.connection
-    theirs = delete(values_files).where(is_among(values_files.c.block_id, "numbers"))
-    connection.execute(theirs, numbers)
-    marked = update(blocks).where(is_among(blocks.c.block_id, "numbers")).values(kind=kind)
-    connection.execute(marked, numbers)
+    numbers = [block.block_id for block in some]
+    DELETES[0].run(transaction.connection, numbers=numbers)
+    MARK.run(transaction.connection, numbers=numbers, new_kind=kind)
     transaction.tally.subtract(some)
     transaction.tally.add(block._replace(kind=kind) for block in some)
 
 
 def are_there(connection: Connection, some: Sequence[Block]) -> bool:
     """Return whether blocks are still as they were read."""
-    asked = select(blocks).where(is_among(blocks.c.block_id, "numbers"))
-    numbers = {"numbers": [block.block_id for block in some]}
-    found = {Block(*row) for row in fetch_rows(connection.execute(asked, numbers))}
+    rows = SELECT_BLOCKS.fetch(connection, numbers=[block.block_id for block in some])
+    found = {Block(*row) for row in rows}
     return found == set(some)

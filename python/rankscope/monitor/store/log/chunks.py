@@ -1,4 +1,4 @@
-"""Makes chunks of the columns of blocks: rankings in the one order of a store, with their labels."""
+"""Makes chunks of the columns of blocks: rankings in the order of a store, with their labels."""
 
 from __future__ import annotations
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope.deferred import np
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import find_texts
 from rankscope.monitor.store.log.blocks import FILE, list_blocks
 from rankscope.monitor.store.log.hour_file import HourFile
+from rankscope.monitor.store.log.ids import find_rankings
 from rankscope.monitor.store.log.removal import (
     delete_hot,
     delete_pending,
@@ -28,9 +30,10 @@ from rankscope.monitor.store.tables.projects import find_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from sqlalchemy import Connection
 
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import HistoryPlace
@@ -58,9 +61,15 @@ def _delete_archived(store: Writer, place: HistoryPlace, project: str, time: int
     files = store.query(partial(list_blocks, project=project, until=time, kinds=(FILE,)))
     for block in files:
         if block.last < time:
+            # Values, and files that were replaced: none can be listed once the hour is erased.
+            earlier = place.list_hour(project, block.start)
             erase = partial(erase_file, project=project, block=block)
-            done = done.add(store.transact(erase).result())
+            deleted = store.transact(erase).result()
             finish_removals(store, place, project)
+            if deleted.rankings:
+                for path in earlier:
+                    place.remove(path)
+            done = done.add(deleted)
         elif block.first < time:
             done = done.add(
                 _delete_from(store, place, project, block, lambda one: one.times >= time)
@@ -104,16 +113,7 @@ def _erase_archived(store: Writer, place: HistoryPlace, project: str, chosen: Ch
     """Delete the chosen rankings of hours that have a file."""
 
     def find_kept(chunk: Chunk) -> NDArray[np.bool_]:
-        fits = np.ones(len(chunk.seqs), dtype=np.bool_)
-        if chosen.since is not None:
-            fits &= chunk.times >= chosen.since
-        if chosen.until is not None:
-            fits &= chunk.times < chosen.until
-        if chosen.user_id is not None:
-            fits &= find_texts(chunk.user_ids, [chosen.user_id])
-        if chosen.ranking_ids is not None:
-            fits &= find_texts(chunk.ranking_ids, chosen.ranking_ids)
-        return ~fits
+        return ~_fits(chunk, chosen)
 
     done = Deleted(0, 0)
     listed = store.query(
@@ -121,7 +121,12 @@ def _erase_archived(store: Writer, place: HistoryPlace, project: str, chosen: Ch
     )
     files = [block for block in listed if block.kind == FILE]
     hot = {block.start for block in listed if block.kind != FILE}
+    named = None
+    if chosen.ranking_ids is not None:
+        named = store.query(partial(_find_hours, project=project, ranking_ids=chosen.ranking_ids))
     for block in files:
+        if named is not None and block.start not in named:
+            continue
         if block.start in hot or _may_have(store, place, block, chosen):
             done = done.add(_delete_from(store, place, project, block, find_kept, is_erased=True))
     if files:
@@ -129,17 +134,35 @@ def _erase_archived(store: Writer, place: HistoryPlace, project: str, chosen: Ch
     return done
 
 
-def _may_have(store: Writer, place: HistoryPlace, block: Block, chosen: Chosen) -> bool:
-    """Return whether a file may have some of the chosen rankings."""
+def _fits(chunk: Chunk, chosen: Chosen) -> NDArray[np.bool_]:
+    """Return which rankings of a file are chosen."""
+    fits: NDArray[np.bool_] = np.ones(len(chunk.seqs), dtype=np.bool_)
+    if chosen.since is not None:
+        fits &= chunk.times >= chosen.since
+    if chosen.until is not None:
+        fits &= chunk.times < chosen.until
     if chosen.user_id is not None:
-        asked = partial(may_have_user, block=block, user_id=chosen.user_id)
-        if not store.query(asked):
-            return False
-        if not HourFile(place, block).has_any("user_id", [chosen.user_id]):
-            return False
-    return chosen.ranking_ids is None or HourFile(place, block).has_any(
-        "ranking_id", chosen.ranking_ids
-    )
+        fits &= find_texts(chunk.user_ids, [chosen.user_id])
+    if chosen.ranking_ids is not None:
+        fits &= find_texts(chunk.ranking_ids, chosen.ranking_ids)
+    return fits
+
+
+def _find_hours(connection: Connection, project: str, ranking_ids: Sequence[str]) -> set[int]:
+    """Find the starts of the hours of rankings."""
+    project_id = find_project(connection, project)
+    if project_id is None:
+        return set()
+    found = find_rankings(connection, project_id, ranking_ids).values()
+    return {entry.time - entry.time % HOUR for entry in found}
+
+
+def _may_have(store: Writer, place: HistoryPlace, block: Block, chosen: Chosen) -> bool:
+    """Return whether a file may have rankings of the chosen user."""
+    if chosen.user_id is None:
+        return True
+    asked = partial(may_have_user, block=block, user_id=chosen.user_id)
+    return store.query(asked) and HourFile(place, block).has_any("user_id", [chosen.user_id])
 
 
 def _delete_from(

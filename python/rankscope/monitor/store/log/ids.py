@@ -16,8 +16,9 @@ from sqlalchemy import select
 
 from rankscope import _core
 from rankscope.errors import FileError
+from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.tables.schema import ids
-from rankscope.monitor.store.tables.statements import POSTGRES, fetch_rows, insert_rows, is_among
+from rankscope.monitor.store.tables.statements import POSTGRES, Prepared, insert_rows, is_among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +27,21 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.store.transaction import Transaction
+
     Key: TypeAlias = tuple[int, int]
 
 EVENT, RANKING = 1, 2
 """The roles of an id: that of an event, and that of a ranking, which labels name."""
 ROW = struct.Struct("<5qB")
+LARGEST = 255
+"""The largest role: it is one byte of the checksum."""
+BELOW = 2**64
 SHIFT = 2
 """Above the roles is the place of the environment of a ranking in `ENVIRONMENTS`."""
 
 # Made once: making these statements takes as long as running them.
-SELECT_IDS = select(ids).where(is_among(ids.c.high, "highs"))
+SELECT_IDS = Prepared(select(ids).where(is_among(ids.c.high, "highs")))
 DELETE_ID = "DELETE FROM ids WHERE high = {0} AND low = {0} AND seq = {0}"
 
 
@@ -76,7 +82,15 @@ class Ids:
 
     def __init__(self, connection: Connection, project_id: int, texts: Iterable[str]) -> None:
         each = list(dict.fromkeys(texts))
-        self._keys: dict[str, Key] = dict(zip(each, _core.hash_ids(project_id, each), strict=True))
+        try:
+            self._keys: dict[str, Key] = dict(
+                zip(each, _core.hash_ids(project_id, each), strict=True)
+            )
+        except UnicodeEncodeError as error:
+            # Half a character, in what a program asks for; events are checked before they come.
+            raise RefusedError(
+                "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
+            ) from error
         self._known = _find(connection, list(self._keys.values()))
         self._others: dict[str, Key] = {}
         taken = [text for text, key in self._keys.items() if key in self._known]
@@ -97,7 +111,7 @@ class Ids:
 
 def select_ids(connection: Connection, highs: Sequence[int]) -> list[tuple[Any, ...]]:
     """Select the rows of ids by the higher halves of their keys."""
-    return fetch_rows(connection.execute(SELECT_IDS, {"highs": highs})) if highs else []
+    return SELECT_IDS.fetch(connection, highs=highs) if highs else []
 
 
 def insert_ids(connection: Connection, rows: list[tuple[int, ...]]) -> None:
@@ -112,7 +126,7 @@ def _find(connection: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
         key = high, low
         if key in wanted:
             found[key] = entry = Entry(*rest)
-            if compute_checksum(key, entry) != checksum:
+            if not 0 <= entry.role <= LARGEST or compute_checksum(key, entry) != checksum:
                 raise FileError(
                     "the store is damaged (an id of an event is)",
                     hint="restore a backup of the store",
@@ -135,12 +149,28 @@ def find_rankings(
     return {text: entry for text in texts if (entry := found.find(text, RANKING)) is not None}
 
 
-def remove_ids(connection: Connection, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
-    """Remove the ids of events, given with their numbers."""
+def remove_ids(transaction: Transaction, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
+    """Remove the ids of deleted events, given with their numbers, and keep a digest of them."""
+    if not rows:
+        return
+    connection = transaction.connection
+    transaction.deletes = True
     texts = [text for text, _ in rows]
-    for make_keys in (_core.hash_ids, _core.hash_other_ids):
-        keys = make_keys(project_id, texts)
+    firsts, others = (make(project_id, texts) for make in (_core.hash_ids, _core.hash_other_ids))
+    # A ranking and its event often have one id, which counts once.
+    transaction.deleted.add_hashes(high * BELOW + low for high, low in dict.fromkeys(firsts))
+    for keys in (firsts, others):
         _delete(connection, [(*key, seq) for key, (_, seq) in zip(keys, rows, strict=True)])
+    left = _find(connection, others)
+    if not left:
+        return
+    # A row is under the second hash of its text only beside one under the first.
+    first_of = {other: first for first, other in zip(firsts, others, strict=True)}
+    taken = _find(connection, [first_of[key] for key in left])
+    moved = {key: entry for key, entry in left.items() if first_of[key] not in taken}
+    _delete(connection, [(*key, entry.seq) for key, entry in moved.items()])
+    added = [(first_of[key], entry) for key, entry in moved.items()]
+    insert_rows(connection, ids, [(*key, *one, compute_checksum(key, one)) for key, one in added])
 
 
 def _delete(connection: Connection, rows: list[tuple[int, int, int]]) -> None:

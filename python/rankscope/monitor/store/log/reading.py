@@ -19,6 +19,7 @@ from rankscope.monitor.store.log.blocks import (
     PRODUCTION,
     RANKINGS,
     READ,
+    damaged,
     is_of,
     list_blocks,
     open_labels,
@@ -50,6 +51,7 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
     from sqlalchemy import Connection
@@ -185,18 +187,7 @@ class LogReader:
         wanted = select(pending).where(
             in_project(pending.c.project_id, self._project), pending.c.ranking_id == ranking_id
         )
-        labels = [
-            Label(
-                row.event_id,
-                row.ranking_id,
-                row.doc_id,
-                row.time,
-                tuple(parse_stored(row.labels)),
-                row.value,
-                LABEL_KINDS[row.kind],
-            )
-            for row in self._connection.execute(wanted)
-        ]
+        labels = map(make_waiting, self._connection.execute(wanted))
         return sorted(labels, key=lambda label: (label.time, label.event_id))
 
     def _find(self, ranking_id: str) -> tuple[Chunk, int] | None:
@@ -356,6 +347,21 @@ class LogReader:
         if self._known is None:
             self._known = read_contexts(self._connection, self._project)
         return self._known
+
+
+def make_waiting(row: Any) -> Label:  # noqa: ANN401 - a row of the table
+    """Make an event of a label that waits for its ranking."""
+    if not 0 <= row.kind < len(LABEL_KINDS):
+        raise damaged("the labels that wait", "damaged")
+    return Label(
+        row.event_id,
+        row.ranking_id,
+        row.doc_id,
+        row.time,
+        tuple(parse_stored(row.labels)),
+        row.value,
+        LABEL_KINDS[row.kind],
+    )
 
 
 def _add_labels(chunk: Chunk, ids: Texts, late: _core.LabelBlock) -> Chunk:

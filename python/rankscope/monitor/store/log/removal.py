@@ -106,7 +106,7 @@ def delete_pending(
     rows = fetch_rows(connection.execute(chosen.limit(AT_ONCE)))
     connection.execute(delete(pending).where(pending.c.seq.in_([seq for seq, _ in rows])))
     transaction.pending[project_id] -= len(rows)
-    remove_ids(connection, project_id, [(event_id, seq) for seq, event_id in rows])
+    remove_ids(transaction, project_id, [(event_id, seq) for seq, event_id in rows])
     deleted = Deleted(0, len(rows))
     count_removed(transaction, project_id, {}, deleted)
     return deleted
@@ -237,7 +237,7 @@ def _add(one: Removed, other: Removed) -> Removed:
 def _finish(
     transaction: Transaction, project_id: int, removed: Removed, *, is_erased: bool = False
 ) -> Deleted:
-    remove_ids(transaction.connection, project_id, removed.ids)
+    remove_ids(transaction, project_id, removed.ids)
     count_removed(transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased)
     return removed.deleted
 
@@ -293,24 +293,23 @@ def _find_edges(
     left = wanted & {number for number, count in connection.execute(counted) if count}
     found: dict[int, int] = {}
     hour = None
-    rows = connection.execute(
-        select(blocks)
-        .where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE)))
-        .order_by(order),
-        execution_options={"stream_results": True},
+    asked = (
+        select(blocks).where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE))).order_by(order)
     )
-    for row in rows:
-        block = Block(*row)
-        if hour != block.start:
-            # All blocks of an hour are looked at: any of them can have the first or last ranking.
-            hour, left = block.start, left - found.keys()
-            if not left:
-                break
-        for context, span in block.spans.items():
-            if context in left:
-                edge = span.last if is_last else span.first
-                before = found.get(context, edge)
-                found[context] = max(before, edge) if is_last else min(before, edge)
+    # Closed although not all is read: PostgreSQL keeps a cursor for it.
+    with connection.execute(asked, execution_options={"stream_results": True}) as rows:
+        for row in rows:
+            block = Block(*row)
+            if hour != block.start:
+                # All blocks of an hour are looked at: any can have the first or last ranking.
+                hour, left = block.start, left - found.keys()
+                if not left:
+                    break
+            for context, span in block.spans.items():
+                if context in left:
+                    edge = span.last if is_last else span.first
+                    before = found.get(context, edge)
+                    found[context] = max(before, edge) if is_last else min(before, edge)
     return found
 
 
@@ -336,7 +335,7 @@ def replace_set(
     for block in theirs:
         columns, times = _open(connection, block)
         removed = _add(removed, _cut(transaction, block, columns, times >= FIRST))
-    remove_ids(connection, project_id, removed.ids)
+    remove_ids(transaction, project_id, removed.ids)
     subtract_rankings(transaction, project_id, removed.contexts)
     if removed.deleted.rankings:
         transaction.counts[project_id, REPLACED_RANKINGS] += removed.deleted.rankings

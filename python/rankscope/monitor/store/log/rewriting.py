@@ -28,6 +28,8 @@ from rankscope.monitor.store.log.blocks import (
     list_files,
     mark_blocks,
     remove_blocks,
+    select_blocks,
+    write_index,
     write_spans,
 )
 from rankscope.monitor.store.log.hour_file import HourFile, list_texts
@@ -282,9 +284,12 @@ def put_hour(transaction: Transaction, project: str, start: int, new: Rewritten)
     remove_blocks(transaction, [block for block in new.before if block not in moved])
     mark_blocks(transaction, moved, MOVED)
     if new.file is not None:
-        insert_blocks(transaction, [(new.file, new.users)])
+        # Another process may not have removed yet what it has moved to the file before this one.
+        taken = blocks.c.block_id == new.file.block_id
+        remove_blocks(transaction, select_blocks(transaction.connection, taken))
+        insert_blocks(transaction, [(new.file, write_index(new.file, new.users))])
     project_id = transaction.project(project)
-    remove_ids(transaction.connection, project_id, new.ids)
+    remove_ids(transaction, project_id, new.ids)
     count_removed(transaction, project_id, new.removed, new.deleted, is_erased=new.is_erased)
     if new.is_erased and new.deleted.rankings:
         mark_hours(transaction.connection, project_id, [start])
@@ -324,7 +329,7 @@ def _cut(rows: Iterator[tuple[str, int]]) -> Iterator[list[tuple[str, int]]]:
 
 
 def _remove_some(transaction: Transaction, project: str, rows: list[tuple[str, int]]) -> None:
-    remove_ids(transaction.connection, transaction.project(project), rows)
+    remove_ids(transaction, transaction.project(project), rows)
 
 
 def _remove_marked(transaction: Transaction, some: list[Block]) -> None:

@@ -14,10 +14,11 @@ import json
 from hashlib import blake2b
 from typing import NamedTuple
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, select, text
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.tables.schema import blocks, meta
+from rankscope.monitor.store.tables.statements import Prepared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +29,17 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.log.blocks import Block
 
-NAME = "blocks"
+BLOCKS, DELETED = "blocks", "deleted"
+"""The names of the tallies: of the blocks, and of the ids of deleted events, whose content is not
+kept."""
 BITS = 128
+FIND = Prepared(select(meta.c.value).where(meta.c.name == bindparam("name")))
+SAVE = Prepared(
+    text(
+        "INSERT INTO meta (name, value) VALUES (:name, :value) "
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
+)
 
 
 class Tally(NamedTuple):
@@ -44,9 +54,14 @@ class Tally(NamedTuple):
 
 
 class TallyChange:
-    """What a transaction changes in the tally."""
+    """What a transaction changes in a tally.
 
-    def __init__(self) -> None:
+    Args:
+        name: The name of the tally in `meta`.
+    """
+
+    def __init__(self, name: str = BLOCKS) -> None:
+        self._name = name
         self._count = 0
         self._digest = 0
 
@@ -62,13 +77,17 @@ class TallyChange:
             self._count -= 1
             self._digest -= _hash(block)
 
+    def add_hashes(self, hashes: Iterable[int]) -> None:
+        """Add what is known by its hash alone."""
+        for number in hashes:
+            self._count += 1
+            self._digest += number
+
     def write(self, connection: Connection) -> None:
         """Write the tally as it is from now on."""
         if self._count or self._digest:
-            changed = read_tally(connection).add(self._count, self._digest)
-            connection.execute(delete(meta).where(meta.c.name == NAME))
-            said = f"{changed.blocks} {changed.digest:x}"
-            connection.execute(insert(meta), {"name": NAME, "value": said})
+            changed = read_tally(connection, self._name).add(self._count, self._digest)
+            SAVE.run(connection, name=self._name, value=f"{changed.blocks} {changed.digest:x}")
 
 
 def _hash(row: Iterable[Any]) -> int:
@@ -76,10 +95,10 @@ def _hash(row: Iterable[Any]) -> int:
     return int.from_bytes(blake2b(said.encode(), digest_size=BITS // 8).digest(), "big")
 
 
-def read_tally(connection: Connection) -> Tally:
-    """Return the stored tally."""
-    wanted = select(meta.c.value).where(meta.c.name == NAME)
-    count, digest = (connection.execute(wanted).scalar_one_or_none() or "0 0").split()
+def read_tally(connection: Connection, name: str = BLOCKS) -> Tally:
+    """Return a stored tally."""
+    ((said,),) = FIND.fetch(connection, name=name) or [("0 0",)]
+    count, digest = said.split()
     return Tally(int(count), int(digest, 16))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import func, select
 
 from rankscope.monitor.events.digest import digest
-from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS, Label
+from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log.blocks import (
     FILE,
@@ -15,15 +15,16 @@ from rankscope.monitor.store.log.blocks import (
     damaged,
     open_labels,
     open_rankings,
+    read_index,
     select_blocks,
     write_spans,
 )
 from rankscope.monitor.store.log.chunks import buffer_texts, count_contexts, to_integers
 from rankscope.monitor.store.log.hour_file import HourFile, list_texts
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
+from rankscope.monitor.store.log.reading import make_waiting
 from rankscope.monitor.store.tables.contexts import read_contexts_of
 from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
-from rankscope.monitor.store.tables.statements import parse_stored
 from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
@@ -66,6 +67,7 @@ def _read_block(
     if block.kind == FILE:
         file = HourFile(find_place(connection), block, is_forced=True)
         file.verify()
+        read_index(connection, block)
         for chunk in file.read(event_ids=True):
             labels = chunk.labels
             times, seqs = chunk.times.tolist(), chunk.seqs.tolist()
@@ -144,17 +146,8 @@ def _check_pending(connection: Connection) -> int:
     """Compare the labels that wait with their digests, and return how many they are."""
     rows = connection.execute(select(pending)).all()
     for row in rows:
-        label = Label(
-            row.event_id,
-            row.ranking_id,
-            row.doc_id,
-            row.time,
-            tuple(parse_stored(row.labels)),
-            row.value,
-            LABEL_KINDS[row.kind],
-        )
         found = Ids(connection, row.project_id, [row.event_id]).find(row.event_id, EVENT)
-        content = digest(label)
+        content = digest(make_waiting(row))
         if (
             content != bytes(row.digest)
             or found is None

@@ -13,10 +13,10 @@ from sqlalchemy import bindparam, select
 
 from rankscope import _core
 from rankscope.monitor.store.log.blocks import (
+    HEAD,
     LABELS,
     RANKINGS,
     Block,
-    compute_digest,
     insert_blocks,
     open_labels,
     open_rankings,
@@ -24,7 +24,7 @@ from rankscope.monitor.store.log.blocks import (
     write_spans,
 )
 from rankscope.monitor.store.tables.schema import blocks
-from rankscope.monitor.store.tables.statements import fetch_rows
+from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
@@ -39,16 +39,19 @@ if TYPE_CHECKING:
     """The number of a project, the start of an hour, and the place of an environment."""
 
 SIZES = (16, 1000)
-"""Blocks below the same one of these numbers of events are of one size."""
+"""Blocks are of one size that have fewer events than the same one of these numbers, and not fewer
+than the one before."""
 ALIKE = 16
 """So many blocks of one size are joined."""
 
-SELECT_SMALL = select(blocks).where(
-    blocks.c.project_id == bindparam("project_id"),
-    blocks.c.start == bindparam("start"),
-    blocks.c.kind == bindparam("kind"),
-    blocks.c.environment == bindparam("environment"),
-    blocks.c.rankings + blocks.c.labels < SIZES[-1],
+SELECT_SMALL = Prepared(
+    select(blocks).where(
+        blocks.c.project_id == bindparam("project_id"),
+        blocks.c.start == bindparam("start"),
+        blocks.c.kind == bindparam("kind"),
+        blocks.c.environment == bindparam("environment"),
+        blocks.c.rankings + blocks.c.labels < SIZES[-1],
+    )
 )
 
 
@@ -77,9 +80,11 @@ class LogWriter:
         rankings, self._rankings = self._rankings, defaultdict(list)
         labels, self._labels = self._labels, defaultdict(list)
         for hour, shown in rankings.items():
-            self._write(hour, RANKINGS, _core.RankingBlock.join(shown))
+            self._write(
+                hour, RANKINGS, shown[0] if len(shown) == 1 else _core.RankingBlock.join(shown)
+            )
         for hour, told in labels.items():
-            self._write(hour, LABELS, _core.LabelBlock.join(told))
+            self._write(hour, LABELS, told[0] if len(told) == 1 else _core.LabelBlock.join(told))
 
     def _write(self, hour: Hour, kind: int, columns: Columns) -> None:
         """Write a block, together with small ones of its hour where there are many."""
@@ -97,14 +102,16 @@ class LogWriter:
         if new.events >= SIZES[-1]:
             return []
         hour = {name: getattr(new, name) for name in ("project_id", "start", "kind", "environment")}
-        rows = fetch_rows(self._transaction.connection.execute(SELECT_SMALL, hour))
+        rows = SELECT_SMALL.fetch(self._transaction.connection, **hour)
+        small = [Block(*row) for row in rows]
         found: list[Block] = []
-        size = new.events
+        size, least = new.events, 0
         for limit in SIZES:
-            smaller = [block for row in rows if (block := Block(*row)).events < limit]
-            if size < limit and len(smaller) + 1 >= ALIKE:
-                found = smaller
-                size += sum(block.events for block in smaller)
+            alike = [block for block in small if least <= block.events < limit]
+            if least <= size < limit and len(alike) + 1 >= ALIKE:
+                found += alike
+                size += sum(block.events for block in alike)
+            least = limit
         return found
 
     def _join(self, columns: Columns, alike: Sequence[Block]) -> Columns:
@@ -118,7 +125,7 @@ def write_columns(transaction: Transaction, hour: Hour, kind: int, columns: Colu
     """Write columns as a block."""
     body = columns.encode()
     made = make_block(hour, kind, columns)
-    made = made._replace(size=len(body), checksum=compute_digest(body))
+    made = made._replace(size=len(body), checksum=body[:HEAD])
     insert_blocks(transaction, [(made, body)])
 
 

@@ -214,7 +214,7 @@ class SQLiteStore(SQLiteReader, Store):
     ) -> None:
         file = locate_store(path)
         self._cache = NumberCache()
-        self._is_open = False
+        self._is_open = self._is_whole = self._has_deleted = False
         if not file.parent.is_dir():
             raise _no_store(file, "the folder of the store does not exist")
         refuse_network(file)
@@ -233,10 +233,12 @@ class SQLiteStore(SQLiteReader, Store):
                 if beside(file, ending).exists():
                     make_private(beside(file, ending))
             lock = stack.enter_context(closing(InodeLock(file)))
-            found = inspect_store(file, busy_seconds)
+            is_as_closed = not has_log and not is_empty and self._high_water.is_as_closed(file)
+            found = inspect_store(file, busy_seconds, is_as_closed=is_as_closed)
             if not accept_loss:
                 check_mark(found, mark, file, has_log=has_log)
             engine = connect_sqlite(file, writes=True, busy_seconds=busy_seconds)
+            stack.callback(self._finish)  # after the connection, whose end empties the log
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._prepare(found, mark, accepts=accept_loss)
             self._high_water.start(self._mark)
@@ -252,7 +254,7 @@ class SQLiteStore(SQLiteReader, Store):
             )
             self._committer = GroupCommitter(
                 self._commit,
-                self._checkpointer.advance,
+                self._tidy,
                 seconds=group_seconds,
                 events=group_events,
                 queue=queue_events,
@@ -305,7 +307,20 @@ class SQLiteStore(SQLiteReader, Store):
         if self._is_open:
             self._is_open = False
             self._committer.close()
+            self._is_whole = self.failure is None
             self._resources.close()
+
+    def _finish(self) -> None:
+        """Note how the store is closed, unless it failed, or a log is left for the next opening."""
+        if self._is_whole and not size_of(beside(self.path, "-wal")):
+            self._high_water.finish(self._mark, self.path)
+
+    def _tidy(self) -> None:
+        """Keep the log short, and without what was deleted."""
+        if self._has_deleted:
+            self._has_deleted = not self._checkpointer.clear()
+        else:
+            self._checkpointer.advance()
 
     def _commit(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
         """Do the work of a group in one transaction, which is on the disk when this returns."""
@@ -330,6 +345,7 @@ class SQLiteStore(SQLiteReader, Store):
                 ) from error
         self._mark = mark
         self._cache.update(transaction.new_numbers)
+        self._has_deleted |= transaction.deletes
         if used is not None:
             # Secrets that cannot be removed now are removed when the store is opened next.
             with suppress(FileError):

@@ -15,7 +15,7 @@ from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
 from rankscope.monitor.store.tables.schema import contexts
-from rankscope.monitor.store.tables.statements import fetch_rows, in_project
+from rankscope.monitor.store.tables.statements import Prepared, fetch_rows, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _write_addition() -> Update:
 
 
 # Made once: making it takes as long as running it.
-ADD_RANKINGS = _write_addition()
+ADD_RANKINGS = Prepared(_write_addition())
 
 
 def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> None:
@@ -74,7 +74,7 @@ def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> No
         for context, new in added.items()
     ]
     if rows:
-        connection.execute(ADD_RANKINGS, rows)
+        ADD_RANKINGS.run_each(connection, rows)
 
 
 def list_versions(connection: Connection, project: str) -> list[Version]:
