@@ -22,8 +22,7 @@ impl Writer {
 
     fn words(&mut self, words: impl ExactSizeIterator<Item = [u8; 8]>) {
         self.size(words.len());
-        self.0.reserve(8 * words.len());
-        words.for_each(|word| self.0.extend_from_slice(&word));
+        self.0.extend_from_slice(words.collect::<Vec<_>>().as_flattened());
     }
 
     fn integers(&mut self, integers: &[i64]) {

@@ -270,7 +270,6 @@ mod tests {
     use super::super::body::mend;
     use super::super::cases::{bits, floats, integers};
     use super::*;
-    use crate::memory::vec;
     use proptest::prelude::*;
 
     type Item = (String, i64, f64, f64);

@@ -67,8 +67,7 @@ impl Entry {
 /// The 8 bytes of a digest that are stored.
 #[must_use]
 pub fn shorten(digest: &Digest) -> i64 {
-    let [a, b, c, d, e, f, g, h, ..] = *digest;
-    i64::from_le_bytes([a, b, c, d, e, f, g, h])
+    digest.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
 /// Rows by their keys.
@@ -460,18 +459,16 @@ mod tests {
             let label = Label { event_id, ranking_id, doc_id, time, kind: 2, names, value };
             push_label(batch, &label);
         } else {
-            let [query_key, user_id, model, version] = [&b""[..]; 4];
-            let attributes = &[][..];
             let head = Head {
                 event_id,
                 ranking_id,
                 time,
-                query_key,
-                user_id,
-                model,
-                version,
+                query_key: b"",
+                user_id: b"",
+                model: b"",
+                version: b"",
                 environment,
-                attributes,
+                attributes: &[],
             };
             push_ranking(batch, &head, &List::default());
         }
@@ -503,10 +500,12 @@ mod tests {
             let mut next = 1;
             for drawn in &batches {
                 let mut batch = Batch::default();
-                drawn.iter().for_each(|one| push(one, &mut batch));
+                for one in drawn {
+                    push(one, &mut batch);
+                }
                 let keys = Keys::of(&batch, PROJECT);
                 let first = keys.highs();
-                let more = keys.more_highs(&batch, &know(&rows, &[first.clone()]));
+                let more = keys.more_highs(&batch, &know(&rows, std::slice::from_ref(&first)));
                 let settled = Settled::of(&batch, &keys, know(&rows, &[first, more]), next);
 
                 let (mut shown, mut told): (std::vec::Vec<Shown>, std::vec::Vec<(i64, &str)>) = (std::vec![], std::vec![]);
@@ -515,20 +514,19 @@ mod tests {
                     let before = find(&events, own).or_else(|| {
                         if *is_label { None } else { find(&rankings, ranking) }
                     });
-                    let expected = match before {
-                        Some((seq, known)) => (if known == content { DUPLICATE } else { CONFLICT }, seq),
-                        None => {
-                            let kept = (next, content);
-                            events.push((own.clone(), kept.clone()));
-                            if *is_label {
-                                told.push((next, ranking));
-                            } else {
-                                rankings.push((ranking.clone(), kept));
-                                shown.push((next, *time, u8::try_from(*environment).unwrap()));
-                            }
-                            next += 1;
-                            (ACCEPTED, next - 1)
+                    let expected = if let Some((seq, known)) = before {
+                        (if known == content { DUPLICATE } else { CONFLICT }, seq)
+                    } else {
+                        let kept = (next, content);
+                        events.push((own.clone(), kept.clone()));
+                        if *is_label {
+                            told.push((next, ranking));
+                        } else {
+                            rankings.push((ranking.clone(), kept));
+                            shown.push((next, *time, u8::try_from(*environment).unwrap()));
                         }
+                        next += 1;
+                        (ACCEPTED, next - 1)
                     };
                     prop_assert_eq!((settled.statuses[at], settled.seqs[at]), expected);
                 }

@@ -143,7 +143,7 @@ impl Decoded {
             };
             push_label(&mut self.batch, &label);
         }
-        self.end_object(1 + own.len(), remarks);
+        self.end_object(1 + own.len(), &remarks);
         Some(())
     }
 
@@ -153,12 +153,12 @@ impl Decoded {
             remarks.notes |= notes::MADE_ID;
         }
         push_label(&mut self.batch, label);
-        self.end_object(1, remarks);
+        self.end_object(1, &remarks);
     }
 
-    fn end_object(&mut self, events: usize, remarks: Remarks) {
+    fn end_object(&mut self, events: usize, remarks: &Remarks) {
         self.batch.end_object(events);
-        let at = intern(&mut self.remarks, |known| known.0 == remarks, || (remarks.clone(), 0));
+        let at = intern(&mut self.remarks, |known| known.0 == *remarks, || (remarks.clone(), 0));
         self.remarks[at].1 += 1;
     }
 }
@@ -218,21 +218,20 @@ pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
     text.extend_from_slice(&number_bytes(value));
     let digest = digest::of([&text[..]]);
     let made;
-    let event_id = match label.event_id {
-        Some(event_id) => event_id,
-        None => {
-            let (mut when, mut grade) = (Vec::default(), Vec::default());
-            write_integer(time, &mut when);
-            if value.is_nan() {
-                grade.extend_from_slice(b"None");
-            } else {
-                digest::write_number(value, &mut grade);
-            }
-            let before = [&b"label"[..], ranking_id, doc_id, &when, word];
-            let parts = before.into_iter().chain(label.names.iter().map(|name| &**name));
-            made = digest::make_id(parts.chain([&b"="[..], &grade]));
-            &made
+    let event_id = if let Some(event_id) = label.event_id {
+        event_id
+    } else {
+        let (mut when, mut grade) = (Vec::default(), Vec::default());
+        write_integer(time, &mut when);
+        if value.is_nan() {
+            grade.extend_from_slice(b"None");
+        } else {
+            digest::write_number(value, &mut grade);
         }
+        let before = [&b"label"[..], ranking_id, doc_id, &when, word];
+        let parts = before.into_iter().chain(label.names.iter().map(|name| &**name));
+        made = digest::make_id(parts.chain([&b"="[..], &grade]));
+        &made
     };
     let row = labels::Row {
         seq: 0,

@@ -42,7 +42,7 @@ pub struct BatchIds {
 pub struct Settled {
     batch: Arc<Batch>,
     keys: Arc<Keys>,
-    settled: settle::Settled,
+    answer: settle::Settled,
 }
 
 type Pairs = Vec<(PyBackedStr, PyBackedStr)>;
@@ -246,8 +246,8 @@ impl BatchIds {
     fn settle(&self, py: Python<'_>, known: Vec<Row>, first: i64) -> PyResult<Settled> {
         guard(|| {
             let known = known_of(&known)?;
-            let settled = py.detach(|| settle::Settled::of(&self.batch, &self.keys, known, first));
-            Ok(Settled { batch: Arc::clone(&self.batch), keys: Arc::clone(&self.keys), settled })
+            let answer = py.detach(|| settle::Settled::of(&self.batch, &self.keys, known, first));
+            Ok(Settled { batch: Arc::clone(&self.batch), keys: Arc::clone(&self.keys), answer })
         })
     }
 }
@@ -256,17 +256,17 @@ impl BatchIds {
 impl Settled {
     /// What became of each event: 0 is accepted, 1 a duplicate, and 2 a conflict.
     fn statuses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        bytes_of(py, &self.settled.statuses)
+        bytes_of(py, &self.answer.statuses)
     }
 
     /// The number under which each is stored; with a conflict, that of what was there.
     fn seqs(&self) -> Column {
-        Column(Data::Places(self.settled.seqs.clone()))
+        Column(Data::Places(self.answer.seqs.clone()))
     }
 
     /// The rows of ids that are new, by their keys, with their checksums.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let rows = self.settled.ids.iter().map(|&((high, low), entry)| {
+        let rows = self.answer.ids.iter().map(|&((high, low), entry)| {
             let Entry { seq, digest, time, role } = entry;
             (high, low, seq, digest, time, role, entry.checksum((high, low))).into_pyobject(py)
         });
@@ -276,7 +276,7 @@ impl Settled {
     /// The contexts of the batch, those of no new ranking as none.
     fn contexts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         guard(|| {
-            let uses = self.settled.uses(&self.batch);
+            let uses = self.answer.uses(&self.batch);
             let contexts = self.batch.contexts.iter().zip(uses);
             let contexts = contexts
                 .map(|(context, is_used)| is_used.then(|| context_of(py, context)).transpose());
@@ -286,7 +286,7 @@ impl Settled {
 
     /// The ids of the new rankings.
     fn ranking_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.settled.ranking_ids(&self.batch).map(|id| text(py, id));
+        let ids = self.answer.ranking_ids(&self.batch).map(|id| text(py, id));
         PyList::new(py, ids.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -296,7 +296,7 @@ impl Settled {
             if contexts.len() != self.batch.contexts.len() {
                 return Err(PyValueError::new_err("expected a number for each context"));
             }
-            let groups = py.detach(|| self.settled.rankings(&self.batch, &contexts));
+            let groups = py.detach(|| self.answer.rankings(&self.batch, &contexts));
             let blocks = groups.into_iter().map(|group| {
                 let block = Bound::new(py, RankingBlock(Arc::new(group.columns)))?;
                 (group.start, group.environment, block).into_pyobject(py)
@@ -328,8 +328,7 @@ impl Settled {
                 });
             }
             let digests: Vec<Digest> = waited.iter().map(|row| row.8).collect();
-            let told =
-                py.detach(|| self.settled.labels(&self.batch, &self.keys, &theirs, &digests));
+            let told = py.detach(|| self.answer.labels(&self.batch, &self.keys, &theirs, &digests));
             let blocks = told.groups.into_iter().map(|group| {
                 let block = Bound::new(py, LabelBlock(Arc::new(group.columns)))?;
                 (group.start, group.environment, block).into_pyobject(py)

@@ -112,7 +112,7 @@ pub fn split_json(
 }
 
 /// What was decoded, and what is to be said about it.
-pub(super) fn give<'py>(py: Python<'py>, decoded: Decoded) -> PyResult<Found<'py>> {
+pub(super) fn give(py: Python<'_>, decoded: Decoded) -> PyResult<Found<'_>> {
     let said = PyList::empty(py);
     for (remarks, count) in &decoded.remarks {
         let names = remarks.unknown.iter().map(|name| PyString::from_bytes(py, name));
