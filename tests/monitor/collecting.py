@@ -10,10 +10,6 @@ from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.outcome import STATUSES
 from rankscope.monitor.events.rejection import Decoded
 from rankscope.monitor.intake.ingestion import Ingestion
-<<<<<<< HEAD
-from rankscope.monitor.store.log.events import prepare
-=======
->>>>>>> w-batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,12 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
-from rankscope._core import LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels
-from rankscope.monitor.events.event import Items
-from rankscope.monitor.store.log.events import PreparedLabel, PreparedRanking
-from rankscope.monitor.store.tables.documents import pack
-=======
 from rankscope._core import (
     LabelBlock,
     RankingBlock,
@@ -27,7 +21,6 @@ from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.store.log.ids import RANKING, Entry, compute_checksum
 from rankscope.records import replace
->>>>>>> w-batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
