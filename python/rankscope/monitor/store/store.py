@@ -481,7 +481,9 @@ class Store(StoreReader):
             FileError: Not everything was deleted, or the project reads a data lake.
         """
         self._refuse_lake(project)
-        return delete_before(self, self.history, project, time)
+        done = delete_before(self, self.history, project, time)
+        self._forget()
+        return done
 
     def set_history(self, location: str) -> None:
         """Set where history files are kept, once and for all.
@@ -513,7 +515,12 @@ class Store(StoreReader):
             FileError: Not all of them were deleted, or the project reads a data lake.
         """
         self._refuse_lake(project)
-        return erase_rankings(self, self.history, project, chosen)
+        done = erase_rankings(self, self.history, project, chosen)
+        self._forget()
+        return done
+
+    def _forget(self) -> None:
+        """Wait until the backend has removed what is deleted from its own files, too."""
 
     @property
     def keys_version(self) -> int:

@@ -110,14 +110,14 @@ def archive_hours(store: Writer, place: HistoryPlace, project: str, before: int)
     or labels of it have come since.
     """
     clean_place(store, place)
-    finish_removals(store, place, project)
+    finish_removals(store, place, project, deletes=False)
     done = Archived(0, 0, 0, 0)
     for start in store.query(partial(_list_to_archive, project=project, before=before)):
         for _ in range(TRIES):
             # An hour that keeps changing is left for the next time.
             new = rewrite_hour(store, place, project, start)
             if new is not None:
-                finish_removals(store, place, project)
+                finish_removals(store, place, project, deletes=False)
                 hot = [block for block in new.before if block.kind != FILE]
                 done = Archived(
                     done.hours + 1,
@@ -296,8 +296,17 @@ def put_hour(transaction: Transaction, project: str, start: int, new: Rewritten)
     return True
 
 
-def finish_removals(store: Writer, place: HistoryPlace | None, project: str) -> None:
-    """Remove what is moved or erased, in small transactions."""
+def finish_removals(
+    store: Writer, place: HistoryPlace | None, project: str, *, deletes: bool = True
+) -> None:
+    """Remove what is moved or erased, in small transactions.
+
+    Args:
+        store: The store.
+        place: The place of its files.
+        project: The name of the project.
+        deletes: Whether nothing of it may stay in other files of the store.
+    """
     marked = store.query(partial(list_blocks, project=project, kinds=(MOVED, ERASED)))
     for block in marked:
         if block.kind == ERASED and place is not None:
@@ -305,7 +314,7 @@ def finish_removals(store: Writer, place: HistoryPlace | None, project: str) -> 
                 store.transact(partial(_remove_some, project=project, rows=rows)).result()
     for at in range(0, len(marked), BLOCKS):
         some = marked[at : at + BLOCKS]
-        store.transact(partial(_remove_marked, some=some)).result()
+        store.transact(partial(_remove_marked, some=some, deletes=deletes)).result()
         for block in some:
             if block.path and place is not None:
                 place.remove(block.path)
@@ -332,8 +341,9 @@ def _remove_some(transaction: Transaction, project: str, rows: list[tuple[str, i
     remove_ids(transaction, transaction.project(project), rows)
 
 
-def _remove_marked(transaction: Transaction, some: list[Block]) -> None:
+def _remove_marked(transaction: Transaction, some: list[Block], *, deletes: bool) -> None:
     """Remove blocks, unless another process has."""
+    transaction.deletes |= deletes
     numbers = [block.block_id for block in some]
     wanted = select(blocks).where(
         blocks.c.block_id.in_(numbers), blocks.c.kind.in_((MOVED, ERASED))

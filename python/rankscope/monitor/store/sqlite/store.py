@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
+TRIES = 3
 WRITE_NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
 
 
@@ -314,6 +315,14 @@ class SQLiteStore(SQLiteReader, Store):
         """Note how the store is closed, unless it failed, or a log is left for the next opening."""
         if self._is_whole and not size_of(beside(self.path, "-wal")):
             self._high_water.finish(self._mark, self.path)
+
+    def _forget(self) -> None:
+        """Wait until the log has nothing of what was deleted; a reader may keep it for longer."""
+        for _ in range(TRIES):
+            # What follows a transaction is done before the next one begins.
+            self.probe().result()
+            if not self._has_deleted:
+                return
 
     def _tidy(self) -> None:
         """Keep the log short, and without what was deleted."""
