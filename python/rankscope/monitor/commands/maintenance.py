@@ -136,7 +136,8 @@ def add_delete(parser: Parser) -> None:
     """Add the arguments of `delete`."""
     parser.description = (
         "Delete rankings with all their labels: those that have everything that is given. The next "
-        "evaluation computes the values of their hours without them."
+        "evaluation computes the values of their hours without them. Backups and exports that were "
+        "made before still have them."
     )
     add_store_arguments(parser)
     parser.add_argument("--user", type=read_word, metavar="ID", help="delete rankings of this user")
