@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use rankscope::log::batch::Batch;
+use rankscope::log::list::Limits;
 use rankscope::logged::events::Span;
 use rankscope::logged::json;
-use rankscope::logged::list::Limits;
 use rankscope::logged::names::Names;
 use rankscope::logged::objects::Decoder;
 use rankscope::memory::Vec;

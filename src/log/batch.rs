@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use super::digest::Digest;
 use super::labels::{self, Labels};
+use super::list::List;
 use super::rankings::{self, Rankings};
 use super::texts::{count, join};
-use crate::logged::digest::Digest;
-use crate::logged::list::List;
 use crate::memory::Vec;
 
 /// So many contexts are searched for one that is already there.
@@ -195,7 +195,7 @@ impl Batch {
 }
 
 /// An offset or a code, as a place.
-pub(super) fn at(code: i64) -> usize {
+pub(crate) fn at(code: i64) -> usize {
     usize::try_from(code).unwrap_or(usize::MAX)
 }
 

@@ -110,7 +110,7 @@ impl Labels {
         }
     }
 
-    pub(super) fn key(&self, row: usize) -> (i64, &[u8], i64, &[u8]) {
+    pub(crate) fn key(&self, row: usize) -> (i64, &[u8], i64, &[u8]) {
         (self.shown[row], self.ranking_ids.get(row), self.times[row], self.event_ids.get(row))
     }
 

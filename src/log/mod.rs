@@ -5,9 +5,10 @@ pub mod body;
 #[cfg(test)]
 mod cases;
 pub mod copies;
+pub mod digest;
 pub mod join;
 pub mod keys;
 pub mod labels;
+pub mod list;
 pub mod rankings;
-pub mod settle;
 pub mod texts;

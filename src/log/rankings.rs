@@ -1,8 +1,8 @@
 //! Columns of rankings.
 
 use super::body::{Fault, RANKINGS, Reader, Writer};
+use super::list::List;
 use super::texts::{Texts, count, join, place, take};
-use crate::logged::list::List;
 use crate::memory::{Vec, vec};
 
 /// Rankings as columns.
@@ -178,7 +178,7 @@ impl Rankings {
         }
     }
 
-    fn key(&self, row: usize) -> (i64, &[u8]) {
+    pub(crate) fn key(&self, row: usize) -> (i64, &[u8]) {
         (self.times[row], self.ranking_ids.get(row))
     }
 

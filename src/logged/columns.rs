@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use super::events::{Decoded, Head, Remarks, Span, find_environment};
 use super::json::Text;
-use super::list::{Limits, List, is_text, notes};
 use super::times;
+use crate::log::list::{Limits, List, is_text, notes};
 
 /// A column of texts, some of which may be missing.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use crate::log::{labels, rankings};
 use crate::memory::{Vec, copy};
 use std::ops::Range;
 
-use super::digest::{self, Digest, write_integer, write_text};
 use super::json::Text;
-use super::list::{Limits, List, notes, number_bytes};
+use crate::log::digest::{self, Digest, write_integer, write_text};
+use crate::log::list::{Limits, List, notes, number_bytes};
 
 /// Where rankings are made, the usual place first.
 pub const ENVIRONMENTS: [&str; 3] = ["production", "validation", "training"];

@@ -7,7 +7,7 @@ use crate::memory::Vec;
 use super::columns::{Texts, Times, note_unknown};
 use super::events::{Decoded, Label, Remarks, Span, find_kind, is_retraction};
 use super::json::Text;
-use super::list::Limits;
+use crate::log::list::Limits;
 
 /// What happened: a label a row, or a list of them.
 #[derive(Clone, Copy, Debug)]

@@ -6,15 +6,15 @@
 
 use crate::memory::Vec;
 
-use super::digest::write_number;
 use super::events::{
     Decoded, Head, Label, Remarks, Span, find_environment, find_kind, integer_id, is_retraction,
 };
 use super::json::{Cursor, Text, Value};
-use super::list::{Limits, is_text, notes};
 use super::names::{Names, ROLES, Role};
 use super::shown::{Shown, read_labels, read_number};
 use super::times;
+use crate::log::digest::write_number;
+use crate::log::list::{Limits, is_text, notes};
 
 /// Reads objects of JSON.
 #[derive(Debug)]

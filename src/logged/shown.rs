@@ -4,8 +4,8 @@ use crate::memory::Vec;
 
 use super::events::{Own, integer_id};
 use super::json::{Cursor, Text, Value};
-use super::list::{Limits, List};
 use super::names::{Names, Role};
+use crate::log::list::{Limits, List};
 
 /// So many names the objects of a plain list have together.
 const MOST_NAMES: usize = 64;

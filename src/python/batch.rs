@@ -11,14 +11,14 @@ use super::column::{Column, Data};
 use super::log::{LabelBlock, RankingBlock};
 use super::vectors::bytes_of;
 use crate::log::batch::{Batch, Context, Event};
+use crate::log::digest::Digest;
 use crate::log::labels::{self, Labels};
-use crate::log::settle::{self, Entry, Keys, Known};
-use crate::logged::digest::Digest;
+use crate::log::list::List;
 use crate::logged::events::{
     ENVIRONMENTS, Head, Label, find_environment, find_kind, push_label, push_ranking,
 };
 use crate::logged::json::Text;
-use crate::logged::list::List;
+use crate::logged::settle::{self, Entry, Keys, Known};
 use crate::memory::{Vec, guard};
 
 /// Events of some objects.

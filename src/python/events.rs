@@ -8,9 +8,9 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use super::batch::EventBatch;
+use crate::log::list::{Limits, notes};
 use crate::logged::events::{Decoded, Span};
 use crate::logged::json;
-use crate::logged::list::{Limits, notes};
 use crate::logged::names::Names;
 use crate::logged::objects::Decoder;
 use crate::memory::{Vec, copy, guard};

@@ -28,8 +28,8 @@ FOLDERS = (
     "explain",
     "agreement",
     "fuse",
-    "logged",
     "log",
+    "logged",
     "python",
 )
 

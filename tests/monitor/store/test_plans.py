@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Chosen
+from rankscope.monitor.store.sqlite.connection import driver_of
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables.outbox import list_due
 from rankscope.testing.store.samples import make_label, make_ranking
@@ -16,6 +16,7 @@ from sqlalchemy import event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -51,27 +52,23 @@ def asked(tmp_path: Path) -> Iterator[Callable[[str], list[str]]]:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(number) for number in range(50)])
         store.append("music", [make_label(number, number) for number in range(50)])
-        statements: list[tuple[str, Any]] = []
+        statements: list[str] = []
 
-        def note(*given: Any) -> None:  # noqa: ANN401 - as the event has it
-            statements.append((given[2], given[3]))
+        def trace(raw: sqlite3.Connection, _record: object) -> None:
+            raw.set_trace_callback(statements.append)
 
-        engines = [store.engine, store._connection.engine]
-        for engine in engines:
-            event.listen(engine, "before_cursor_execute", note)
+        event.listen(store.engine, "connect", trace)
+        driver_of(store._connection).set_trace_callback(statements.append)
 
         def plans(name: str) -> list[str]:
             statements.clear()
             ASKED[name](store)
-            for engine in engines:
-                event.remove(engine, "before_cursor_execute", note)
+            event.remove(store.engine, "connect", trace)
             found = []
             with store.engine.connect() as connection:
-                driver: Any = connection.connection.driver_connection
-                for text, parameters in statements:
+                for text in [*statements]:
                     if text.startswith(("SELECT", "DELETE", "UPDATE")):
-                        one = parameters[0] if isinstance(parameters, list) else parameters
-                        rows = driver.execute(f"EXPLAIN QUERY PLAN {text}", one).fetchall()
+                        rows = driver_of(connection).execute(f"EXPLAIN QUERY PLAN {text}")
                         found.append(f"{text}\n" + "\n".join(row[3] for row in rows))
             return found
 

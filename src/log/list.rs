@@ -133,7 +133,7 @@ impl List {
     /// they are not certainly a list that can be stored.
     ///
     /// ```
-    /// use rankscope::logged::list::{Limits, List, notes};
+    /// use rankscope::log::list::{Limits, List, notes};
     /// let limits = Limits {
     ///     items: 9, id_bytes: 9, attributes: 9, name_bytes: 9, value_bytes: 9, labels: 9, rank: 9, depth: 9,
     /// };

@@ -8,12 +8,12 @@ use std::cmp::Ordering;
 
 use flate2::Crc;
 
-use super::batch::{Batch, Event};
-use super::keys::{key, other_key};
-use super::labels::Labels;
-use super::rankings::Rankings;
 use crate::ids::interner::IdHasher;
-use crate::logged::digest::Digest;
+use crate::log::batch::{Batch, Event};
+use crate::log::digest::Digest;
+use crate::log::keys::{key, other_key};
+use crate::log::labels::Labels;
+use crate::log::rankings::Rankings;
 use crate::memory::{Vec, fill};
 
 /// The role of the id of an event.
@@ -393,7 +393,7 @@ impl Settled {
 
 /// The context of a ranking, by its place.
 fn code(batch: &Batch, row: usize) -> usize {
-    super::batch::at(batch.rankings.contexts[row])
+    crate::log::batch::at(batch.rankings.contexts[row])
 }
 
 #[allow(clippy::cast_possible_truncation)] // there are three
@@ -429,8 +429,8 @@ fn groups<R: Copy + Ord, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::list::List;
     use crate::logged::events::{Head, Label, push_label, push_ranking};
-    use crate::logged::list::List;
     use proptest::prelude::*;
 
     const PROJECT: i64 = 7;

@@ -38,7 +38,7 @@ pub fn make_id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
 /// Writes UTF-8 as a text of JSON in ASCII.
 ///
 /// ```
-/// use rankscope::logged::digest::write_text;
+/// use rankscope::log::digest::write_text;
 /// let mut text = Default::default();
 /// write_text("é\n\"😀".as_bytes(), &mut text);
 /// assert_eq!(&text[..], br#""\u00e9\n\"\ud83d\ude00""#);
@@ -80,7 +80,7 @@ pub fn write_integer(integer: i64, text: &mut Vec<u8>) {
 /// Writes a finite number as Python does: the fewest digits that tell it from others.
 ///
 /// ```
-/// use rankscope::logged::digest::write_number;
+/// use rankscope::log::digest::write_number;
 /// let numbers = [1.0, -0.5, 1e16, 1.5e-5, 123_456.789, 1e-4, -0.0];
 /// let mut text = Default::default();
 /// for number in numbers {
