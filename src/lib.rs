@@ -4,8 +4,9 @@
 //! [`text`] and [`table`] read rows, [`parquet`] checks files of columns, [`ids`] numbers their identifiers, [`qrels`] holds the judgments,
 //! [`items`] what is known of items besides, [`kernels`] turn one query into one value, [`rank`] sorts runs into rank order, [`resample`] computes
 //! confidence intervals, [`evaluate`] computes all values, [`explain`] says what they consist of,
-//! [`agreement`] compares rankings with each other, [`fuse`] makes one run of several, and [`logged`]
-//! unpacks rankings that were logged in production. The test `test_rust_layers.py` checks the order.
+//! [`agreement`] compares rankings with each other, [`fuse`] makes one run of several, [`log`]
+//! keeps rankings that were logged in production in blocks, and [`logged`] reads and grades them. The
+//! test `test_rust_layers.py` checks the order.
 //!
 //! The files beside this one come before all folders: [`error`], [`memory`], [`notes`], [`watch`],
 //! [`threads`], [`policy`] and [`saved`]. Only the optional module `python` knows Python.
@@ -24,6 +25,7 @@ pub mod fuse;
 pub mod ids;
 pub mod items;
 pub mod kernels;
+pub mod log;
 pub mod logged;
 pub mod memory;
 pub mod notes;

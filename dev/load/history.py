@@ -23,11 +23,17 @@ import numpy as np
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.files import ArchivedHour
-from rankscope.monitor.store.history.layout import write_hour
+from rankscope.monitor.store.log.blocks import (
+    FILE,
+    PRODUCTION,
+    Block,
+    insert_blocks,
+    write_index,
+    write_spans,
+)
+from rankscope.monitor.store.log.layout import write_hour
+from rankscope.monitor.store.log.reading import CHUNK
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.tables.chunks import CHUNK
 from rankscope.records import replace
 
 from dev.load.columns import CONTEXTS, DIFFERENT, MemorySource, make_chunk
@@ -40,8 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.store.records import Chunk, Texts
-    from rankscope.monitor.store.tables.transaction import Transaction
-    from rankscope.monitor.store.tables.versions import RankingSpan
+    from rankscope.monitor.store.transaction import Transaction
 
 RANKINGS = 1_000_000
 DAILY = 1_000_000
@@ -75,18 +80,22 @@ def fill(folder: Path, rankings: int, daily: int = DAILY) -> int:
                 written = write_hour(part, chunks, contexts)
                 place = files.publish(part)
             seq = chunks.seq
-            hour = ArchivedHour(
+            spans = written.contexts.values()
+            block = Block(
+                written.first_seq,
                 0,
                 start,
-                place.path,
+                FILE,
+                PRODUCTION,
+                written.last_seq,
+                min(span.first for span in spans),
+                max(span.last for span in spans),
                 written.rankings,
                 written.labels,
-                written.first_seq,
-                written.last_seq,
-                place.size,
-                place.checksum,
+                write_spans(written.contexts),
+                *place,
             )
-            store.transact(partial(_list, hour=hour, spans=written.contexts, seq=seq)).result()
+            store.transact(partial(_list, block=block, seq=seq)).result()
             size += place.size
     return size
 
@@ -137,11 +146,10 @@ def _number_contexts(transaction: Transaction) -> dict[int, int]:
     return numbers
 
 
-def _list(
-    transaction: Transaction, *, hour: ArchivedHour, spans: dict[int, RankingSpan], seq: int
-) -> None:
-    manifest.write_hour(transaction.connection, transaction.project(PROJECT), hour, spans)
-    for number, span in spans.items():
+def _list(transaction: Transaction, *, block: Block, seq: int) -> None:
+    listed = block._replace(project_id=transaction.project(PROJECT))
+    insert_blocks(transaction, [(listed, write_index(listed, b""))])
+    for number, span in block.spans.items():
         transaction.add_rankings(number, span)
     transaction.seq = seq
 

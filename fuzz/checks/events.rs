@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use rankscope::log::batch::Batch;
+use rankscope::log::list::Limits;
 use rankscope::logged::events::Span;
 use rankscope::logged::json;
-use rankscope::logged::list::Limits;
 use rankscope::logged::names::Names;
 use rankscope::logged::objects::Decoder;
 use rankscope::memory::Vec;
@@ -59,12 +60,18 @@ pub fn check(data: &[u8]) {
     let whole = [data];
     let parts = json::split(data).unwrap_or_default();
     for texts in [&whole[..], &parts[..]] {
-        for batch in [DECODER.read_rankings(texts, span), DECODER.read_labels(texts, span)] {
-            assert_eq!(batch.objects.len(), texts.len());
-            for object in batch.objects.iter().flatten() {
-                assert!(object.remarks < batch.remarks.len());
-                assert!(object.ranking.iter().all(|one| one.context < batch.contexts.len()));
-            }
+        for decoded in [DECODER.read_rankings(texts, span), DECODER.read_labels(texts, span)] {
+            let batch = &decoded.batch;
+            assert_eq!(batch.counts.len() + decoded.left.len(), texts.len());
+            let said: usize = decoded.remarks.iter().map(|(_, objects)| objects).sum();
+            assert_eq!(said, batch.counts.len());
+            let events: i64 = batch.counts.iter().sum();
+            assert_eq!(usize::try_from(events), Ok(batch.len()));
+            let known =
+                |&code: &i64| usize::try_from(code).is_ok_and(|at| at < batch.contexts.len());
+            assert!(batch.rankings.contexts.iter().all(known));
+            let sent = Batch::from_bytes(&batch.to_bytes()).unwrap();
+            assert_eq!(sent.to_bytes(), batch.to_bytes());
         }
     }
 }

@@ -15,21 +15,27 @@ __all__ = [
     "POLICY",
     "RATIO_FROM",
     "SHARES",
+    "BatchBuilder",
+    "BatchIds",
     "ClusterSums",
     "Column",
     "Evaluation",
+    "EventBatch",
     "EventDecoder",
     "IdSet",
     "Items",
     "Judgments",
+    "LabelBlock",
     "Lines",
     "ParquetFooter",
     "Plan",
+    "RankingBlock",
     "Rankings",
     "Reassignments",
     "Run",
     "RunParts",
     "ScatteredRuns",
+    "Settled",
     "SliceQueries",
     "SpilledColumns",
     "SpilledTable",
@@ -66,8 +72,11 @@ __all__ = [
     "fuse_to_file",
     "fuse_to_memory",
     "grade_items",
+    "hash_ids",
+    "hash_other_ids",
     "hash_texts",
     "invert_flips",
+    "join_labels",
     "log2",
     "mean_of_rows",
     "measure_costs",
@@ -87,7 +96,6 @@ __all__ = [
     "summarize",
     "summarize_groups",
     "t_quantile",
-    "unpack_pieces",
     "values_of_rows",
 ]
 
@@ -137,11 +145,10 @@ _Fusion: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | N
 _Written: TypeAlias = tuple[int, int, list[int], int]
 _Readable: TypeAlias = tuple[_Source, str] | Run | Rankings | Iterator[_RunColumns | None]
 _Reading: TypeAlias = tuple[Sequence[tuple[_Readable, str]], str, int]
-# Of each object the place of its remarks and its events, `None` where it is not plain; and by place
-# the codes of notes and the names of unknown fields.
+# The objects that are plain, the places of the others, and what is to be said: codes of notes, names of
+# unknown fields, and the number of objects.
 _Decoded: TypeAlias = tuple[
-    list[tuple[int, tuple[tuple[Any, ...], ...]] | None],
-    list[tuple[tuple[str, ...], tuple[str, ...]]],
+    EventBatch, list[int], list[tuple[tuple[str, ...], tuple[str, ...], int]]
 ]
 
 # Offsets of texts, and the texts end to end.
@@ -169,6 +176,58 @@ _Choices: TypeAlias = tuple[Plan, float, int]
 # The values of measures; how many documents are relevant, and whether rankings have ties, gaps in
 # their ranks, and grades that are too large.
 _LoggedValues: TypeAlias = tuple[list[Column], tuple[Column, Column, Column, Column]]
+
+@final
+class BatchBuilder:
+    """Makes a batch of events that were read in Python.
+
+    An event is returned as the 16 bytes that identify what it says.
+    """
+
+    def __new__(cls) -> Self: ...
+    def add_ranking(
+        self,
+        event_id: str,
+        ranking_id: str,
+        time: int,
+        query_key: str,
+        user_id: str,
+        model: str,
+        version: str,
+        environment: str,
+        attributes: Sequence[tuple[str, str]],
+        doc_ids: Sequence[str],
+        ranks: Sequence[int],
+        scores: Sequence[float | None],
+        relevance: Sequence[float | None],
+    ) -> bytes: ...
+    def add_label(
+        self,
+        event_id: str,
+        ranking_id: str,
+        doc_id: str,
+        time: int,
+        labels: Sequence[str],
+        value: float | None,
+        kind: str,
+    ) -> bytes: ...
+    def end_object(self) -> None:
+        """End an object, to which all events since the last one belong."""
+
+    def finish(self) -> EventBatch: ...
+
+@final
+class BatchIds:
+    """The keys of the ids of a batch in a project."""
+
+    def highs(self) -> list[int]:
+        """Return the higher halves of all keys."""
+
+    def more_highs(self, known: Sequence[tuple[Any, ...]]) -> list[int]:
+        """Return the higher halves of further keys, by the rows that are known by the first."""
+
+    def settle(self, known: Sequence[tuple[Any, ...]], first: int) -> Settled:
+        """Tell which events are new, and give them numbers from the first on."""
 
 @final
 class ClusterSums:
@@ -229,6 +288,39 @@ _LabelColumns: TypeAlias = tuple[
     NDArray[np.float64] | None,
     Sequence[tuple[str, NDArray[np.uint8]]],
 ]
+
+@final
+class EventBatch:
+    """Events of some objects, as columns; pickled, it is one piece of bytes."""
+
+    def __new__(cls, bytes: bytes) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def objects(self) -> int: ...
+    @staticmethod
+    def join(parts: Sequence[EventBatch]) -> EventBatch:
+        """Put batches one after another."""
+
+    def merge(self, others: EventBatch, places: Sequence[int]) -> EventBatch:
+        """Put the objects of others at some places, which ascend, between those of this batch."""
+
+    def cut(self, start: int, end: int) -> EventBatch:
+        """Take the events from one place to before another, as one object."""
+
+    def tell(self, statuses: bytes) -> bytes:
+        """Tell what became of objects by what became of their events, by places in `STATUSES`."""
+
+    def event_id(self, at: int) -> str: ...
+    def first_labels(self, most: int) -> list[tuple[str, str]]:
+        """Return the rankings and documents of the first labels."""
+
+    def count_labels(self) -> list[tuple[str, int]]:
+        """Count labels by their lists of names, as JSON."""
+
+    def count_attributes(self) -> list[tuple[tuple[tuple[str, str], ...], int]]:
+        """Count rankings of production by their attributes, which may come more than once."""
+
+    def hash_ids(self, project: int) -> BatchIds: ...
 
 @final
 class EventDecoder:
@@ -489,6 +581,33 @@ class Rankings:
     def __deepcopy__(self, memo: object, /) -> Rankings: ...
 
 @final
+class Settled:
+    """What became of the events of a batch."""
+
+    def statuses(self) -> bytes:
+        """Return the status of each event: 0 is accepted, 1 a duplicate, and 2 a conflict."""
+
+    def seqs(self) -> Column:
+        """Return the number of each event; with a conflict, that of what was there."""
+
+    def ids(self) -> list[tuple[int, ...]]:
+        """Return the rows of ids that are new, by their keys."""
+
+    def contexts(self) -> list[tuple[str, str, str, tuple[tuple[str, str], ...]] | None]:
+        """Return the contexts of the batch, those of no new ranking as `None`."""
+
+    def ranking_ids(self) -> list[str]:
+        """Return the ids of the new rankings."""
+
+    def rankings(self, contexts: Sequence[int]) -> list[tuple[int, int, RankingBlock]]:
+        """Return the new rankings by hour and environment, with the numbers of contexts."""
+
+    def labels(
+        self, waited: Sequence[tuple[Any, ...]]
+    ) -> tuple[list[tuple[int, int, LabelBlock]], list[tuple[Any, ...]]]:
+        """Return the new labels with those that have waited, likewise, and the rows of others."""
+
+@final
 class SliceQueries:
     def __new__(
         cls,
@@ -576,6 +695,68 @@ class IdSet:
     def __new__(cls) -> IdSet: ...
     def add(self, column: _Texts, rows: NDArray[np.int64]) -> None: ...
     def find(self, column: _Texts, rows: NDArray[np.int64]) -> Column: ...
+
+@final
+class RankingBlock:
+    """Columns of rankings, which are encoded in one piece. A key is two integers."""
+
+    def __len__(self) -> int: ...
+    @staticmethod
+    def decode(body: bytes) -> RankingBlock: ...
+    @staticmethod
+    def join(blocks: Sequence[RankingBlock]) -> RankingBlock: ...
+    def encode(self) -> bytes: ...
+    def take(self, rows: NDArray[np.int64]) -> RankingBlock: ...
+    def columns(self) -> tuple[Column, ...]: ...
+    def extent(self) -> tuple[int, int, int, int] | None:
+        """Return the least and the largest number, and the first and the last time; not of none."""
+
+    def spans(self) -> list[tuple[int, int, int, int]]:
+        """Return by context the number of rankings, and their first and last times."""
+
+    def seqs(self) -> Column: ...
+    def times(self) -> Column: ...
+    def contexts(self) -> Column: ...
+    def ranking_ids(self) -> tuple[Column, Column]: ...
+    def event_ids(self) -> tuple[Column, Column]: ...
+    def user_ids(self) -> tuple[Column, Column]: ...
+    def keys(self, project: int) -> tuple[Column, Column, Column, Column]: ...
+
+@final
+class LabelBlock:
+    """Columns of labels, likewise."""
+
+    def __len__(self) -> int: ...
+    @staticmethod
+    def decode(body: bytes) -> LabelBlock: ...
+    @staticmethod
+    def join(blocks: Sequence[LabelBlock]) -> LabelBlock: ...
+    def encode(self) -> bytes: ...
+    def take(self, rows: NDArray[np.int64]) -> LabelBlock: ...
+    def columns(
+        self,
+    ) -> tuple[
+        Column,
+        Column,
+        Column,
+        Column,
+        Column,
+        Column,
+        Column,
+        Column,
+        Column,
+        Column,
+        tuple[str, ...],
+        Column,
+        Column,
+    ]: ...
+    def extent(self) -> tuple[int, int, int, int] | None: ...
+    def seqs(self) -> Column: ...
+    def shown(self) -> Column: ...
+    def times(self) -> Column: ...
+    def ranking_ids(self) -> tuple[Column, Column]: ...
+    def event_ids(self) -> tuple[Column, Column]: ...
+    def keys(self, project: int) -> tuple[Column, Column]: ...
 
 @final
 class TextCodes:
@@ -725,7 +906,10 @@ def grade_items(
     choices: _Choices | None,
 ) -> tuple[list[Column], _LoggedValues | None]: ...
 def fsum(values: list[float]) -> float: ...
+def hash_ids(project: int, ids: Sequence[str]) -> list[tuple[int, int]]: ...
+def hash_other_ids(project: int, ids: Sequence[str]) -> list[tuple[int, int]]: ...
 def hash_texts(columns: Sequence[tuple[bytes, _Texts]], rows: NDArray[np.int64]) -> Column: ...
+def join_labels(rankings: RankingBlock, labels: LabelBlock) -> tuple[Column, Column]: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
     plan: Plan,
@@ -766,7 +950,6 @@ def decode_label_columns(
 def summarize(evaluation: Evaluation) -> bytes: ...
 def summarize_groups(evaluation: Evaluation, groups: Sequence[int], count: int) -> list[bytes]: ...
 def t_quantile(level: float, degrees: float) -> float: ...
-def unpack_pieces(pieces: Sequence[bytes]) -> list[Column] | None: ...
 def values_of_rows(
     plan: Plan,
     grades: NDArray[np.number],

@@ -2,12 +2,13 @@
 //!
 //! As with JSON, what is not plain is left to the reader in Python.
 
-use crate::memory::{Vec, copy};
+use crate::memory::Vec;
 use std::cmp::Ordering;
 
-use super::events::{Batch, Context, Head, Object, Remarks, Span, find_environment};
-use super::list::{Limits, List, is_text, notes};
+use super::events::{Decoded, Head, Remarks, Span, find_environment};
+use super::json::Text;
 use super::times;
+use crate::log::list::{Limits, List, is_text, notes};
 
 /// A column of texts, some of which may be missing.
 #[derive(Clone, Copy, Debug)]
@@ -121,18 +122,17 @@ pub struct Columns<'a> {
     pub by_score: bool,
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
     /// Reads the rankings.
     #[must_use]
-    pub fn read(&self, limits: &Limits, span: Span) -> Batch {
-        let mut batch = Batch::default();
-        let mut list = List::default();
-        for row in 0..self.plain.len() {
-            let is_plain = self.plain[row] != 0;
-            let object = is_plain.then(|| self.read_row(row, &mut list, limits, span, &mut batch));
-            batch.objects.push(object.flatten());
+    pub fn read(&self, limits: &Limits, span: Span) -> Decoded {
+        let (mut decoded, mut list) = (Decoded::default(), List::default());
+        for (row, at) in (0..self.plain.len()).zip(0..) {
+            if self.read_row(row, &mut list, limits, span, &mut decoded).is_none() {
+                decoded.left.push(at);
+            }
         }
-        batch
+        decoded
     }
 
     fn read_row(
@@ -141,49 +141,48 @@ impl Columns<'_> {
         list: &mut List,
         limits: &Limits,
         span: Span,
-        batch: &mut Batch,
-    ) -> Option<Object> {
+        decoded: &mut Decoded,
+    ) -> Option<()> {
+        (self.plain[row] != 0).then_some(())?;
         let mut remarks = Remarks::default();
         note_unknown(&self.unknown, row, &mut remarks)?;
         self.read_list(row, list, limits)?;
         if self.has_integers && !list.is_empty() {
             remarks.notes |= notes::INTEGER_IDS;
         }
-        let text = |texts: &Option<Texts<'_>>, most| {
+        let text = |texts: Option<Texts<'a>>, most| {
             let Some(texts) = texts.filter(|texts| texts.has(row)) else {
-                return Some(Vec::default());
+                return Some(&b""[..]);
             };
-            texts.get(row).filter(|text| is_text(text, most)).map(copy)
+            texts.get(row).filter(|text| is_text(text, most))
         };
         let ranking_id = self.ranking_ids.get_id(row, limits)?;
         let [events, queries, users, models, versions, environments] = &self.heads;
         let event_id = match events.filter(|texts| texts.has(row)) {
             None => None,
-            Some(texts) => Some(copy(texts.get_id(row, limits)?)),
+            Some(texts) => Some(texts.get_id(row, limits)?),
         };
         let head = Head {
             event_id,
-            ranking_id: copy(ranking_id),
+            ranking_id,
             time: span.check(self.times.get(row)?)?,
-            query_key: text(queries, limits.value_bytes)?,
-            user_id: text(users, limits.id_bytes)?,
-            context: Context {
-                model: text(models, limits.id_bytes)?,
-                version: text(versions, limits.id_bytes)?,
-                environment: find_environment(&text(environments, limits.id_bytes)?)?,
-                attributes: self.read_attributes(row, limits)?,
-            },
+            query_key: text(*queries, limits.value_bytes)?,
+            user_id: text(*users, limits.id_bytes)?,
+            model: text(*models, limits.id_bytes)?,
+            version: text(*versions, limits.id_bytes)?,
+            environment: find_environment(text(*environments, limits.id_bytes)?)?,
+            attributes: &self.read_attributes(row, limits)?,
         };
-        batch.make_ranking(head, list, &[], remarks, limits)
+        decoded.add_ranking(&head, list, &[], remarks, limits)
     }
 
-    fn read_attributes(&self, row: usize, limits: &Limits) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
-        let mut attributes = Vec::default();
-        let mut add = |name: &[u8], values: Texts<'_>, row: usize| {
+    fn read_attributes(&self, row: usize, limits: &Limits) -> Option<Vec<(&'a [u8], Text<'a>)>> {
+        let mut attributes: Vec<(&[u8], Text<'_>)> = Vec::default();
+        let mut add = |name: &'a [u8], values: Texts<'a>, row: usize| {
             limits.is_name(name).then_some(())?;
             if values.has(row) {
                 let value = values.get(row).filter(|value| is_text(value, limits.value_bytes))?;
-                attributes.push((copy(name), copy(value)));
+                attributes.push((name, Text::Plain(value)));
             }
             Some(())
         };
@@ -198,7 +197,7 @@ impl Columns<'_> {
                 }
             }
         }
-        attributes.sort_unstable();
+        attributes.sort_unstable_by(|one, other| one.0.cmp(other.0));
         let is_clear = attributes.windows(2).all(|pair| pair[0].0 != pair[1].0);
         (is_clear && attributes.len() <= limits.attributes).then_some(attributes)
     }

@@ -1,10 +1,13 @@
-//! Events as a store keeps them: identified, packed, and with what many rankings share kept once.
+//! Events as a store keeps them: identified, and with what many rankings share kept once.
 
+use crate::log::batch::{Batch, Context, intern};
+use crate::log::{labels, rankings};
 use crate::memory::{Vec, copy};
 use std::ops::Range;
 
-use super::digest::{self, Digest, write_integer, write_text};
-use super::list::{Limits, List, notes, number_bytes};
+use super::json::Text;
+use crate::log::digest::{self, Digest, write_integer, write_text};
+use crate::log::list::{Limits, List, notes, number_bytes};
 
 /// Where rankings are made, the usual place first.
 pub const ENVIRONMENTS: [&str; 3] = ["production", "validation", "training"];
@@ -12,66 +15,9 @@ pub const ENVIRONMENTS: [&str; 3] = ["production", "validation", "training"];
 pub const KINDS: [&str; 3] = ["label", "correction", "retraction"];
 /// The microseconds of the years 1000 to 8999.
 const YEARS: Range<i64> = -30_610_224_000_000_000..221_845_392_000_000_000;
-/// So many contexts are searched for one that is already there.
-const RECENT: usize = 64;
-
-/// A ranking as it is stored.
-#[derive(Debug, Default)]
-pub struct Ranking {
-    /// What it is known by when it is sent again.
-    pub event_id: Vec<u8>,
-    /// What labels name.
-    pub ranking_id: Vec<u8>,
-    /// When it was shown, in microseconds since 1970.
-    pub time: i64,
-    /// What repeats.
-    pub query_key: Vec<u8>,
-    /// Who saw it.
-    pub user_id: Vec<u8>,
-    /// The place of its context in those of the batch.
-    pub context: usize,
-    /// Identifies what it says.
-    pub digest: Digest,
-    /// Its documents.
-    pub packed: Vec<u8>,
-}
-
-/// A label as it is stored.
-#[derive(Debug)]
-pub struct Label {
-    /// What it is known by when it is sent again.
-    pub event_id: Vec<u8>,
-    /// The ranking.
-    pub ranking_id: Vec<u8>,
-    /// The document.
-    pub doc_id: Vec<u8>,
-    /// When it happened, in microseconds since 1970.
-    pub time: i64,
-    /// What it does, by its place in [`KINDS`].
-    pub kind: usize,
-    /// What happened, as a list of JSON.
-    pub names: Vec<u8>,
-    /// Its grade.
-    pub value: Option<f64>,
-    /// Identifies what it says.
-    pub digest: Digest,
-}
-
-/// What many rankings have in common.
-#[derive(Debug, Default, PartialEq)]
-pub struct Context {
-    /// The model that ranked.
-    pub model: Vec<u8>,
-    /// Its version.
-    pub version: Vec<u8>,
-    /// Where it ranked, by its place in [`ENVIRONMENTS`].
-    pub environment: usize,
-    /// Names and values, by name.
-    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
-}
 
 /// What is to be said about an event that was accepted.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remarks {
     /// Bits of [`notes`].
     pub notes: u8,
@@ -88,52 +34,66 @@ impl Remarks {
     }
 }
 
-/// What an object was read as: a ranking, labels, or a ranking with labels.
+/// What was decoded.
+#[derive(Debug, Default)]
+pub struct Decoded {
+    /// The objects that are plain.
+    pub batch: Batch,
+    /// The places of those that take a closer look.
+    pub left: Vec<i64>,
+    /// What is to be said, and about how many objects.
+    pub remarks: Vec<(Remarks, usize)>,
+}
+
+/// A ranking but for its documents.
 #[derive(Debug)]
-pub struct Object {
-    /// Its ranking.
-    pub ranking: Option<Ranking>,
-    /// Its labels.
-    pub labels: Vec<Label>,
-    /// The place of its remarks in those of the batch.
-    pub remarks: usize,
-}
-
-/// The objects of a batch.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// What each was read as; none where that takes a closer look.
-    pub objects: Vec<Option<Object>>,
-    /// What rankings have in common.
-    pub contexts: Vec<Context>,
-    /// What is to be said.
-    pub remarks: Vec<Remarks>,
-}
-
-/// The fields of a ranking but for its documents.
-#[derive(Debug, Default)]
-pub struct Head {
+pub struct Head<'a> {
     /// Its id as an event; none where it has none of its own.
-    pub event_id: Option<Vec<u8>>,
+    pub event_id: Option<&'a [u8]>,
     /// What labels name.
-    pub ranking_id: Vec<u8>,
-    /// When it was shown.
+    pub ranking_id: &'a [u8],
+    /// When it was shown, in microseconds since 1970.
     pub time: i64,
     /// What repeats.
-    pub query_key: Vec<u8>,
+    pub query_key: &'a [u8],
     /// Who saw it.
-    pub user_id: Vec<u8>,
-    /// The rest.
-    pub context: Context,
+    pub user_id: &'a [u8],
+    /// The model that ranked.
+    pub model: &'a [u8],
+    /// Its version.
+    pub version: &'a [u8],
+    /// Where it ranked, by its place in [`ENVIRONMENTS`].
+    pub environment: usize,
+    /// Names and values, by name.
+    pub attributes: &'a [(&'a [u8], Text<'a>)],
+}
+
+/// A label.
+#[derive(Clone, Copy, Debug)]
+pub struct Label<'a> {
+    /// Its id as an event; none where it has none of its own.
+    pub event_id: Option<&'a [u8]>,
+    /// The ranking.
+    pub ranking_id: &'a [u8],
+    /// The document.
+    pub doc_id: &'a [u8],
+    /// When it happened, in microseconds since 1970.
+    pub time: i64,
+    /// What it does, by its place in [`KINDS`].
+    pub kind: u8,
+    /// What happened.
+    pub names: &'a [Text<'a>],
+    /// Its grade, NaN where there is none.
+    pub value: f64,
 }
 
 /// Labels that were logged with a document.
 #[derive(Debug)]
-pub struct Own {
+pub struct Own<'a> {
     /// The document.
     pub doc_id: Vec<u8>,
     /// What happened, one at least.
-    pub names: Vec<Vec<u8>>,
+    pub names: Vec<Text<'a>>,
 }
 
 /// The times that events may have.
@@ -153,91 +113,143 @@ impl Span {
     }
 }
 
-impl Batch {
-    /// Returns a ranking as an object; none where it can't certainly be stored.
-    pub fn make_ranking(
+impl Decoded {
+    /// Adds an object that is a ranking, with the labels that were logged with it; none where it can't
+    /// certainly be stored.
+    pub fn add_ranking(
         &mut self,
-        head: Head,
+        head: &Head<'_>,
         list: &mut List,
-        own: &[Own],
+        own: &[Own<'_>],
         mut remarks: Remarks,
         limits: &Limits,
-    ) -> Option<Object> {
+    ) -> Option<()> {
         remarks.notes |= list.settle(limits)?;
         if head.event_id.is_none() {
             remarks.notes |= notes::MADE_ID;
         }
-        let digest = identify_ranking(&head, list);
-        let packed = list.pack()?;
-        let event_id = head.event_id.unwrap_or_else(|| head.ranking_id.clone());
-        let labels = own.iter().map(|own| {
-            let id = digest::make_id([&b"logged"[..], &event_id, &own.doc_id]);
-            let (doc_id, ranking_id) = (own.doc_id.clone(), head.ranking_id.clone());
-            make_label(Some(id), ranking_id, doc_id, head.time, 0, &own.names, None)
-        });
-        let labels = labels.collect();
-        let ranking = Ranking {
-            event_id,
-            ranking_id: head.ranking_id,
-            time: head.time,
-            query_key: head.query_key,
-            user_id: head.user_id,
-            context: intern(&mut self.contexts, head.context),
-            digest,
-            packed,
-        };
-        let remarks = intern(&mut self.remarks, remarks);
-        Some(Object { ranking: Some(ranking), labels, remarks })
+        push_ranking(&mut self.batch, head, list);
+        for own in own {
+            let event_id = head.event_id.unwrap_or(head.ranking_id);
+            let id = digest::make_id([&b"logged"[..], event_id, &own.doc_id]);
+            let label = Label {
+                event_id: Some(&id),
+                ranking_id: head.ranking_id,
+                doc_id: &own.doc_id,
+                time: head.time,
+                kind: 0,
+                names: &own.names,
+                value: f64::NAN,
+            };
+            push_label(&mut self.batch, &label);
+        }
+        self.end_object(1 + own.len(), &remarks);
+        Some(())
     }
 
-    /// Returns a label as an object.
-    pub fn add_label(&mut self, label: Label, remarks: Remarks) -> Object {
-        let remarks = intern(&mut self.remarks, remarks);
-        Object { ranking: None, labels: [label].into(), remarks }
+    /// Adds an object that is a label.
+    pub fn add_label(&mut self, label: &Label<'_>, mut remarks: Remarks) {
+        if label.event_id.is_none() {
+            remarks.notes |= notes::MADE_ID;
+        }
+        push_label(&mut self.batch, label);
+        self.end_object(1, &remarks);
+    }
+
+    fn end_object(&mut self, events: usize, remarks: &Remarks) {
+        self.batch.end_object(events);
+        let at = intern(&mut self.remarks, |known| known.0 == *remarks, || (remarks.clone(), 0));
+        self.remarks[at].1 += 1;
     }
 }
 
-/// Makes a label; without an id it has one that is made of what it says.
-#[must_use]
-pub fn make_label(
-    event_id: Option<Vec<u8>>,
-    ranking_id: Vec<u8>,
-    doc_id: Vec<u8>,
-    time: i64,
-    kind: usize,
-    names: &[Vec<u8>],
-    value: Option<f64>,
-) -> Label {
-    let written = write_names(names);
-    let mut head = Vec::default();
-    head.extend_from_slice(b"[\"label\",");
-    for id in [&ranking_id, &doc_id] {
-        write_text(id, &mut head);
-        head.push(b',');
+/// Adds a ranking to a batch, and returns what identifies what it says.
+pub fn push_ranking(batch: &mut Batch, head: &Head<'_>, list: &List) -> Digest {
+    let is_same = |known: &Context| {
+        *known.model == *head.model
+            && *known.version == *head.version
+            && known.environment == head.environment
+            && known.attributes.len() == head.attributes.len()
+            && known
+                .attributes
+                .iter()
+                .zip(head.attributes)
+                .all(|(one, other)| *one.0 == *other.0 && *one.1 == *other.1)
+    };
+    let pair = |(name, value): &(&[u8], Text<'_>)| (copy(name), copy(value));
+    let context = intern(&mut batch.contexts, is_same, || Context {
+        model: copy(head.model),
+        version: copy(head.version),
+        environment: head.environment,
+        attributes: head.attributes.iter().map(pair).collect(),
+    });
+    let digest = identify_ranking(head, list);
+    let row = rankings::Row {
+        seq: 0,
+        time: head.time,
+        context: context.cast_signed() as i64,
+        ranking_id: head.ranking_id,
+        event_id: head.event_id.unwrap_or(head.ranking_id),
+        query_key: head.query_key,
+        user_id: head.user_id,
+    };
+    batch.push_ranking(&row, list, digest);
+    digest
+}
+
+/// Adds a label to a batch, and returns what identifies what it says. Without an id it has one that is
+/// made of that.
+pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
+    let &Label { ranking_id, doc_id, time, kind, value, .. } = label;
+    let word = KINDS[usize::from(kind)].as_bytes();
+    let names = write_names(label.names);
+    let mut text = Vec::with_capacity(64 + ranking_id.len() + doc_id.len() + names.len());
+    text.extend_from_slice(b"[\"label\",");
+    for id in [ranking_id, doc_id] {
+        write_text(id, &mut text);
+        text.push(b',');
     }
-    write_integer(time, &mut head);
-    head.push(b',');
-    head.extend_from_slice(&written);
-    head.push(b',');
-    write_text(KINDS[kind].as_bytes(), &mut head);
-    head.push(b']');
-    let digest = digest::of([&head[..], &number_bytes(value.unwrap_or(f64::NAN))]);
-    let event_id = event_id.unwrap_or_else(|| {
+    write_integer(time, &mut text);
+    text.push(b',');
+    text.extend_from_slice(&names);
+    text.push(b',');
+    write_text(word, &mut text);
+    text.extend_from_slice(b"]\0");
+    text.extend_from_slice(&number_bytes(value));
+    let digest = digest::of([&text[..]]);
+    let made;
+    let event_id = if let Some(event_id) = label.event_id {
+        event_id
+    } else {
         let (mut when, mut grade) = (Vec::default(), Vec::default());
         write_integer(time, &mut when);
-        match value {
-            Some(value) => digest::write_number(value, &mut grade),
-            None => grade.extend_from_slice(b"None"),
+        if value.is_nan() {
+            grade.extend_from_slice(b"None");
+        } else {
+            digest::write_number(value, &mut grade);
         }
-        let before = [&b"label"[..], &ranking_id, &doc_id, &when, KINDS[kind].as_bytes()];
-        let parts = before.into_iter().chain(names.iter().map(|name| &name[..]));
-        digest::make_id(parts.chain([&b"="[..], &grade]))
-    });
-    Label { event_id, ranking_id, doc_id, time, kind, names: written, value, digest }
+        let before = [&b"label"[..], ranking_id, doc_id, &when, word];
+        let parts = before.into_iter().chain(label.names.iter().map(|name| &**name));
+        made = digest::make_id(parts.chain([&b"="[..], &grade]));
+        &made
+    };
+    let row = labels::Row {
+        seq: 0,
+        shown: 0,
+        time,
+        kind,
+        ranking_id,
+        event_id,
+        doc_id,
+        names: &names,
+        value,
+    };
+    batch.push_label(&row, digest);
+    digest
 }
 
 /// Writes labels as a list of JSON.
-fn write_names(names: &[Vec<u8>]) -> Vec<u8> {
+fn write_names(names: &[Text<'_>]) -> Vec<u8> {
     let mut text = Vec::default();
     text.push(b'[');
     for (place, name) in names.iter().enumerate() {
@@ -250,20 +262,19 @@ fn write_names(names: &[Vec<u8>]) -> Vec<u8> {
     text
 }
 
-fn identify_ranking(head: &Head, list: &List) -> Digest {
-    let context = &head.context;
-    let mut text = Vec::default();
+fn identify_ranking(head: &Head<'_>, list: &List) -> Digest {
+    let mut text = Vec::with_capacity(256 + list.ids.len() + 24 * list.len());
     text.extend_from_slice(b"[\"ranking\",");
-    write_text(&head.ranking_id, &mut text);
+    write_text(head.ranking_id, &mut text);
     text.push(b',');
     write_integer(head.time, &mut text);
-    let environment = ENVIRONMENTS[context.environment].as_bytes();
-    for part in [&head.query_key, &head.user_id, &context.model, &context.version, environment] {
+    let environment = ENVIRONMENTS[head.environment].as_bytes();
+    for part in [head.query_key, head.user_id, head.model, head.version, environment] {
         text.push(b',');
         write_text(part, &mut text);
     }
     text.extend_from_slice(b",[");
-    for (place, (name, value)) in context.attributes.iter().enumerate() {
+    for (place, (name, value)) in head.attributes.iter().enumerate() {
         text.extend_from_slice(if place > 0 { b",[" } else { b"[" });
         write_text(name, &mut text);
         text.push(b',');
@@ -275,18 +286,8 @@ fn identify_ranking(head: &Head, list: &List) -> Digest {
     text.push(b',');
     write_integer(list.scores.len().cast_signed() as i64, &mut text);
     text.push(b']');
-    let [ids, ranks, numbers] = list.identify();
-    digest::of([&text[..], &ids, &ranks, &numbers])
-}
-
-/// The place of something, which is added where it is not among the last ones.
-fn intern<T: PartialEq>(known: &mut Vec<T>, new: T) -> usize {
-    let skipped = known.len().saturating_sub(RECENT);
-    if let Some(place) = known[skipped..].iter().rposition(|one| *one == new) {
-        return skipped + place;
-    }
-    known.push(new);
-    known.len() - 1
+    list.identify(&mut text);
+    digest::of([&text[..]])
 }
 
 /// An integer as an id.
@@ -295,6 +296,18 @@ pub fn integer_id(integer: i64) -> Vec<u8> {
     let mut text = Vec::default();
     write_integer(integer, &mut text);
     text
+}
+
+/// What a label does, by its word.
+#[must_use]
+pub fn find_kind(word: &[u8]) -> Option<u8> {
+    (0..).zip(KINDS).find(|(_, known)| known.as_bytes() == word).map(|(kind, _)| kind)
+}
+
+/// Whether a label takes others away, and says nothing itself.
+#[must_use]
+pub fn is_retraction(kind: u8) -> bool {
+    KINDS[usize::from(kind)] == "retraction"
 }
 
 /// The place of a word among some, whatever its case.
@@ -317,15 +330,6 @@ mod tests {
             .map(|text| super::super::times::read_text(text).unwrap());
         for time in [first - 1, first, first + 1, end - 2, end - 1, end] {
             assert_eq!(span.check(time), (first..end).contains(&time).then_some(time));
-        }
-    }
-
-    #[test]
-    fn something_is_known_among_the_last_64() {
-        for count in [63, 64, 65] {
-            let mut known: Vec<u32> = (0..count).collect();
-            let expected = if count <= 64 { 0 } else { 65 };
-            assert_eq!(intern(&mut known, 0), expected);
         }
     }
 }

@@ -4,11 +4,13 @@
 //! character, or a number beyond 64 bits. Everything else, valid or not, is left to a reader that can
 //! explain what is wrong: every function returns none for it.
 
-use crate::memory::{Vec, copy};
+use crate::memory::Vec;
 use std::ops::Deref;
 
 /// The largest number of names in an object that is plain.
 const MOST_NAMES: usize = 256;
+/// The names of an object that are kept on the stack.
+const FEW: usize = 8;
 
 /// Text, as it stands in the JSON or without its escapes.
 #[derive(Debug)]
@@ -17,17 +19,6 @@ pub enum Text<'a> {
     Plain(&'a [u8]),
     /// What its escapes stand for is in it.
     Unescaped(Vec<u8>),
-}
-
-impl Text<'_> {
-    /// The bytes, which outlive the JSON they were read from.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Self::Plain(bytes) => copy(bytes),
-            Self::Unescaped(bytes) => bytes,
-        }
-    }
 }
 
 impl Deref for Text<'_> {
@@ -118,15 +109,22 @@ impl<'a> Cursor<'a> {
         if self.take(b'}').is_some() {
             return Some(());
         }
-        let mut names: Vec<&[u8]> = Vec::default();
+        // Most objects have few names, for which no memory has to be asked.
+        let (mut few, mut more) = ([&b""[..]; FEW], Vec::default());
+        let mut count = 0;
         loop {
             self.take(b'"')?;
             let name = self.plain_text()?;
             self.take(b':')?;
-            if names.len() == MOST_NAMES || names.contains(&name) {
+            let known = &few[..count.min(FEW)];
+            if count == MOST_NAMES || known.contains(&name) || more.contains(&name) {
                 return None;
             }
-            names.push(name);
+            match few.get_mut(count) {
+                Some(place) => *place = name,
+                None => more.push(name),
+            }
+            count += 1;
             read(self, name)?;
             if self.take(b',').is_none() {
                 return self.take(b'}');
@@ -199,7 +197,15 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn find_special(&self) -> Option<usize> {
         let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < b' ';
-        Some(self.at + self.text[self.at..].iter().position(is_special)?)
+        let (words, rest) = self.text[self.at..].as_chunks();
+        for (place, &word) in words.iter().enumerate() {
+            let found = mark_special(u64::from_le_bytes(word));
+            if found != 0 {
+                return Some(self.at + 8 * place + found.trailing_zeros() as usize / 8);
+            }
+        }
+        let place = rest.iter().position(is_special)?;
+        Some(self.text.len() - rest.len() + place)
     }
 
     /// Reads a text without escapes; its first quote was read.
@@ -311,6 +317,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Sets the highest bit of the lowest of eight bytes that ends a text, or is not itself; bits above it
+/// mean nothing.
+#[inline]
+fn mark_special(bytes: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let is_below = |bytes: u64, limit: u64| bytes.wrapping_sub(EACH * limit) & !bytes;
+    let is = |byte: u8| is_below(bytes ^ (EACH * u64::from(byte)), 1);
+    (is_below(bytes, 0x20) | is(b'"') | is(b'\\')) & (EACH << 7)
+}
+
 /// How deeply lists and objects may be nested in a list that is split.
 const DEEPEST: usize = 100;
 
@@ -403,6 +419,33 @@ mod tests {
             let text = format!("{{{}}}", names.join(","));
             let read = Cursor::new(text.as_bytes()).unwrap().skip(1);
             assert_eq!(read.is_some(), count <= 256);
+        }
+    }
+
+    #[test]
+    fn a_text_ends_at_the_first_byte_that_is_not_itself() {
+        for start in 0..20 {
+            for byte in 0..=127u8 {
+                let text = [&b"ab \x7f!#[]zz~"[..], &[0xc3, 0xa9]].concat().repeat(2);
+                let text = [&text[..start], &[byte], b"\"abcdefghijk"].concat();
+                let cursor = Cursor { text: &text, at: 0 };
+                let is_special = byte < b' ' || byte == b'"' || byte == b'\\';
+                let expected = if is_special { start } else { start + 1 };
+                assert_eq!(cursor.find_special(), Some(expected), "{byte} at {start}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_is_not_plain_wherever_it_stands() {
+        for count in [2, 8, 9, 10, 20] {
+            for (first, last) in [(0, count - 1), (count - 2, count - 1)] {
+                let name = |place| if place == last { first } else { place };
+                let texts: std::vec::Vec<_> =
+                    (0..count).map(|place| format!("\"{}\":1", name(place))).collect();
+                let text = format!("{{{}}}", texts.join(","));
+                assert!(Cursor::new(text.as_bytes()).unwrap().skip(1).is_none());
+            }
         }
     }
 

@@ -2,11 +2,12 @@
 //!
 //! As with JSON, what is not plain is left to the reader in Python.
 
-use crate::memory::{Vec, copy};
+use crate::memory::Vec;
 
 use super::columns::{Texts, Times, note_unknown};
-use super::events::{Batch, KINDS, Object, Remarks, Span, make_label};
-use super::list::{Limits, notes};
+use super::events::{Decoded, Label, Remarks, Span, find_kind, is_retraction};
+use super::json::Text;
+use crate::log::list::Limits;
 
 /// What happened: a label a row, or a list of them.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,7 @@ pub enum Said<'a> {
     Lists(&'a [i64], &'a [u8], Texts<'a>),
 }
 
-impl Said<'_> {
+impl<'a> Said<'a> {
     /// Whether there is something in a row, if only an empty list.
     fn has(&self, row: usize) -> bool {
         match *self {
@@ -27,8 +28,8 @@ impl Said<'_> {
     }
 
     /// The labels of a row; none where they are not plain.
-    fn get(&self, row: usize, limits: &Limits) -> Option<Vec<Vec<u8>>> {
-        let (rows, labels) = match *self {
+    fn get(self, row: usize, limits: &Limits) -> Option<Vec<Text<'a>>> {
+        let (rows, labels) = match self {
             Self::Texts(labels) => (row..row + 1, labels),
             Self::Lists(offsets, _, labels) => {
                 let end = usize::try_from(*offsets.get(row + 1)?).ok()?;
@@ -40,7 +41,7 @@ impl Said<'_> {
         }
         let read = |at: usize| {
             labels.has(at).then_some(())?;
-            labels.get(at).filter(|label| limits.is_name(label)).map(copy)
+            labels.get(at).filter(|label| limits.is_name(label)).map(Text::Plain)
         };
         rows.map(read).collect()
     }
@@ -72,14 +73,14 @@ pub struct LabelColumns<'a> {
 impl LabelColumns<'_> {
     /// Reads the labels.
     #[must_use]
-    pub fn read(&self, limits: &Limits, span: Span) -> Batch {
-        let mut batch = Batch::default();
-        for row in 0..self.plain.len() {
-            let is_plain = self.plain[row] != 0;
-            let object = is_plain.then(|| self.read_row(row, limits, span, &mut batch));
-            batch.objects.push(object.flatten());
+    pub fn read(&self, limits: &Limits, span: Span) -> Decoded {
+        let mut decoded = Decoded::default();
+        for (row, at) in (0..self.plain.len()).zip(0..) {
+            if self.read_row(row, limits, span, &mut decoded).is_none() {
+                decoded.left.push(at);
+            }
         }
-        batch
+        decoded
     }
 
     fn read_row(
@@ -87,8 +88,9 @@ impl LabelColumns<'_> {
         row: usize,
         limits: &Limits,
         span: Span,
-        batch: &mut Batch,
-    ) -> Option<Object> {
+        decoded: &mut Decoded,
+    ) -> Option<()> {
+        (self.plain[row] != 0).then_some(())?;
         let mut remarks = Remarks::default();
         note_unknown(&self.unknown, row, &mut remarks)?;
         let ranking_id = self.ranking_ids.get_id(row, limits)?;
@@ -96,10 +98,7 @@ impl LabelColumns<'_> {
         let time = span.check(self.times.get(row)?)?;
         let kind = match self.kinds.filter(|kinds| kinds.has(row)) {
             None => 0,
-            Some(kinds) => {
-                let word = kinds.get(row)?;
-                KINDS.iter().position(|known| known.as_bytes() == word)?
-            }
+            Some(kinds) => find_kind(kinds.get(row)?)?,
         };
         let labels = match self.said.filter(|said| said.has(row)) {
             None => None,
@@ -110,18 +109,23 @@ impl LabelColumns<'_> {
             Some(values) => Some(*values.get(row)?).filter(|value| !value.is_nan()),
         };
         let said = usize::from(labels.is_some()) + usize::from(value.is_some());
-        if said != usize::from(KINDS[kind] != "retraction") {
+        if said != usize::from(!is_retraction(kind)) {
             return None;
         }
         let event_id = match self.event_ids.filter(|ids| ids.has(row)) {
             None => None,
-            Some(ids) => Some(copy(ids.get_id(row, limits)?)),
+            Some(ids) => Some(ids.get_id(row, limits)?),
         };
-        if event_id.is_none() {
-            remarks.notes |= notes::MADE_ID;
-        }
-        let names = labels.unwrap_or_default();
-        let label = make_label(event_id, copy(ranking_id), copy(doc_id), time, kind, &names, value);
-        Some(batch.add_label(label, remarks))
+        let label = Label {
+            event_id,
+            ranking_id,
+            doc_id,
+            time,
+            kind,
+            names: &labels.unwrap_or_default(),
+            value: value.unwrap_or(f64::NAN),
+        };
+        decoded.add_label(&label, remarks);
+        Some(())
     }
 }

@@ -4,17 +4,15 @@
 pub mod clusters;
 pub mod columns;
 pub mod costs;
-pub mod digest;
 pub mod events;
 pub mod grading;
 pub mod id_set;
 pub mod json;
 pub mod label_columns;
 pub mod labels;
-pub mod list;
 pub mod names;
 pub mod objects;
-pub mod pack;
+pub mod settle;
 mod shown;
 pub mod times;
 pub mod values;

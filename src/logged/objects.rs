@@ -4,17 +4,17 @@
 //! here. The others are left to the reader in Python, `rankscope/monitor/events/reader.py`, which says
 //! what is wrong with them; of a plain one it says the same as this reader.
 
-use crate::memory::{Vec, copy};
+use crate::memory::Vec;
 
-use super::digest::write_number;
 use super::events::{
-    Batch, Context, Head, KINDS, Object, Remarks, Span, find_environment, integer_id, make_label,
+    Decoded, Head, Label, Remarks, Span, find_environment, find_kind, integer_id, is_retraction,
 };
-use super::json::{Cursor, Value};
-use super::list::{Limits, is_text, notes};
+use super::json::{Cursor, Text, Value};
 use super::names::{Names, ROLES, Role};
 use super::shown::{Shown, read_labels, read_number};
 use super::times;
+use crate::log::digest::write_number;
+use crate::log::list::{Limits, is_text, notes};
 
 /// Reads objects of JSON.
 #[derive(Debug)]
@@ -72,15 +72,15 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes an id, none where it is missing.
-    fn take_id(&mut self, role: Role, limits: &Limits) -> Result<Option<Vec<u8>>, NotPlain> {
+    fn take_id(&mut self, role: Role, limits: &Limits) -> Result<Option<Text<'a>>, NotPlain> {
         let Some(value) = self.take(role) else { return Ok(None) };
         let id = read_text(value, limits.id_bytes).filter(|id| !id.is_empty());
         id.map(Some).ok_or(NotPlain)
     }
 
     /// Takes a text, which is empty where it is missing.
-    fn take_text(&mut self, role: Role, most: usize) -> Option<Vec<u8>> {
-        self.take(role).map_or_else(|| Some(Vec::default()), |value| read_text(value, most))
+    fn take_text(&mut self, role: Role, most: usize) -> Option<Text<'a>> {
+        self.take(role).map_or_else(|| Some(Text::Plain(b"")), |value| read_text(value, most))
     }
 
     fn take_time(&mut self, span: Span) -> Option<i64> {
@@ -96,17 +96,17 @@ impl<'a> Fields<'a> {
     /// Takes the attributes, of which some are fields of their own.
     fn take_attributes(
         &mut self,
-        moved: Vec<(&[u8], Value<'a>)>,
+        moved: Vec<(&'a [u8], Value<'a>)>,
         limits: &Limits,
-    ) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
-        let mut attributes: Vec<(Vec<u8>, Vec<u8>)> = Vec::default();
+    ) -> Option<Vec<(&'a [u8], Text<'a>)>> {
+        let mut attributes: Vec<(&[u8], Text<'_>)> = Vec::default();
         let mut missing: Vec<&[u8]> = Vec::default();
         for (name, value) in moved {
             limits.is_name(name).then_some(())?;
             if matches!(value, Value::Null) {
                 missing.push(name);
             } else {
-                attributes.push((copy(name), read_attribute(value, limits)?));
+                attributes.push((name, read_attribute(value, limits)?));
             }
         }
         for role in [Role::Attributes, Role::Features, Role::Tags] {
@@ -119,15 +119,15 @@ impl<'a> Fields<'a> {
                 }
                 // Null says that the attribute is missing.
                 if !matches!(value, Value::Null) {
-                    attributes.push((copy(name), read_attribute(value, limits)?));
+                    attributes.push((name, read_attribute(value, limits)?));
                 }
                 Some(())
             })?;
         }
-        attributes.sort_unstable();
-        attributes.dedup();
+        attributes.sort_unstable_by(|one, other| (one.0, &*one.1).cmp(&(other.0, &*other.1)));
+        attributes.dedup_by(|one, other| one.0 == other.0 && *one.1 == *other.1);
         let is_clear = attributes.windows(2).all(|pair| pair[0].0 != pair[1].0)
-            && !attributes.iter().any(|(name, _)| missing.contains(&&**name));
+            && !attributes.iter().any(|(name, _)| missing.contains(name));
         (is_clear && attributes.len() <= limits.attributes).then_some(attributes)
     }
 }
@@ -135,31 +135,39 @@ impl<'a> Fields<'a> {
 impl Decoder {
     /// Reads rankings, a text of JSON each.
     #[must_use]
-    pub fn read_rankings(&self, texts: &[&[u8]], span: Span) -> Batch {
-        let mut batch = Batch::default();
-        for text in texts {
-            let object = self.read_ranking(text, span, &mut batch);
-            batch.objects.push(object);
+    pub fn read_rankings(&self, texts: &[&[u8]], span: Span) -> Decoded {
+        let (mut decoded, mut shown) = (Decoded::default(), Shown::default());
+        for (at, text) in (0..).zip(texts) {
+            if self.read_ranking(text, span, &mut shown, &mut decoded).is_none() {
+                decoded.left.push(at);
+            }
         }
-        batch
+        decoded
     }
 
     /// Reads labels, a text of JSON each.
     #[must_use]
-    pub fn read_labels(&self, texts: &[&[u8]], span: Span) -> Batch {
-        let mut batch = Batch::default();
-        for text in texts {
-            let object = self.read_label(text, span, &mut batch);
-            batch.objects.push(object);
+    pub fn read_labels(&self, texts: &[&[u8]], span: Span) -> Decoded {
+        let mut decoded = Decoded::default();
+        for (at, text) in (0..).zip(texts) {
+            if self.read_label(text, span, &mut decoded).is_none() {
+                decoded.left.push(at);
+            }
         }
-        batch
+        decoded
     }
 
-    fn read_ranking(&self, text: &[u8], span: Span, batch: &mut Batch) -> Option<Object> {
+    fn read_ranking<'a>(
+        &self,
+        text: &'a [u8],
+        span: Span,
+        shown: &mut Shown<'a>,
+        decoded: &mut Decoded,
+    ) -> Option<()> {
+        shown.clear();
         let limits = &self.limits;
         let mut cursor = Cursor::new(text)?;
         let (mut given, mut moved) = (Vec::default(), Vec::default());
-        let mut shown = Shown::default();
         let mut has_list = false;
         cursor.members(|cursor, name| {
             if self.moved.iter().any(|known| **known == *name) {
@@ -193,25 +201,23 @@ impl Decoder {
         if shown.has_integers {
             remarks.notes |= notes::INTEGER_IDS;
         }
+        let event_id = fields.take_id(Role::EventId, limits).ok()?;
+        let environment = fields.take_text(Role::Environment, limits.id_bytes)?;
         let head = Head {
-            event_id: fields.take_id(Role::EventId, limits).ok()?,
-            ranking_id: fields.take_id(Role::RankingId, limits).ok()??,
+            event_id: event_id.as_deref(),
+            ranking_id: &fields.take_id(Role::RankingId, limits).ok()??,
             time: fields.take_time(span)?,
-            query_key: fields.take_text(Role::QueryKey, limits.value_bytes)?,
-            user_id: fields.take_text(Role::UserId, limits.id_bytes)?,
-            context: Context {
-                model: fields.take_text(Role::Model, limits.id_bytes)?,
-                version: fields.take_text(Role::Version, limits.id_bytes)?,
-                environment: find_environment(
-                    &fields.take_text(Role::Environment, limits.id_bytes)?,
-                )?,
-                attributes: fields.take_attributes(moved, limits)?,
-            },
+            query_key: &fields.take_text(Role::QueryKey, limits.value_bytes)?,
+            user_id: &fields.take_text(Role::UserId, limits.id_bytes)?,
+            model: &fields.take_text(Role::Model, limits.id_bytes)?,
+            version: &fields.take_text(Role::Version, limits.id_bytes)?,
+            environment: find_environment(&environment)?,
+            attributes: &fields.take_attributes(moved, limits)?,
         };
-        batch.make_ranking(head, &mut shown.list, &shown.own, remarks, limits)
+        decoded.add_ranking(&head, &mut shown.list, &shown.own, remarks, limits)
     }
 
-    fn read_label(&self, text: &[u8], span: Span, batch: &mut Batch) -> Option<Object> {
+    fn read_label(&self, text: &[u8], span: Span, decoded: &mut Decoded) -> Option<()> {
         let limits = &self.limits;
         let mut cursor = Cursor::new(text)?;
         let (mut given, mut inside) = (Vec::default(), None);
@@ -240,7 +246,7 @@ impl Decoder {
         let time = fields.take_time(span)?;
         let kind = match fields.take(Role::Kind) {
             None => 0,
-            Some(Value::Text(kind)) => KINDS.iter().position(|known| known.as_bytes() == &*kind)?,
+            Some(Value::Text(kind)) => find_kind(&kind)?,
             Some(_) => return None,
         };
         let labels = match fields.take(Role::Labels) {
@@ -252,16 +258,21 @@ impl Decoder {
             Some(given) => Some(read_number(&given)?),
         };
         let said = usize::from(labels.is_some()) + usize::from(value.is_some());
-        if said != usize::from(KINDS[kind] != "retraction") {
+        if said != usize::from(!is_retraction(kind)) {
             return None;
         }
         let event_id = fields.take_id(Role::EventId, limits).ok()?;
-        if event_id.is_none() {
-            remarks.notes |= notes::MADE_ID;
-        }
-        let names = labels.unwrap_or_default();
-        let label = make_label(event_id, ranking_id, doc_id, time, kind, &names, value);
-        Some(batch.add_label(label, remarks))
+        let label = Label {
+            event_id: event_id.as_deref(),
+            ranking_id: &ranking_id,
+            doc_id: &doc_id,
+            time,
+            kind,
+            names: &labels.unwrap_or_default(),
+            value: value.unwrap_or(f64::NAN),
+        };
+        decoded.add_label(&label, remarks);
+        Some(())
     }
 }
 
@@ -296,22 +307,22 @@ fn find_member<'a>(
 }
 
 /// Reads a text, or an integer in its place.
-fn read_text(value: Value<'_>, most: usize) -> Option<Vec<u8>> {
+fn read_text(value: Value<'_>, most: usize) -> Option<Text<'_>> {
     let text = match value {
-        Value::Text(text) => text.into_bytes(),
-        Value::Integer(integer) => integer_id(integer),
+        Value::Text(text) => text,
+        Value::Integer(integer) => Text::Unescaped(integer_id(integer)),
         _ => return None,
     };
     is_text(&text, most).then_some(text)
 }
 
-fn read_attribute(value: Value<'_>, limits: &Limits) -> Option<Vec<u8>> {
+fn read_attribute<'a>(value: Value<'a>, limits: &Limits) -> Option<Text<'a>> {
     match value {
-        Value::Truth(is_true) => Some(copy(if is_true { b"true" } else { &b"false"[..] })),
+        Value::Truth(is_true) => Some(Text::Plain(if is_true { b"true" } else { b"false" })),
         Value::Number(number) => {
             let mut text = Vec::default();
             write_number(number, &mut text);
-            Some(text)
+            Some(Text::Unescaped(text))
         }
         value => read_text(value, limits.value_bytes),
     }

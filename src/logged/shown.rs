@@ -3,9 +3,9 @@
 use crate::memory::Vec;
 
 use super::events::{Own, integer_id};
-use super::json::{Cursor, Value};
-use super::list::{Limits, List};
+use super::json::{Cursor, Text, Value};
 use super::names::{Names, Role};
+use crate::log::list::{Limits, List};
 
 /// So many names the objects of a plain list have together.
 const MOST_NAMES: usize = 64;
@@ -18,7 +18,7 @@ pub(super) struct Shown<'a> {
     /// The documents.
     pub list: List,
     /// The labels that were logged with them.
-    pub own: Vec<Own>,
+    pub own: Vec<Own<'a>>,
     /// Whether ids are integers.
     pub has_integers: bool,
     /// The names of all objects, each with its role.
@@ -26,6 +26,14 @@ pub(super) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
+    /// Removes everything, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.own.clear();
+        self.has_integers = false;
+        self.names.clear();
+    }
+
     /// Reads a list of objects or of ids, which is next.
     pub fn read_list(
         &mut self,
@@ -164,7 +172,7 @@ impl<'a> Shown<'a> {
         Some(())
     }
 
-    fn add_labels(&mut self, place: usize, names: Vec<Vec<u8>>) {
+    fn add_labels(&mut self, place: usize, names: Vec<Text<'a>>) {
         if !names.is_empty() {
             let doc_id = self.list.id(place).iter().copied().collect();
             self.own.push(Own { doc_id, names });
@@ -202,19 +210,19 @@ pub(super) fn read_number(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-fn read_labels_or_null(value: Value<'_>, limits: &Limits) -> Option<Vec<Vec<u8>>> {
+fn read_labels_or_null<'a>(value: Value<'a>, limits: &Limits) -> Option<Vec<Text<'a>>> {
     if matches!(value, Value::Null) { Some(Vec::default()) } else { read_labels(value, limits) }
 }
 
 /// Reads a label, or a list of them.
-pub(super) fn read_labels(value: Value<'_>, limits: &Limits) -> Option<Vec<Vec<u8>>> {
+pub(super) fn read_labels<'a>(value: Value<'a>, limits: &Limits) -> Option<Vec<Text<'a>>> {
     let mut labels = Vec::default();
     let mut add = |value| {
         let Value::Text(text) = value else { return None };
         if labels.len() == limits.labels || !limits.is_name(&text) {
             return None;
         }
-        labels.push(text.into_bytes());
+        labels.push(text);
         Some(())
     };
     match value {

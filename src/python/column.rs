@@ -10,6 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::vectors::Item;
+use crate::log;
 use crate::memory::Vec;
 use crate::rank::rankings;
 
@@ -36,6 +37,8 @@ pub(super) enum Data {
     Places(Vec<i64>),
     Bytes(Vec<u8>),
     OfRankings(Arc<rankings::Rankings>, fn(&rankings::Rankings) -> Raw),
+    OfRankingBlock(Arc<log::rankings::Rankings>, fn(&log::rankings::Rankings) -> Raw),
+    OfLabelBlock(Arc<log::labels::Labels>, fn(&log::labels::Labels) -> Raw),
 }
 
 impl Column {
@@ -46,6 +49,8 @@ impl Column {
             Data::Places(places) => Raw::of(places, "q"),
             Data::Bytes(bytes) => Raw::of(bytes, "B"),
             Data::OfRankings(rankings, of) => of(rankings),
+            Data::OfRankingBlock(rankings, of) => of(rankings),
+            Data::OfLabelBlock(labels, of) => of(labels),
         }
     }
 }

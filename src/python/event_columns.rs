@@ -142,8 +142,8 @@ pub fn decode_columns<'py>(
             by_score,
         };
         let (limits, (from, to)) = (&decoder.0.limits, span);
-        let batch = py.detach(|| columns.read(limits, Span { from, to }));
-        give(py, &batch)
+        let decoded = py.detach(|| columns.read(limits, Span { from, to }));
+        give(py, decoded)
     })
 }
 
@@ -179,8 +179,8 @@ pub fn decode_label_columns<'py>(
             unknown: unknown.iter().map(|(name, has)| (name.as_bytes(), &**has)).collect(),
         };
         let (limits, (from, to)) = (&decoder.0.limits, span);
-        let batch = py.detach(|| columns.read(limits, Span { from, to }));
-        give(py, &batch)
+        let decoded = py.detach(|| columns.read(limits, Span { from, to }));
+        give(py, decoded)
     })
 }
 

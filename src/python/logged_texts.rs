@@ -10,7 +10,8 @@ use super::cells::View;
 use super::chunks::{TextBuffers, misfit, places};
 use super::column::{Column, Data};
 use crate::ids::interner::Ids;
-use crate::logged::{digest, id_set};
+use crate::log::digest;
+use crate::logged::id_set;
 use crate::memory::{Vec, guard, vec};
 use crate::table::cells::Cells;
 

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value)] // Python hands arguments over
 
 mod agreement;
+mod batch;
 mod cells;
 mod choices;
 mod chunks;
@@ -19,7 +20,7 @@ mod input;
 mod items;
 mod judgments;
 mod lines;
-mod logged;
+mod log;
 mod logged_texts;
 mod matrix;
 mod objects;
@@ -48,6 +49,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
+use self::batch::{BatchBuilder, BatchIds, EventBatch, Settled};
 use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{
@@ -61,7 +63,7 @@ use self::fuse::{ScatteredRuns, fuse_runs, fuse_to_file, fuse_to_memory};
 use self::items::Items;
 use self::judgments::{Judgments, restore_judgments};
 use self::lines::Lines;
-use self::logged::unpack_pieces;
+use self::log::{LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels};
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::parquet::ParquetFooter;
@@ -91,18 +93,19 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Items, Judgments, Lines,
-        ParquetFooter, Plan, Rankings, Reassignments, Run, RunParts, ScatteredRuns, SliceQueries,
-        SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties,
-        average_units, bound, bound_below, bound_difference, bounded_tails, bounded_units_needed,
-        choose_sums, compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
+        BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
+        Items, Judgments, LabelBlock, Lines, ParquetFooter, Plan, RankingBlock, Rankings,
+        Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries, SpilledColumns,
+        SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, average_units, bound,
+        bound_below, bound_difference, bounded_tails, bounded_units_needed, choose_sums,
+        compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
         decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
         evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
-        fuse_to_file, fuse_to_memory, grade_items, hash_texts, invert_flips, log2, mean_of_rows,
-        measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
-        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
-        split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
-        unpack_pieces, values_of_rows,
+        fuse_to_file, fuse_to_memory, grade_items, hash_ids, hash_other_ids, hash_texts,
+        invert_flips, join_labels, log2, mean_of_rows, measure_costs, merge_sums,
+        noncentral_t_lower, normal_tails, order_texts, restore_evaluation, restore_judgments,
+        restore_rankings, restore_summary, round_sums, split_json, student_tails, sum_cells,
+        sum_groups, summarize, summarize_groups, t_quantile, values_of_rows,
     };
 
     #[pymodule_init]

@@ -82,6 +82,13 @@ impl Item for u64 {
     }
 }
 
+impl Item for i64 {
+    fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        // SAFETY: the interpreter is held.
+        unsafe { owned(py, ffi::PyLong_FromLongLong(self)) }
+    }
+}
+
 impl Item for u32 {
     fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         u64::from(self).object(py)

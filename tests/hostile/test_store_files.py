@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 __all__ = ["windows", "windows_once"]  # fixtures
 

@@ -24,6 +24,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
+from rankscope.monitor.store.log.removal import mark_deleted
 from rankscope.monitor.store.records import OpenHour, Progress, RuleRow, Webhook
 from rankscope.monitor.store.sqlite import startup as opening
 from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
@@ -99,7 +100,9 @@ WRITES: dict[str, Callable[[SQLiteStore], object]] = {
     "a configuration": lambda store: store.configure("music", "{}", 2, "me"),
     "windows": put_progress,
     "dropped windows": lambda store: store.drop_windows("music", b"none"),
-    "a retention": lambda store: store.delete_before("music", make_ranking(2).time),
+    "the mark of a retention": lambda store: store.transact(
+        partial(mark_deleted, project="music", time=make_ranking(2).time)
+    ).result(),
 }
 
 
@@ -185,9 +188,9 @@ def test_a_group_is_one_transaction_with_one_number_and_one_sync(
     written: list[Mark] = []
     write = HighWater.write
 
-    def count(self: HighWater, mark: Mark) -> None:
+    def count(self: HighWater, mark: Mark, *closed: tuple[int, int]) -> None:
         written.append(mark)
-        write(self, mark)
+        write(self, mark, *closed)
 
     with SQLiteStore(tmp_path / "events.db", group_seconds=60, group_events=300) as store:
         monkeypatch.setattr(HighWater, "write", count)
@@ -529,6 +532,8 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
 
     monkeypatch.setattr(opening, "_check_pages", check)
     monkeypatch.setattr(opening, "OPENING_SECONDS", 0.2)
+    SQLiteStore(filled).close()  # as it was closed, it is not checked
+    os.utime(filled)
     before = read_all(filled.parent)
     with pytest.raises(FileError, match="could not be checked within") as refused:
         SQLiteStore(filled)

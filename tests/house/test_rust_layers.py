@@ -28,6 +28,7 @@ FOLDERS = (
     "explain",
     "agreement",
     "fuse",
+    "log",
     "logged",
     "python",
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 import numpy as np
-from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store.records import Chunk, Context, LabelColumns
-from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
+from rankscope.monitor.store.tables.documents import offsets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,19 @@ def integers(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array(values, dtype=np.int64)
 
 
+def documents(lists: list[Items]) -> ItemColumns:
+    """The documents of rankings, one after another."""
+    scores = [one for items in lists for one in items.scores or [None] * len(items)]
+    grades = [one for items in lists for one in items.relevance or [None] * len(items)]
+    return ItemColumns(
+        offsets_of(np.array([len(items) for items in lists], dtype=np.int64)),
+        texts([doc_id for items in lists for doc_id in items.doc_ids]),
+        integers([rank for items in lists for rank in items.ranks]),
+        np.array(scores, dtype=float),
+        np.array(grades, dtype=float),
+    )
+
+
 def make_chunk(rankings: list[Ranking], *labels: Label) -> tuple[Chunk, dict[int, Context]]:
     """A chunk as a store gives it, and the contexts of its rankings."""
     places = {ranking.ranking_id: at for at, ranking in enumerate(rankings)}
@@ -40,7 +53,7 @@ def make_chunk(rankings: list[Ranking], *labels: Label) -> tuple[Chunk, dict[int
         texts([one.ranking_id for one in rankings]),
         texts([one.query_key for one in rankings]),
         texts([one.user_id for one in rankings]),
-        unpack_columns([pack(one.items) for one in rankings]),
+        documents([one.items for one in rankings]),
         LabelColumns(
             integers([places[one.ranking_id] for one in told]),
             texts([one.doc_id for one in told]),

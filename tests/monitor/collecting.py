@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankscope._core import EventBatch
 from rankscope.errors import RankscopeError
-from rankscope.monitor.events.outcome import Outcome, tell_statuses
+from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.outcome import STATUSES
+from rankscope.monitor.events.rejection import Decoded
 from rankscope.monitor.intake.ingestion import Ingestion
-from rankscope.monitor.store.tables.events import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +23,12 @@ class Collecting:
 
     def __init__(self, *, takes_prepared: bool) -> None:
         self.takes_prepared = takes_prepared
-        self.events: list[Any] = []
+        self.events: list[EventBatch] = []
 
-    def take(self, reading: Reading[Any]) -> list[str]:
-        self.events += prepare(reading.events)
-        return tell_statuses(reading, [Outcome("accepted", 1)] * len(reading.events))
+    def take(self, reading: Reading | Decoded) -> list[str]:
+        decoded = reading if isinstance(reading, Decoded) else pack_reading(reading)
+        self.events.append(decoded.batch)
+        return [STATUSES[status] for status in decoded.batch.tell(bytes(len(decoded.batch)))]
 
 
 def ingest(
@@ -42,5 +45,5 @@ def ingest(
     try:
         ingestion.take(given)
     except RankscopeError as error:
-        return sink.events, ingestion.ingested, str(error)
-    return sink.events, ingestion.ingested
+        return EventBatch.join(sink.events), ingestion.ingested, str(error)
+    return EventBatch.join(sink.events), ingestion.ingested

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Reading, Rejection
+from rankscope.monitor.events.rejection import Decoded
 from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.store.tables.events import prepare
 from rankscope.records import replace
 
 from tests.monitor.collecting import ingest
@@ -242,7 +242,7 @@ def bodies(draw: Callable[[Any], Any], objects: st.SearchStrategy[str]) -> tuple
     return bytes(content), shape == "lines"
 
 
-def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Reading[Any] | str:
+def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Decoded | str:
     """What the reference reads, or why it reads nothing."""
     try:
         objects = Parser(MOST).parse(body, is_lines=is_lines)
@@ -250,11 +250,7 @@ def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Reading[A
         return f"{error}"
     reader = EventReader(limits=limits)
     reading = (reader.read_labels if kind == "labels" else reader.read_rankings)(objects, now=NOW)
-    answers = tuple(
-        answer if isinstance(answer, Rejection) else tuple(prepare(answer))
-        for answer in reading.answers
-    )
-    return Reading(answers, reading.notes, reading.unknown)
+    return pack_reading(reading)
 
 
 def check(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> None:
@@ -267,7 +263,7 @@ def check(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> None:
     plain = decoder.decode_body(body, kind, is_lines=is_lines, most=MOST, now=NOW, is_plain=True)
     if plain is not None:
         assert plain == expected
-        assert not any(isinstance(answer, Rejection) for answer in plain.answers)
+        assert not plain.rejections
 
 
 @settings(max_examples=250, deadline=None)
@@ -302,13 +298,16 @@ def test_a_long_number_changes_nothing_about_other_objects(kind: str) -> None:
     def judge(texts: list[str]) -> list[Any]:
         body = f"[{','.join(texts)}]".encode()
         reading = read(body, kind, Limits(), is_lines=False)
-        assert isinstance(reading, Reading)
+        assert isinstance(reading, Decoded)
         assert (
             EventDecoder(EventReader()).decode_body(body, kind, is_lines=False, most=MOST, now=NOW)
             == reading
         )
+        rejected = {one.index: replace(one, index=0) for one in reading.rejections}
+        batch, events = reading.batch, iter(range(MOST))
         return [
-            replace(one, index=0) if isinstance(one, Rejection) else one for one in reading.answers
+            rejected[at] if at in rejected else batch.cut(place := next(events), place + 1)
+            for at in range(batch.objects)
         ]
 
     alone = [judge([one])[0] for one in others]
@@ -376,5 +375,5 @@ def test_the_core_decodes_events_of_user_behavior_insights() -> None:
     decoder = EventDecoder(EventReader())
     decoded = decoder.decode_body(body, "labels", is_lines=False, most=1, now=NOW, is_plain=True)
     assert decoded is not None
-    assert decoded.events[0].doc_id == "a"
+    assert decoded.batch.first_labels(1) == [("r", "a")]
     assert not decoded.unknown

@@ -24,7 +24,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.intake import lake
 from rankscope.monitor.store.folding import choose_versions
-from rankscope.monitor.store.history.files import name_hour
+from rankscope.monitor.store.log.files import name_hour
 from rankscope.monitor.store.records import Context, OpenHour, Version
 from rankscope.monitor.store.tables.versions import RankingSpan, _fold
 

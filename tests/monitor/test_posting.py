@@ -13,6 +13,7 @@ from rankscope import FileError, InputError
 from rankscope.monitor.client import sink as posting
 from rankscope.monitor.client.http import Answer, JsonAnswer
 from rankscope.monitor.client.sink import ServiceSink
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.event import Item, Items, Label, Ranking
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.writer import write_event
@@ -89,8 +90,9 @@ class FakeService:
         objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
         is_ranking = path == "/v1/rankings"
         read = self._reader.read_rankings if is_ranking else self._reader.read_labels
-        reading = read(objects, now=NOW)
-        answer = answer_events(reading, self._store.append("music", reading.events))
+        decoded = pack_reading(read(objects, now=NOW))
+        stored = self._store.submit("music", decoded.batch).result()
+        answer = answer_events(decoded, stored.statuses)
         return Answer(200, {}, 0.0, tuple(answer["items"]))
 
     def ask(self, method: str, path: str, said: Any = None) -> JsonAnswer:  # noqa: ANN401 - JSON

@@ -15,8 +15,8 @@ from rankscope.monitor import Monitor
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store import open_store
-from rankscope.monitor.store.history import bucket as buckets
-from rankscope.monitor.store.history.bucket import RETIRED, HistoryBucket
+from rankscope.monitor.store.log import bucket as buckets
+from rankscope.monitor.store.log.bucket import RETIRED, HistoryBucket
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.records import replace

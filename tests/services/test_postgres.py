@@ -104,7 +104,7 @@ def read_line(process: subprocess.Popen[str]) -> str:
 
 def seqs_of(store: Store) -> list[int]:
     """The numbers of all events."""
-    wanted = select(schema.events.c.seq).order_by(schema.events.c.seq)
+    wanted = select(schema.ids.c.seq).distinct().order_by(schema.ids.c.seq)
     return store.query(lambda connection: list(connection.execute(wanted).scalars()))
 
 
@@ -515,7 +515,8 @@ def test_a_read_stops_at_its_deadline(url: str) -> None:
     [
         "UPDATE contexts SET rankings = rankings + 1",
         "UPDATE projects SET pending = pending - 1",
-        "DELETE FROM rankings WHERE ranking_id = 'ranking-3'",
+        "DELETE FROM bodies WHERE block_id = 1",
+        "DELETE FROM ids WHERE seq = 3",
         "UPDATE meta SET value = '3' WHERE name = 'last_seq'",
     ],
 )
@@ -630,7 +631,7 @@ def test_sigterm_ends_services_whose_database_holds_them_up(url: str) -> None:
                 "$$ BEGIN PERFORM pg_sleep(100000); END $$"
             )
             connection.exec_driver_sql(
-                "CREATE TRIGGER waits BEFORE INSERT ON events EXECUTE FUNCTION wait()"
+                "CREATE TRIGGER waits BEFORE INSERT ON blocks EXECUTE FUNCTION wait()"
             )
         shown = {"ranking_id": "new", "time": "2026-11-20T10:00:00Z", "doc_ids": ["a"]}
 

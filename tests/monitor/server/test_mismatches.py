@@ -7,7 +7,7 @@ import json
 
 from rankscope.monitor import Configuration, define
 from rankscope.monitor.server.api import ingest
-from rankscope.monitor.store.tables.schema import rankings
+from rankscope.monitor.store.tables.schema import bodies
 from sqlalchemy import update
 
 from tests.monitor.server.service import NOW, make_label, make_ranking
@@ -71,7 +71,7 @@ def test_the_answer_says_that_labels_match_no_document(
 def test_labels_of_a_damaged_ranking_are_accepted(service: Service) -> None:
     service.store.configure("music", CONFIGURATION.to_json(), NOW, "test")
     service.post("/v1/rankings", make_ranking(0))
-    damage = update(rankings).values(packed=b"damaged")
+    damage = update(bodies).values(body=b"damaged")
     service.store.transact(lambda transaction: transaction.connection.execute(damage)).result()
     answer = service.post("/v1/labels", make_label(0, doc_id="x")).json()
     assert (answer["accepted"], answer["mismatches"]) == (1, [])

@@ -17,16 +17,16 @@ import time
 from pathlib import Path
 
 from rankscope import FileError
+from rankscope.monitor.store.log import deletion
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.tables import retention
 from rankscope.testing.store.samples import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.records import Deleted
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 BATCH = 10
 
@@ -88,19 +88,20 @@ def die_before_the_answer(folder: Path) -> None:
 def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
     """Die when some pieces of what is old are deleted, within the transaction of the next."""
     store = SQLiteStore(folder / "events.db")
-    store.append("music", [make_ranking(number) for number in range(rankings)])
-    store.append("music", [make_label(number, number) for number in range(rankings)])
-    delete_piece, deleted = retention.delete_rankings, 0
+    for make in (make_ranking, lambda number: make_label(number, number)):
+        for start in range(0, rankings, BATCH):
+            store.append("music", [make(number) for number in range(start, start + BATCH)])
+    delete_piece, deleted = deletion.delete_hot, 0
 
-    def delete(transaction: Transaction, project: str, time: int) -> Deleted:
+    def delete(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
         nonlocal deleted
-        done = delete_piece(transaction, project, time)
+        done = delete_piece(transaction, project, time, most)
         deleted += 1
         if deleted > pieces:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
-    retention.delete_rankings = delete
+    deletion.delete_hot = delete
     store.delete_before("music", make_ranking(rankings).time)
 
 

@@ -19,10 +19,10 @@ from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
-from rankscope.monitor.store.history.hour_file import HourFile
-from rankscope.monitor.store.history.layout import find_tied, write_hour
-from rankscope.monitor.store.history.manifest import list_all_archived
+from rankscope.monitor.store.log.blocks import FILE, Block, list_files
+from rankscope.monitor.store.log.files import HistoryFolder
+from rankscope.monitor.store.log.hour_file import HourFile
+from rankscope.monitor.store.log.layout import find_tied, write_hour
 from rankscope.monitor.store.merging import choose, concatenate
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
@@ -53,9 +53,8 @@ def write(folder: HistoryFolder, chunk: Chunk, contexts: dict[int, Context]) -> 
     with folder.open_part("music", 0) as part:
         written = write_hour(part, [told], contexts)
         place = folder.publish(part)
-    return HourFile(
-        folder, ArchivedHour(1, 0, place.path, written.rankings, count, 0, 0, *place[1:])
-    )
+    block = Block(0, 1, 0, FILE, 0, count, 0, 0, written.rankings, count, "[]", *place)
+    return HourFile(folder, block)
 
 
 def spell_out(each: Evaluated) -> tuple[object, ...]:
@@ -120,7 +119,7 @@ def test_counts_of_documents_that_differ_from_the_documents_are_damage(
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
         store.append("music", shown)
         store.archive("music", HOUR)
-        (hour,) = store.query(list_all_archived)
+        (hour,) = store.query(list_files)
         folder = store.history
         HourFile(folder, hour).verify()
         table = pq.ParquetFile(folder.path / hour.path).read()

@@ -10,7 +10,7 @@ from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.evaluate.refresh import find_slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store.tables.chunks import CHUNK
+from rankscope.monitor.store.log.reading import CHUNK
 
 from dev.load.columns import DIFFERENT, MemorySource, make_chunk
 from dev.load.configuration import CONFIGURATION, PROJECT

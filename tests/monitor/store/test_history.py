@@ -25,10 +25,10 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.export import export_parquet
-from rankscope.monitor.store.history import archiver
-from rankscope.monitor.store.history.files import name_hour
-from rankscope.monitor.store.history.manifest import list_with_rankings
-from rankscope.monitor.store.records import Archived, Chosen, Deleted
+from rankscope.monitor.store.log.blocks import FILE, list_blocks
+from rankscope.monitor.store.log.files import name_hour
+from rankscope.monitor.store.log.users import may_have_user
+from rankscope.monitor.store.records import Archived, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.store.history.files import HistoryFolder
 
 FULL = Ranking(
     "an event of its own",
@@ -123,7 +122,7 @@ def test_an_archived_event_is_known_when_it_is_sent_again(store: SQLiteStore) ->
     assert refused.value.code == "set_conflict"
 
 
-def test_an_hour_that_the_manifest_lost_is_told_by_the_doctor_and_stops_a_backup(
+def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
     tmp_path: Path,
 ) -> None:
     with open_monitor(tmp_path, "music", [NOW]) as monitor:
@@ -133,10 +132,10 @@ def test_an_hour_that_the_manifest_lost_is_told_by_the_doctor_and_stops_a_backup
         path = tmp_path / "music.db"
         monitor.backup(tmp_path / "whole.db")
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            connection.execute("DELETE FROM history WHERE hour_id = 1")
+            connection.execute("DELETE FROM blocks WHERE kind = ? AND start = 0", [FILE])
         [store, *_] = examine(monitor, path)
         assert not store.is_good
-        assert "archived hours instead of" in store.told
+        assert "blocks instead of" in store.told
         with pytest.raises(FileError) as refused:
             monitor.backup(tmp_path / "copy.db")
         assert refused.value.code == "store_damaged"
@@ -338,18 +337,19 @@ def test_a_damaged_file_is_named_and_never_read_around(store: SQLiteStore, place
     again.close()
 
 
-def test_a_missing_file_is_named_and_events_of_it_are_not_stored_again(store: SQLiteStore) -> None:
+def test_a_missing_file_is_named_and_its_events_are_known_without_it(store: SQLiteStore) -> None:
     path = find_file(store)
     path.unlink()
     for ask in (
         lambda: list(store.read("music")),
-        lambda: store.append("music", [FULL]),
         lambda: store.delete_before("music", HOUR + 6),
     ):
         with pytest.raises(FileError) as refused:
             ask()
         assert refused.value.code == "history_missing"
         assert str(path) in str(refused.value)
+    again = store.append("music", [FULL, replace(FULL, time=HOUR)])
+    assert [one.status for one in again] == ["duplicate", "conflict"]
 
 
 def test_a_backup_has_the_archived_hours(store: SQLiteStore, tmp_path: Path) -> None:
@@ -397,14 +397,16 @@ def test_a_file_that_was_replaced_stays_for_readers_and_is_removed_later(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.engine.connect() as connection:
-        (source,) = store.open_sources(connection, "music")[1:]
+        source = store.open_source(connection, "music")
+        (before,) = source.read(None, None, 10, event_ids=False)
         store.append("music", [Label("late", "r1", "c", HOUR + 8, ("click",))])
         store.archive("music", DAY)
         assert len(list(store.history.path.rglob("*.parquet"))) == 2
         (chunk,) = source.read(None, None, 10, event_ids=False)
-        assert len(chunk.labels.codes) == 4
+        assert len(chunk.labels.codes) == len(before.labels.codes) == 4
     part = find_part(store)
-    monkeypatch.setattr(archiver, "clean_folder", partial(_clean_at_once))
+    place = store.history
+    monkeypatch.setattr(place, "clean", partial(place.clean, kept_seconds=0))
     store.archive("music", DAY)
     assert not part.exists()
     find_file(store)
@@ -416,14 +418,6 @@ def find_part(store: SQLiteStore) -> Path:
     part = store.history.path / name_hour("music", HOUR) / ".0123.part"
     part.write_bytes(b"PAR1")
     return part
-
-
-def _clean_at_once(store: SQLiteStore, folder: HistoryFolder) -> int:
-    from rankscope.monitor.store.history.manifest import list_all_archived  # noqa: PLC0415
-
-    known = {hour.path for hour in store.query(list_all_archived)}
-    removed: int = folder.clean(known, kept_seconds=0)
-    return removed
 
 
 def test_an_hour_that_changes_while_it_is_written_is_written_again(
@@ -500,11 +494,14 @@ def test_deletion_reads_only_the_files_that_it_touches(tmp_path: Path) -> None:
 
 
 def test_users_of_a_file_are_listed_when_it_is_written_again(store: SQLiteStore) -> None:
-    find = partial(list_with_rankings, project="music", chosen=Chosen(user_id="nobody"))
-    assert store.query(find) == []
+    def may_have(user: str) -> bool:
+        (block,) = store.query(partial(list_blocks, project="music", kinds=(FILE,)))
+        return store.query(partial(may_have_user, block=block, user_id=user))
+
+    assert [may_have(user) for user in ("nobody", "u")] == [False, True]
     store.append("music", [Label("late", "r1", "c", HOUR + 8, ("click",))])
     store.archive("music", DAY)
-    assert store.query(find) == []
+    assert [may_have(user) for user in ("nobody", "u")] == [False, True]
     assert Monitor(store, "music").delete(user="u") == Deleted(1, 3)
 
 

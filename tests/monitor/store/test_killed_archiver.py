@@ -146,7 +146,7 @@ def test_no_event_is_lost_or_there_twice_whenever_the_process_is_killed(
 def test_values_are_written_again_whenever_the_process_that_writes_them_is_killed(
     tmp_path: Path,
 ) -> None:
-    told = kill_and_check(tmp_path, 4, 5, "values")
+    told = kill_and_check(tmp_path, 4, 6, "values")
     assert {stage for stage in told.stages if "values" not in stage} == set()
     assert told.rounds["killed"] > 0 < told.files
 

@@ -1,4 +1,4 @@
-"""A batch of new events is stored as one that is looked up first."""
+"""Events are stored in the same way whether they come together or one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.intake import ingestion
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.tables import events as stored_events
+from rankscope.testing.store.samples import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome
-
-TABLES = ("events", "rankings", "labels", "counters")
 
 
 def make_batches(seed: int) -> list[list[Event]]:
@@ -49,30 +47,28 @@ def make_batches(seed: int) -> list[list[Event]]:
     return batches
 
 
-def store_all(
-    path: Path, batches: Sequence[Sequence[Event]]
-) -> tuple[list[list[Outcome]], dict[str, Any]]:
-    """Store batches, and return the outcomes and what the tables hold."""
+def store_all(path: Path, batches: Sequence[Sequence[Event]]) -> tuple[list[Outcome], list[Any]]:
+    """Store batches, and return the outcomes of all events, and what the store has."""
     with SQLiteStore(path, group_seconds=0) as store:
-        outcomes = [store.append("music", batch) for batch in batches]
+        outcomes = [outcome for batch in batches for outcome in store.append("music", batch)]
         store.verify()
-        with store.engine.connect() as connection:
-            found: dict[str, Any] = {
-                table: connection.exec_driver_sql(f"SELECT * FROM {table} ORDER BY 1, 2").all()  # noqa: S608 - names of tables
-                for table in TABLES
-            }
-            found["waiting"] = connection.exec_driver_sql("SELECT pending FROM projects").all()
+        found = [
+            read_back(store, "music"),
+            [store.find_labels("music", event.ranking_id) for batch in batches for event in batch],
+            store.count_pending("music"),
+            store.counters("music"),
+            store.versions("music"),
+        ]
     return outcomes, found
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_new_events_are_stored_as_events_that_are_looked_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_a_batch_is_stored_as_its_events_one_by_one(tmp_path: Path, seed: int) -> None:
     batches = make_batches(seed)
-    found = store_all(tmp_path / "new.db", batches)
-    monkeypatch.setattr(stored_events, "_store_new", lambda *_given: None)
-    assert found == store_all(tmp_path / "asked.db", batches)
+    one_by_one = [[event] for batch in batches for event in batch]
+    found = store_all(tmp_path / "batches.db", batches)
+    assert found == store_all(tmp_path / "events.db", one_by_one)
+    assert {outcome.status for outcome in found[0]} == {"accepted", "duplicate", "conflict"}
 
 
 def test_what_is_held_together_is_told_apart(

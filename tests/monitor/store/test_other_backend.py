@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rankscope import FileError
-from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.projects import read_last_seq
-from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
+from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.testing.store import StoreConformance
 from sqlalchemy import create_engine, event, insert, update
 
@@ -60,7 +59,7 @@ class OtherStore(Store):
         raise NotImplementedError
 
     def verify(self) -> None:
-        self.verify_history()
+        self.verify_log()
 
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:  # noqa: ARG002 - nothing waits here
         if self._is_closed:
@@ -68,9 +67,7 @@ class OtherStore(Store):
         done: Future[T] = Future()
         try:
             with self._one_at_a_time, self.engine.begin() as connection:
-                archived = ArchivedEvents(self.find_history)
-                seq_before = read_last_seq(connection)
-                transaction = Transaction(connection, seq_before, self._cache, archived)
+                transaction = Transaction(connection, read_last_seq(connection), self._cache)
                 result = work(transaction)
                 transaction.flush()
                 self._secrets |= transaction.secrets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from rankscope.monitor.store.tables.chunks import read_ahead
+from rankscope.monitor.store.ahead import read_ahead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from rankscope.monitor.evaluate.worker import Worker
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store.history import archiver
-from rankscope.monitor.store.history.values import list_values
+from rankscope.monitor.store.log.rewriting import clean_place
+from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
@@ -218,6 +218,6 @@ def test_values_that_were_replaced_stay_for_readers_and_are_removed_later(
     assert len(list(found("values/*/*/*.parquet"))) == 2
     place = monitor.writer.require_history()
     monkeypatch.setattr(place, "clean", partial(place.clean, kept_seconds=0))
-    archiver.clean_folder(monitor.writer, place)
+    clean_place(monitor.writer, place)
     assert len(list(found("values/*/*/*.parquet"))) == 1
     assert len(read(monitor)) == 3

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from rankscope.monitor.evaluate.stored_windows import unpack_cells
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.values import find_values
+from rankscope.monitor.store.log.blocks import FILE, list_blocks
+from rankscope.monitor.store.log.values import list_values
 
 from tests.monitor.test_windows import spell_out
 
@@ -29,8 +29,9 @@ COUNTED = ("labelled", "tied", "gaps", "refused", "documents", "relevant")
 def read_files(store: Store, project: str, definition: str) -> dict[int, list[dict[str, Any]]]:
     """The rows of the file with values of each archived hour that has one of a definition."""
     place, found = store.require_history(), {}
-    for hour in store.query(partial(manifest.list_archived, project=project)):
-        values = store.query(partial(find_values, hour_id=hour.hour_id))
+    listed = {one.block_id: one for one in store.query(partial(list_values, project=project))}
+    for hour in store.query(partial(list_blocks, project=project, kinds=(FILE,))):
+        values = listed.get(hour.block_id)
         if values is None or values.definition != definition:
             continue
         rows = pq.ParquetFile(Path(place.check(values))).read().to_pylist()

@@ -18,14 +18,16 @@ from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import make_plain
-from rankscope.monitor.store.records import Chunk, LabelColumns
-from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
+from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
+from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import replace
 from rankscope.regrets.compute import measure_regrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from rankscope.derivation.explanation import Documents
     from rankscope.derivation.relevance import RelevanceExplanation
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import JudgedLabel
     from rankscope.monitor.evaluate.values import PlacedItems
-    from rankscope.monitor.events.event import Label, Ranking
+    from rankscope.monitor.events.event import Items, Label, Ranking
     from rankscope.monitor.store.store import StoreReader
 
     Numbers = Mapping[int, float]
@@ -255,7 +257,7 @@ def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
         _join([ranking.ranking_id]),
         _join([ranking.query_key]),
         _join([ranking.user_id]),
-        unpack_columns([pack(ranking.items)]),
+        _to_columns(ranking.items),
         LabelColumns(
             np.zeros(count, dtype=np.int64),
             _join([label.doc_id for label in labels]),
@@ -271,7 +273,22 @@ def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
     )
 
 
-def _join(texts: list[str]) -> Texts:
+def _to_columns(items: Items) -> ItemColumns:
+    count = len(items)
+
+    def to_numbers(column: tuple[float | None, ...]) -> NDArray[np.float64]:
+        return np.array(column or [None] * count, dtype=np.float64)  # NaN for `None`
+
+    return ItemColumns(
+        np.array([0, count]),
+        _join(items.doc_ids),
+        np.array(items.ranks, dtype=np.int64),
+        to_numbers(items.scores),
+        to_numbers(items.relevance),
+    )
+
+
+def _join(texts: Sequence[str]) -> Texts:
 
     encoded = [text.encode() for text in texts]
     sizes = np.array([len(ids) for ids in encoded], dtype=np.int64)

@@ -73,7 +73,7 @@ class ServiceSink:
         """It writes events as JSON again."""
         return False
 
-    def take(self, reading: Reading[Event]) -> Sequence[str | Rejection]:
+    def take(self, reading: Reading) -> Sequence[str | Rejection]:
         """Send the events of a batch."""
         told: list[Mapping[str, str]] = []
         for path, lines in _cut(reading.events):
@@ -111,7 +111,7 @@ class ServiceSink:
             self._tell_discarded({}, rejected.get("unknown_field", 0))
         return int(told.get("replaced", 0))
 
-    def _count_discarded(self, reading: Reading[Event]) -> None:
+    def _count_discarded(self, reading: Reading) -> None:
         """Let the service count what was discarded here; if an answer is lost, it counts twice."""
         counts = count_rejections(reading)
         unknown = counts.pop("unknown_field", 0)

@@ -17,7 +17,6 @@ from rankscope.monitor.commands.store import (
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
-from rankscope.monitor.doctor import examine
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
@@ -137,7 +136,8 @@ def add_delete(parser: Parser) -> None:
     """Add the arguments of `delete`."""
     parser.description = (
         "Delete rankings with all their labels: those that have everything that is given. The next "
-        "evaluation computes the values of their hours without them."
+        "evaluation computes the values of their hours without them. Backups and exports that were "
+        "made before still have them."
     )
     add_store_arguments(parser)
     parser.add_argument("--user", type=read_word, metavar="ID", help="delete rankings of this user")
@@ -207,6 +207,8 @@ def add_doctor(parser: Parser) -> None:
 
 def run_doctor(options: Namespace) -> int:
     """Examine the store, and print a line for each check."""
+    from rankscope.monitor.doctor import examine  # noqa: PLC0415 - help needs no SQLAlchemy
+
     with open_reader(options) as monitor:
         is_file = not options.store.startswith(POSTGRES)
         path = locate_store(options.store.removeprefix(SQLITE)) if is_file else None

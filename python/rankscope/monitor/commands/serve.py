@@ -14,9 +14,8 @@ from rankscope.monitor.commands.store import (
     read_project,
 )
 from rankscope.monitor.commands.times import read_duration
-from rankscope.monitor.notify.channels import read_channels
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.server.run.schedule import SECONDS
-from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE
@@ -33,6 +32,8 @@ HOST = "127.0.0.1"
 PORT = 8000
 PORTS = range(65_536)
 LONGEST = 1_000_000
+NEVER = -1
+"""In place of a delay: nothing is archived."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -91,10 +92,10 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--archive-after",
-        type=read_duration,
+        type=_read_delay,
         metavar="DURATION",
         help="move hours to Parquet files once their attribution windows have been closed for this "
-        "long, such as 1d (default: never)",
+        "long, such as 7d; or never (default: 1d; never in PostgreSQL without --history)",
     )
     add_history_argument(parser)
     parser.add_examples(
@@ -106,8 +107,16 @@ def add_arguments(parser: Parser) -> None:
     parser.set_defaults(run=run)
 
 
+def _read_delay(text: str) -> int:
+    """Read after how many microseconds hours are archived."""
+    return NEVER if text == "never" else read_duration(text)
+
+
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
+    from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
+    from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - likewise
+
     if options.port not in PORTS:
         raise UsageError(
             f"--port must be from 0 to {PORTS[-1]}, found {quote(options.port)}",
@@ -132,6 +141,9 @@ def run(options: Namespace) -> int:
     with closing(open_store(url)) as store:
         if options.history is not None:
             store.set_history(options.history)
+        delay = options.archive_after
+        if delay is None:
+            delay = NEVER if store.history is None else DAY
         serve_store(
             store,
             host=options.host,
@@ -141,7 +153,7 @@ def run(options: Namespace) -> int:
             seconds=options.every,
             evaluates=not options.no_evaluate,
             channels=channels,
-            archive_after=options.archive_after,
+            archive_after=None if delay == NEVER else delay,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )
     return 0

@@ -16,10 +16,10 @@ from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.arrays import write_numbers
 from rankscope.monitor.store.columns import MAKERS
-from rankscope.monitor.store.history.files import ArchivedValues
-from rankscope.monitor.store.history.hour_file import HourFile
-from rankscope.monitor.store.history.layout import describe_hour
-from rankscope.monitor.store.history.values import is_listed, list_without_values, put_values
+from rankscope.monitor.store.log.files import ArchivedValues
+from rankscope.monitor.store.log.hour_file import HourFile
+from rankscope.monitor.store.log.layout import describe_hour
+from rankscope.monitor.store.log.values import is_listed, list_without_values, put_values
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryPlace
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.records import Chunk
     from rankscope.monitor.store.store import Store
 
@@ -96,7 +97,7 @@ def write_missing_values(
 
 
 def _write_hour(
-    store: Store, place: HistoryPlace, project: str, hour: ArchivedHour, definition: Definition
+    store: Store, place: HistoryPlace, project: str, hour: Block, definition: Definition
 ) -> ArchivedValues | None:
     """Write the values of an hour; `None` if its file is replaced meanwhile."""
     with place.open_part(project, hour.start, "values") as part:
@@ -109,14 +110,14 @@ def _write_hour(
             raise
         published = place.publish(part)
     values = ArchivedValues(
-        hour.hour_id,
+        hour.block_id,
         definition.hash,
         published.path,
         hour.rankings,
         published.size,
         published.checksum,
     )
-    work = partial(put_values, project=project, hour=hour, values=values)
+    work = partial(put_values, hour=hour, values=values)
     if not store.transact(work).result():
         # What was deleted meanwhile must not stay.
         place.remove(published.path)

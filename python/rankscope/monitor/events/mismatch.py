@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.rejection import MOST_UNKNOWN, OTHER, show
 from rankscope.names import find_closest
 from rankscope.records import record
@@ -14,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, Literal, TypeAlias
+
+    from rankscope import _core
 
     Kind: TypeAlias = Literal[
         "unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"
@@ -107,21 +108,11 @@ class NameCounts:
         self.placed = 0
         self.unshown = 0
 
-    def add_events(self, events: Iterable[Any]) -> None:
-        """Count the names of events, whether they are prepared or not."""
-        labels: Counter[Any] = Counter()
-        attributes: Counter[Any] = Counter()
-        for event in events:
-            if hasattr(event, "labels"):
-                labels[event.labels] += 1
-            elif isinstance(event, Ranking):
-                if event.environment == PRODUCTION:
-                    attributes[event.attributes] += 1
-            elif event.context[2] == PRODUCTION:
-                attributes[event.context[3]] += 1
-        for names, count in labels.items():
-            self.add_labels(json.loads(names) if isinstance(names, str) else names, count)
-        for pairs, count in attributes.items():
+    def add_batch(self, batch: _core.EventBatch) -> None:
+        """Count the names of events."""
+        for names, count in batch.count_labels():
+            self.add_labels(json.loads(names), count)
+        for pairs, count in batch.count_attributes():
             self.add_rankings((name for name, _ in pairs), count)
 
     def add_labels(self, names: Sequence[str], count: int) -> None:

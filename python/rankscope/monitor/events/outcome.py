@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, overload
 
 from rankscope.monitor.events.rejection import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, Literal, TypeAlias
+    from typing import Literal, TypeAlias
 
-    from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.events.rejection import Decoded, Reading
 
     Status: TypeAlias = Literal["accepted", "duplicate", "conflict"]
 
@@ -29,6 +30,35 @@ class Outcome(NamedTuple):
 
     status: Status
     seq: int
+
+
+class Outcomes(Sequence[Outcome]):
+    """What happened to the events of a batch, in order.
+
+    Args:
+        statuses: A byte for each, its place in `STATUSES`.
+        seqs: 8 bytes for each, its number.
+    """
+
+    def __init__(self, statuses: bytes, seqs: bytes) -> None:
+        self.statuses = statuses
+        self._seqs = seqs
+
+    def __len__(self) -> int:
+        return len(self.statuses)
+
+    @overload
+    def __getitem__(self, at: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Outcome]: ...
+    def __getitem__(self, at: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        status: Status = STATUSES[self.statuses[at]]  # type: ignore[assignment]  # of an event
+        return Outcome(status, memoryview(self._seqs).cast("q")[at])
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 STATUSES = ("accepted", "duplicate", "conflict", "rejected")
@@ -49,7 +79,7 @@ OTHER_COUNTERS = frozenset(
 """The counters of a store that are of no rejected event; all others are reasons of rejections."""
 
 
-def count_rejections(reading: Reading[Any]) -> Counter[str]:
+def count_rejections(reading: Reading | Decoded) -> Counter[str]:
     """Count rejections by code, and unknown fields, for the counters of a store."""
     counts = Counter(rejection.code for rejection in reading.rejections)
     if reading.unknown:
@@ -57,7 +87,7 @@ def count_rejections(reading: Reading[Any]) -> Counter[str]:
     return counts
 
 
-def tell_statuses(reading: Reading[Any], outcomes: Iterable[Outcome]) -> list[str]:
+def tell_statuses(reading: Reading, outcomes: Iterable[Outcome]) -> list[str]:
     """Return the status of each object from the outcomes of its events."""
     told = iter(outcomes)
     return [

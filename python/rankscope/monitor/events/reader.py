@@ -100,14 +100,14 @@ class EventReader:
         aliases = self._labels if kind == "labels" else self._rows
         return aliases.find([name for name in names if name not in attributes]).roles
 
-    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
+    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
         """Read rankings."""
         batch = Batch()
         for given in objects:
             batch.add(given, lambda given: self._read_ranking(given, now, batch))
         return batch.finish()
 
-    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
+    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading:
         """Read labels."""
         batch = Batch()
         for given in objects:
@@ -116,7 +116,7 @@ class EventReader:
 
     def read_ranking_rows(
         self, table: object, *, now: int, attributes: Sequence[str] = ()
-    ) -> Reading[Event]:
+    ) -> Reading:
         """Read rankings from a table with one document a row."""
         batch = Batch()
         for group in group_rows(table, self._rows, attributes):
@@ -126,7 +126,7 @@ class EventReader:
             )
         return batch.finish()
 
-    def read_label_rows(self, table: object, *, now: int) -> Reading[Event]:
+    def read_label_rows(self, table: object, *, now: int) -> Reading:
         """Read labels from a table with one label a row."""
         return self.read_labels(list_rows(table), now=now)
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Generic, TypeVar
 
 from rankscope.errors import FormatError
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias
+    from typing import Any, TypeAlias, TypeVar
 
+    from rankscope import _core
     from rankscope.monitor.events.event import Event
 
+    R = TypeVar("R", "Reading", "Decoded")
     Read: TypeAlias = Callable[[Mapping[str, Any]], tuple[Event, ...]]
 
 CODES = frozenset(
@@ -123,15 +124,13 @@ def show(value: object) -> str:
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
 
 
-E = TypeVar("E")
-
 MOST_UNKNOWN = 100
 OTHER = "<other>"
 
 
 @record(frozen=True, slots=True)
-class Reading(Generic[E]):
-    """The result of reading a batch of objects as events, of one type or another.
+class Reading:
+    """The result of reading a batch of objects as events.
 
     Args:
         answers: For each object its events, or why it was not taken. A ranking whose documents
@@ -141,12 +140,12 @@ class Reading(Generic[E]):
             beyond the first hundred are `<other>`.
     """
 
-    answers: tuple[tuple[E, ...] | Rejection, ...]
+    answers: tuple[tuple[Event, ...] | Rejection, ...]
     notes: dict[str, int]
     unknown: dict[str, int]
 
     @property
-    def events(self) -> list[E]:
+    def events(self) -> list[Event]:
         """The accepted events, in order."""
         taken = (answer for answer in self.answers if not isinstance(answer, Rejection))
         return [event for events in taken for event in events]
@@ -156,12 +155,38 @@ class Reading(Generic[E]):
         """The rejections, in order."""
         return [answer for answer in self.answers if isinstance(answer, Rejection)]
 
+    @property
+    def objects(self) -> int:
+        """The number of objects."""
+        return len(self.answers)
 
-def count_unknown(reading: Reading[E], names: Iterable[str]) -> Reading[E]:
+
+@record(frozen=True, slots=True)
+class Decoded:
+    """The result of decoding a batch of objects as events that are ready to be stored.
+
+    Args:
+        batch: The events; an object that was not taken has none.
+        rejections: The rejections, in order.
+        notes: As in `Reading`.
+        unknown: As in `Reading`.
+    """
+
+    batch: _core.EventBatch
+    rejections: list[Rejection]
+    notes: dict[str, int]
+    unknown: dict[str, int]
+
+    @property
+    def objects(self) -> int:
+        """The number of objects."""
+        return self.batch.objects
+
+
+def count_unknown(reading: R, names: Iterable[str]) -> R:
     """Add columns that mean nothing here; every ranking that was taken has them."""
-    taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
-    unknown = dict.fromkeys(names, taken)
-    return Reading(reading.answers, reading.notes, reading.unknown | unknown)
+    taken = reading.objects - len(reading.rejections)
+    return replace(reading, unknown=reading.unknown | dict.fromkeys(names, taken))
 
 
 class Batch:
@@ -197,7 +222,7 @@ class Batch:
         """Note an unknown field of the current object."""
         self._pending.add((True, name))
 
-    def finish(self) -> Reading[Event]:
+    def finish(self) -> Reading:
         """Return what was read."""
         return Reading(tuple(self._answers), dict(self._notes), dict(self._unknown))
 

@@ -11,33 +11,31 @@ from collections.abc import Mapping
 from functools import partial
 
 from rankscope import _core
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.rejection import (
     MOST_UNKNOWN,
     OTHER,
+    Decoded,
     Reading,
     RefusedError,
-    Rejection,
 )
-from rankscope.monitor.store.tables.events import PreparedLabel, PreparedRanking, prepare
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
-    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.reader import EventReader
     from rankscope.monitor.intake.columns import Columns
     from rankscope.monitor.intake.label_columns import LabelColumns
-    from rankscope.monitor.store.tables.events import PreparedEvent
 
-    Found: TypeAlias = tuple[int, tuple[tuple[Any, ...], ...]] | None
-    """The place of the remarks on an object, and its events; `None` where it is not plain."""
-    Decoded: TypeAlias = tuple[list[Found], list[tuple[tuple[str, ...], tuple[str, ...]]]]
-    """The objects; and by place the codes of notes and the names of unknown fields."""
+    Said: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]
+    """The codes of notes and the names of unknown fields, and how many objects have them."""
+    Found: TypeAlias = tuple[_core.EventBatch, list[int], Said]
+    """The objects that are plain, the places of the others, and what is to be said."""
 
 DEEPEST = 16
 """Lists and objects in each other, in a field that is not known, that the core looks into."""
@@ -58,8 +56,8 @@ class EventDecoder:
         >>> from rankscope.monitor.events.reader import EventReader
         >>> click = b'{"ranking_id": "r", "doc_id": "a", "time": 0, "labels": "click"}'
         >>> reading = EventDecoder(EventReader()).decode([click, b"{}"], "labels", now=0)
-        >>> reading.events[0].labels, reading.notes
-        ('["click"]', {'made_event_ids': 1})
+        >>> len(reading.batch), reading.notes
+        (1, {'made_event_ids': 1})
         >>> print(reading.rejections[0])
         1.ranking_id: expected an id, found none [missing_field]
     """
@@ -101,77 +99,73 @@ class EventDecoder:
         most: int,
         now: int,
         is_plain: bool = False,
-    ) -> Reading[PreparedEvent] | None:
+    ) -> Decoded | None:
         """Decode a body that holds an object, a list of them, or one on each line."""
         texts = _cut_body(body, most, is_lines=is_lines)
         if not 0 < len(texts) <= most:
             return None
-        decoded = self._decode(texts, kind, now)
-        if is_plain and (None in decoded[0] or _are_many(_list_unknown(decoded[1]))):
+        found = self._decode(texts, kind, now)
+        _, left, said = found
+        if is_plain and (left or _are_many(_list_unknown(said))):
             return None
         objects = []
-        for text, one in zip(texts, decoded[0], strict=True):
-            if one is None:
-                value = _parse(text)
-                if isinstance(value, _BrokenTextError) and not is_lines:
-                    return None
-                objects.append(value)
-        return self._merge(texts, decoded, objects, kind, now)
+        for place in left:
+            value = _parse(texts[place])
+            if isinstance(value, _BrokenTextError) and not is_lines:
+                return None
+            objects.append(value)
+        return self._merge(texts, found, objects, kind, now)
 
-    def decode(
-        self, texts: Sequence[bytes | RefusedError], kind: str, *, now: int
-    ) -> Reading[PreparedEvent]:
+    def decode(self, texts: Sequence[bytes | RefusedError], kind: str, *, now: int) -> Decoded:
         """Decode texts of JSON, an object each."""
         given = [b"" if isinstance(text, RefusedError) else text for text in texts]
-        decoded = self._decode(given, kind, now)
-        rest = [text for text, one in zip(texts, decoded[0], strict=True) if one is None]
-        return self._merge(texts, decoded, list(map(_parse, rest)), kind, now)
+        found = self._decode(given, kind, now)
+        rest = [_parse(texts[place]) for place in found[1]]
+        return self._merge(texts, found, rest, kind, now)
 
-    def _decode(self, texts: list[bytes], kind: str, now: int) -> Decoded:
+    def _decode(self, texts: list[bytes], kind: str, now: int) -> Found:
         read = self._core.read_labels if kind == "labels" else self._core.read_rankings
         return read(texts, self._find_span(now))
 
     def decode_columns(
-        self, columns: Columns, rest: Callable[[Sequence[int]], Reading[Event]], *, now: int
-    ) -> Reading[PreparedEvent]:
+        self, columns: Columns, rest: Callable[[Sequence[int]], Reading], *, now: int
+    ) -> Decoded:
         """Decode rankings from columns."""
 
-        def decode(span: tuple[int, int]) -> Decoded:
+        def decode(span: tuple[int, int]) -> Found:
             return _core.decode_columns(self._core, columns.heads, columns.documents, span)
 
-        return self._decode_rows(decode, (columns.count, columns.places), "rankings", rest, now)
+        return self._decode_rows(decode, (columns.count, columns.places), rest, now)
 
     def decode_label_columns(
-        self, columns: LabelColumns, rest: Callable[[Sequence[int]], Reading[Event]], *, now: int
-    ) -> Reading[PreparedEvent]:
+        self, columns: LabelColumns, rest: Callable[[Sequence[int]], Reading], *, now: int
+    ) -> Decoded:
         """Decode labels from columns, as `decode_columns` does rankings."""
 
-        def decode(span: tuple[int, int]) -> Decoded:
+        def decode(span: tuple[int, int]) -> Found:
             return _core.decode_label_columns(self._core, columns, span)
 
         count = len(columns[0])
-        return self._decode_rows(decode, (count, range(count)), "labels", rest, now)
+        return self._decode_rows(decode, (count, range(count)), rest, now)
 
     def _decode_rows(
         self,
-        decode: Callable[[tuple[int, int]], Decoded],
+        decode: Callable[[tuple[int, int]], Found],
         extent: tuple[int, Sequence[int]],
-        kind: str,
-        rest: Callable[[Sequence[int]], Reading[Event]],
+        rest: Callable[[Sequence[int]], Reading],
         now: int,
-    ) -> Reading[PreparedEvent]:
+    ) -> Decoded:
         """Decode rows: how many there are, and the places of those that columns hold."""
         count, places = extent
         try:
-            found, said = decode(self._find_span(now))
+            batch, left, said = decode(self._find_span(now))
         except ValueError:  # a text is not UTF-8, which reading it says
-            found, said = [None] * len(places), []
+            batch, left, said = _core.BatchBuilder().finish(), list(range(len(places))), []
+        left = [places[place] for place in left]
         if len(places) < count:
-            placed = dict(zip(places, found, strict=True))
-            found = [placed.get(place) for place in range(count)]
-        left = [place for place, one in enumerate(found) if one is None]
+            left = sorted({*range(count)}.difference(places).union(left))
         read = rest(left) if left else Reading((), {}, {})
-        return merge((found, said), read, kind, partial(rest, range(count)))
+        return _merge((batch, left, said), read, partial(rest, range(count)))
 
     def _find_span(self, now: int) -> tuple[int, int]:
         limits = self._reader.limits
@@ -180,51 +174,41 @@ class EventDecoder:
     def _merge(
         self,
         texts: Sequence[bytes | RefusedError],
-        decoded: Decoded,
+        found: Found,
         rest: list[object],
         kind: str,
         now: int,
-    ) -> Reading[PreparedEvent]:
-        def read(objects: Iterable[object]) -> Reading[Event]:
+    ) -> Decoded:
+        def read(objects: Iterable[object]) -> Reading:
             if kind == "labels":
                 return self._reader.read_labels(objects, now=now)
             moved = [move_attributes(one, self._attributes) for one in objects]
             return self._reader.read_rankings(moved, now=now)
 
-        return merge(decoded, read(rest), kind, lambda: read(map(_parse, texts)))
+        return _merge(found, read(rest), lambda: read(map(_parse, texts)))
 
 
-def merge(
-    decoded: Decoded, rest: Reading[Event], kind: str, read_all: Callable[[], Reading[Event]]
-) -> Reading[PreparedEvent]:
+def _merge(found: Found, rest: Reading, read_all: Callable[[], Reading]) -> Decoded:
     """Put together the objects that the core decoded, and the others."""
-    found, said = decoded
+    batch, left, said = found
     if said and _are_many(_list_unknown(said).union(rest.unknown)):
         # Which names are counted depends on the order of all objects.
-        rest = read_all()
-        found, said = [None] * len(found), []
+        return pack_reading(read_all())
     notes, unknown_fields = Counter(rest.notes), Counter(rest.unknown)
-    for at, count in Counter(one[0] for one in found if one is not None).items():
-        codes, unknown = said[at]
+    for codes, unknown, count in said:
         notes.update(dict.fromkeys(codes, count))
         unknown_fields.update(dict.fromkeys(unknown, count))
-    others = iter(rest.answers)
-    answers: list[tuple[PreparedEvent, ...] | Rejection] = []
-    for one in found:
-        if one is not None:
-            answers.append(_name_rows(one[1], kind))
-            continue
-        answer = next(others)
-        if isinstance(answer, Rejection):
-            answers.append(replace(answer, index=len(answers)))
-        else:
-            answers.append(tuple(prepare(answer)))
-    return Reading(tuple(answers), dict(notes), dict(unknown_fields))
+    rejections = []
+    if left:
+        packed = pack_reading(rest)
+        batch = batch.merge(packed.batch, left)
+        rejections = [replace(one, index=left[one.index]) for one in packed.rejections]
+    return Decoded(batch, rejections, dict(notes), dict(unknown_fields))
 
 
-def _list_unknown(said: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> set[str]:
+def _list_unknown(said: Said) -> set[str]:
     """List the fields that are not known."""
-    return {name for _, unknown in said for name in unknown}
+    return {name for _, unknown, _ in said for name in unknown}
 
 
 def _are_many(unknown: set[str]) -> bool:
@@ -254,13 +238,6 @@ def move_attributes(given: object, attributes: Sequence[str]) -> object:
         return given
     rest = {name: value for name, value in given.items() if name not in moved}
     return rest | {place: {**there, **moved}}
-
-
-def _name_rows(rows: tuple[tuple[Any, ...], ...], kind: str) -> tuple[PreparedEvent, ...]:
-    if kind == "labels":
-        return tuple(map(PreparedLabel._make, rows))
-    ranking, *labels = rows
-    return PreparedRanking._make(ranking), *map(PreparedLabel._make, labels)
 
 
 class _BrokenTextError(RefusedError):

@@ -7,17 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
+from rankscope import _core
 from rankscope.errors import InputError, UsageError
 from rankscope.inputs.tables import is_table, open_table
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.mismatch import NameCounts
-from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
+from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
+from rankscope.monitor.events.rejection import Decoded, Reading, Rejection, count_unknown
 from rankscope.monitor.intake.decoding import EventDecoder, move_attributes
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.monitor.intake.placing import count_unshown
 from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     Kind: TypeAlias = Literal["rankings", "labels"]
-    Held: TypeAlias = tuple[Reading[Any], str, Sequence[int]]
+    Held: TypeAlias = tuple[Reading | Decoded, str, Sequence[int]]
     """A batch, the file it is from, and the places of its objects there."""
 
     class Sink(Protocol):
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
 
         @property
         def takes_prepared(self) -> bool:
-            """Whether it takes events as `EventDecoder` makes them, too."""
+            """Whether it takes `Decoded` batches; others take what is a `Reading`."""
 
-        def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
+        def take(self, reading: Any) -> Sequence[str | Rejection]:  # noqa: ANN401 - as it says
             """Store the events of a batch, and return the status of each object, in order."""
 
 
@@ -158,25 +160,27 @@ class StoreSink:
         """It stores them as they are."""
         return True
 
-    def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
+    def take(self, reading: Decoded) -> Sequence[str | Rejection]:
         """Store the events of a batch."""
         return self.begin([reading])()
 
-    def begin(self, readings: Sequence[Reading[Any]]) -> Callable[[], list[str | Rejection]]:
+    def begin(self, readings: Sequence[Decoded]) -> Callable[[], Sequence[str | Rejection]]:
         """Begin to store the events of batches in one transaction."""
-        events = [event for reading in readings for event in reading.events]
+        batch = _core.EventBatch.join([one.batch for one in readings])
         rejected: Counter[str] = sum(map(count_rejections, readings), Counter())
-        stored = self._store.submit(self._project, events, rejected) if events or rejected else None
+        stored = None
+        if len(batch) or rejected:
+            stored = self._store.submit(self._project, batch, rejected)
 
-        def finish() -> list[str | Rejection]:
-            outcomes = iter(stored.result() if stored is not None else ())
-            return [status for reading in readings for status in tell_statuses(reading, outcomes)]
+        def finish() -> Sequence[str | Rejection]:
+            statuses = stored.result().statuses if stored is not None else b""
+            return [STATUSES[status] for status in batch.tell(statuses)]
 
         return finish
 
-    def count_unshown(self, events: Sequence[Any]) -> tuple[int, int]:
+    def count_unshown(self, batch: _core.EventBatch) -> tuple[int, int]:
         """Count labels, and those for documents that weren't shown, as `placing` does."""
-        return count_unshown(self._store, self._project, events)
+        return count_unshown(self._store, self._project, batch)
 
     def replace_set(
         self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
@@ -197,7 +201,8 @@ class Ingestion:
             they are not in a field of attributes.
         is_strict: Whether each of `attributes` must be a column of a table with a row a document.
         ignored: Fields or columns that are known to mean nothing here, and are not counted.
-        expected: The names of labels and attributes that the project is configured with.
+        expected: The names of labels and attributes that the project is configured with. They
+            are compared where the sink takes decoded batches.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -329,8 +334,8 @@ class Ingestion:
             body, self._kind, is_lines=False, most=len(body), now=self._now()
         )
         # Reading it at once says why nothing was decoded.
-        whole: Reading[Any] = decoded or self._read_objects(file.parse_body(body).objects)
-        self._take(whole, file.name, range(1, len(whole.answers) + 1))
+        whole = decoded or self._read_objects(file.parse_body(body).objects)
+        self._take(whole, file.name, range(1, whole.objects + 1))
         return True
 
     def take_table(self, table: object) -> None:
@@ -355,7 +360,7 @@ class Ingestion:
             attributes = self._choose_attributes(names)
             reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
             reading = count_unknown(reading, set(names).difference(roles.values(), attributes))
-        self._take(reading, "", range(1, len(reading.answers) + 1))
+        self._take(reading, "", range(1, reading.objects + 1))
 
     def _take_rows(
         self,
@@ -390,7 +395,9 @@ class Ingestion:
         for rows in parts:
             self._take_ranking_rows(rows, name, roles, file, is_text=is_text)
 
-    def _read_labels(self, rows: Rows, roles: Mapping[str, str], *, is_text: bool) -> Reading[Any]:
+    def _read_labels(
+        self, rows: Rows, roles: Mapping[str, str], *, is_text: bool
+    ) -> Reading | Decoded:
         """Read labels in rows."""
         from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
         from rankscope.monitor.intake.tables import read_cells  # noqa: PLC0415 - likewise
@@ -431,7 +438,7 @@ class Ingestion:
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
         self._take(reading, file, places)
 
-    def _read_lists(self, rows: Rows) -> Reading[Any]:
+    def _read_lists(self, rows: Rows) -> Reading | Decoded:
         """Read rankings in rows with lists of documents."""
         from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
         from rankscope.monitor.intake.tables import list_objects  # noqa: PLC0415 - likewise
@@ -454,21 +461,23 @@ class Ingestion:
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))
 
-    def _read_objects(self, objects: Sequence[object]) -> Reading[Event]:
+    def _read_objects(self, objects: Sequence[object]) -> Reading:
         if self._kind == "labels":
             return self._reader.read_labels(objects, now=self._now())
         moved = [move_attributes(one, self._attributes) for one in objects]
         return self._reader.read_rankings(moved, now=self._now())
 
-    def _take(self, reading: Reading[Any], file: str, places: Sequence[int]) -> None:
+    def _take(self, reading: Reading | Decoded, file: str, places: Sequence[int]) -> None:
         """Store a batch, or hold it until there are more to store with it."""
+        if self._sink.takes_prepared and isinstance(reading, Reading):
+            reading = pack_reading(reading)
         if self._ignored:
             unknown = {
                 name: count for name, count in reading.unknown.items() if name not in self._ignored
             }
-            reading = Reading(reading.answers, reading.notes, unknown)
+            reading = replace(reading, unknown=unknown)
         self._held.append((reading, file, places))
-        self._held_events += len(reading.answers)
+        self._held_events += reading.objects
         if not isinstance(self._sink, StoreSink) or self._held_events >= self._most_held:
             self._send()
 
@@ -476,9 +485,9 @@ class Ingestion:
         """Send what is held, once what was sent before is stored: two transactions never wait."""
         self._finish()
         held, self._held, self._held_events = self._held, [], 0
-        readings = [reading for reading, _, _ in held]
         if isinstance(self._sink, StoreSink):
-            self._sent = held, self._sink.begin(readings)
+            decoded = [reading for reading, _, _ in held if isinstance(reading, Decoded)]
+            self._sent = held, self._sink.begin(decoded)
             return
         for one in held:
             self._count([one], self._sink.take(one[0]))
@@ -502,15 +511,16 @@ class Ingestion:
         """Count the outcomes of batches."""
         told = iter(statuses)
         for reading, file, places in held:
-            if self._expected is not None:
-                self._names.add_events(reading.events)
+            if self._expected is not None and isinstance(reading, Decoded):
+                self._names.add_batch(reading.batch)
                 if self._kind == "labels" and isinstance(self._sink, StoreSink):
-                    self._names.add_placed(*self._sink.count_unshown(reading.events))
+                    self._names.add_placed(*self._sink.count_unshown(reading.batch))
             self._notes.update(reading.notes)
             self._unknown.update(reading.unknown)
-            theirs = islice(told, len(reading.answers))
-            for answer, status, place in zip(reading.answers, theirs, places, strict=True):
-                reason = answer if isinstance(answer, Rejection) else status
+            rejections = {one.index: one for one in reading.rejections}
+            theirs = islice(told, reading.objects)
+            for at, (status, place) in enumerate(zip(theirs, places, strict=True)):
+                reason = rejections.get(at, status)
                 word = "rejected" if isinstance(reason, Rejection) else reason
                 self._statuses[word] += 1
                 if isinstance(reason, Rejection):

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from rankscope.errors import FileError
-from rankscope.monitor.store.tables.rankings import list_documents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
+    from rankscope import _core
     from rankscope.monitor.store.store import StoreReader
 
 LOOKED_UP = 20
 """So many labels of a batch are looked up, which finds ids that never match."""
 
 
-def count_unshown(store: StoreReader, project: str, events: Iterable[Any]) -> tuple[int, int]:
+def count_unshown(store: StoreReader, project: str, batch: _core.EventBatch) -> tuple[int, int]:
     """Count the first labels of a batch whose rankings are stored.
 
     Labels whose rankings come later, or are archived, are left out.
     """
-    labels = [(label.ranking_id, label.doc_id) for label in islice(events, LOOKED_UP)]
+    labels = batch.first_labels(LOOKED_UP)
     if not labels:
         return 0, 0
     names = list({ranking for ranking, _ in labels})
     try:
-        documents = store.query(lambda connection: list_documents(connection, project, names))
+        documents = store.list_documents(project, names)
     except FileError:  # the labels are stored: what cannot be read is not their sender's concern
         return 0, 0
     are_shown = [doc in documents[ranking] for ranking, doc in labels if ranking in documents]

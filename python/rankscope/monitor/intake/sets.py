@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rankscope.errors import EmptyError, FormatError
+from rankscope.monitor.events.digest import digest
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.outcome import count_rejections
 from rankscope.monitor.events.rejection import Rejection, show
-from rankscope.monitor.store.tables.events import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class SetSink:
         """It compares the events of a set as they were read."""
         return False
 
-    def take(self, reading: Reading[Event]) -> Sequence[str | Rejection]:
+    def take(self, reading: Reading) -> Sequence[str | Rejection]:
         """Collect the events of a batch, and return the status of each object."""
         self._unknown += count_rejections(reading)["unknown_field"]
         return [self._collect(at, answer) for at, answer in enumerate(reading.answers)]

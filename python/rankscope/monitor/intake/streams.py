@@ -9,6 +9,7 @@ from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow, open_text
 from rankscope.inputs.files.blocks import Lines
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.rejection import count_unknown
 from rankscope.monitor.intake.table_decoder import TableDecoder
 from rankscope.monitor.intake.tables import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from rankscope.monitor.events.reader import EventReader
-    from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.events.rejection import Decoded
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -65,21 +66,19 @@ def read_stream(body: bytes, most: int) -> list[Rows]:
         raise _refuse("a stream of Arrow", "a damaged one, or something else") from None
 
 
-def decode_stream(
-    body: bytes, kind: str, reader: EventReader, *, most: int, now: int
-) -> Reading[Any]:
+def decode_stream(body: bytes, kind: str, reader: EventReader, *, most: int, now: int) -> Decoded:
     """Decode a stream of rankings or labels."""
     rows = _read_rows(body, most if kind == "labels" else most * reader.limits.items)
     if kind == "labels":
         _check_count(len(rows.places), most)
         labels = TableDecoder(reader).decode_labels(rows, {}, now=now)
-        return reader.read_label_rows(rows.columns, now=now) if labels is None else labels
+        return labels or pack_reading(reader.read_label_rows(rows.columns, now=now))
     if holds_rankings(rows):
         _check_count(len(rows.places), most)
         decoder = TableDecoder(reader)
         read = partial(reader.read_rankings, now=now)
         reading = decoder.decode_lists(rows, read, now=now)
-        return read(list_objects(rows)) if reading is None else reading
+        return reading or pack_reading(read(list_objects(rows)))
     names = list(rows.columns)
     roles = reader.find_roles(names, kind)
     unknown = set(names).difference(roles.values())
@@ -90,7 +89,7 @@ def decode_stream(
             decoded = TableDecoder(reader).decode_documents(rows, name, roles, now=now)
             if decoded is not None:
                 return count_unknown(decoded[0], unknown)
-    return count_unknown(reader.read_ranking_rows(rows.columns, now=now), unknown)
+    return pack_reading(count_unknown(reader.read_ranking_rows(rows.columns, now=now), unknown))
 
 
 def _read_rows(body: bytes, most: int) -> Rows:

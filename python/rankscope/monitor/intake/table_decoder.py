@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.reader import EventReader
-    from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.events.rejection import Decoded, Reading
     from rankscope.monitor.intake.tables import Rows
-    from rankscope.monitor.store.tables.events import PreparedEvent
 
 
 class TableDecoder:
@@ -47,7 +45,7 @@ class TableDecoder:
 
     def decode_documents(
         self, rows: Rows, name: str, roles: Mapping[str, str], *, now: int
-    ) -> tuple[Reading[PreparedEvent], list[int]] | None:
+    ) -> tuple[Decoded, list[int]] | None:
         """Decode rankings in rows of documents, those of a ranking together."""
         typed = type_cells(rows, roles) if self._is_text else rows
         if typed is None or not len(rows.places):
@@ -58,7 +56,7 @@ class TableDecoder:
         except UnusualColumnError:
             return None
 
-        def read_rest(places: Sequence[int]) -> Reading[Event]:
+        def read_rest(places: Sequence[int]) -> Reading:
             some = self._take(rows, list_rows(bounds, places), roles)
             return self._reader.read_ranking_rows(some, now=now, attributes=self._attributes)
 
@@ -66,8 +64,8 @@ class TableDecoder:
         return reading, rows.places[bounds[:-1]].tolist()
 
     def decode_lists(
-        self, rows: Rows, read: Callable[[Sequence[object]], Reading[Event]], *, now: int
-    ) -> Reading[PreparedEvent] | None:
+        self, rows: Rows, read: Callable[[Sequence[object]], Reading], *, now: int
+    ) -> Decoded | None:
         """Decode rankings in rows with lists of documents."""
         try:
             found = split_lists(rows.columns, self._reader.names, self._attributes)
@@ -77,9 +75,7 @@ class TableDecoder:
             found, lambda places: read(list_objects(take_rows(rows, places))), now=now
         )
 
-    def decode_labels(
-        self, rows: Rows, roles: Mapping[str, str], *, now: int
-    ) -> Reading[PreparedEvent] | None:
+    def decode_labels(self, rows: Rows, roles: Mapping[str, str], *, now: int) -> Decoded | None:
         """Decode labels, one a row."""
         typed = type_cells(rows, roles) if self._is_text else rows
         if typed is None or not len(rows.places):
@@ -89,7 +85,7 @@ class TableDecoder:
         except UnusualColumnError:
             return None
 
-        def read_rest(places: Sequence[int]) -> Reading[Event]:
+        def read_rest(places: Sequence[int]) -> Reading:
             return self._reader.read_label_rows(self._take(rows, places, roles), now=now)
 
         return self._decoder.decode_label_columns(found, read_rest, now=now)

@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
     from typing import TypeVar
 
@@ -40,3 +40,22 @@ def map_ahead(work: Callable[[T], S], pieces: Iterable[T], threads: int) -> Iter
         finally:
             for each in waiting:
                 each.cancel()
+
+
+def read_ahead(pieces: Generator[T]) -> Iterator[T]:
+    """Iterate over pieces while a thread makes the next one."""
+    end = object()
+    # The thread reads under the deadline of the caller.
+    context = copy_context()
+
+    def make_next() -> T | object:
+        return next(pieces, end)
+
+    with ThreadPoolExecutor(1, "rankscope-reader") as thread:
+        try:
+            coming = thread.submit(context.run, make_next)
+            while (piece := coming.result()) is not end:
+                coming = thread.submit(context.run, make_next)
+                yield piece  # type: ignore[misc]  # everything but the end is a piece
+        finally:
+            thread.submit(context.run, pieces.close).result()

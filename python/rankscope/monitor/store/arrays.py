@@ -242,14 +242,6 @@ def encode(column: Foreign, name: str) -> tuple[list[str], NDArray[np.int64]]:
     return words, _to_numpy(codes)
 
 
-def write_codes(codes: NDArray[np.int64], words: Sequence[str]) -> Foreign:
-    """Return texts, of which there are few different ones, as an array with a dictionary."""
-    pa = load_arrow()
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes, pa.int32()), pa.array(words, pa.large_string())
-    )
-
-
 def _is_text(kind: Foreign) -> bool:
     types = load_arrow().types
     return bool(

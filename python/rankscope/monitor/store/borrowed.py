@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
 
     from rankscope.errors import FileError
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
     T = TypeVar("T")
     Ask: TypeAlias = Callable[[Callable[[Transaction], Any], int], object]

@@ -8,41 +8,38 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
+from concurrent.futures import Future
 from functools import partial, update_wrapper
 
-from rankscope.deferred import np
+from rankscope import _core
 from rankscope.errors import FileError
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.archiver import archive_hours
-from rankscope.monitor.store.history.deletion import delete_before, erase_rankings
-from rankscope.monitor.store.history.keeping import KeepsHistory
-from rankscope.monitor.store.history.location import set_history
-from rankscope.monitor.store.history.source import ArchivedRankings
+from rankscope.monitor.events.batch import pack_events
+from rankscope.monitor.store.ahead import read_ahead
 from rankscope.monitor.store.lake import state as lake_state
 from rankscope.monitor.store.lake.partitions import LakePartitions
 from rankscope.monitor.store.lake.state import read_lake
-from rankscope.monitor.store.records import Changes, Deleted, LabelCount
-from rankscope.monitor.store.sources import HotTables, read_sources
+from rankscope.monitor.store.log.append import store_events
+from rankscope.monitor.store.log.deletion import delete_before, erase_rankings
+from rankscope.monitor.store.log.location import set_history
+from rankscope.monitor.store.log.places import KeepsHistory
+from rankscope.monitor.store.log.reading import CHUNK, LogReader
+from rankscope.monitor.store.log.removal import replace_set
+from rankscope.monitor.store.log.rewriting import archive_hours
+from rankscope.monitor.store.records import Changes
 from rankscope.monitor.store.tables import (
+    contexts,
     incidents,
     outbox,
-    rankings,
     rules,
-    sets,
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
-from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead
-from rankscope.monitor.store.tables.events import prepare, store_events
-from rankscope.monitor.store.tables.moves import list_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
     from os import PathLike
     from types import TracebackType
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -50,14 +47,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from rankscope.monitor.events.event import Event, Label, Ranking
-    from rankscope.monitor.events.outcome import Outcome
+    from rankscope.monitor.events.outcome import Outcome, Outcomes
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk
-    from rankscope.monitor.store.sources import Source
-    from rankscope.monitor.store.tables.events import PreparedEvent
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted, LabelCount
+    from rankscope.monitor.store.source import Source
+    from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
     T = TypeVar("T")
@@ -197,22 +193,16 @@ class StoreReader(KeepsHistory, ABC):
         is_brief: bool,
     ) -> Generator[Chunk]:
         with self.engine.connect() as connection:
-            sources = self.open_sources(connection, project)
-            yield from read_sources(
-                sources, since, until, size, event_ids=event_ids, is_brief=is_brief
+            yield from self.open_source(connection, project).read(
+                since, until, size, event_ids=event_ids, is_brief=is_brief
             )
 
-    def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
+    def open_source(self, connection: Connection, project: str) -> Source:
         """Return where the rankings of a project are, as of the moment of a connection."""
         lake = read_lake(connection, project)
         if lake is not None:
-            return (LakePartitions(connection, project, self._open_lake(project, lake)),)
-        project_id = project_table.find_project(connection, project)
-        if project_id is None or not manifest.has_archived(connection, project_id):
-            return (HotTables(connection, project),)
-        hot = HotTables(connection, project, list_moves(connection, project))
-        history = self.require_history(connection)
-        return (hot, ArchivedRankings(connection, project, history))
+            return LakePartitions(connection, project, self._open_lake(project, lake))
+        return LogReader(connection, project, self.require_history)
 
     def _open_lake(self, project: str, lake: Lake) -> LakeReader:
         """Return the reader of a lake, which keeps some of its files in memory."""
@@ -231,21 +221,20 @@ class StoreReader(KeepsHistory, ABC):
     def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
         with self.engine.connect() as connection:
-            for source in self.open_sources(connection, project):
-                found = source.find_ranking(ranking_id)
-                if found is not None:
-                    return found
-        return None
+            return self.open_source(connection, project).find_ranking(ranking_id)
 
     def find_labels(self, project: str, ranking_id: str) -> list[Label]:
         """Find the labels of a ranking, in the order in which they count."""
         with self.engine.connect() as connection:
-            found = [
-                label
-                for source in self.open_sources(connection, project)
-                for label in source.find_labels(ranking_id)
-            ]
-        return sorted(found, key=lambda label: (label.time, label.event_id))
+            return self.open_source(connection, project).find_labels(ranking_id)
+
+    def list_documents(
+        self, project: str, ranking_ids: Sequence[str]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the documents of those of some rankings that are quickly found."""
+        with self.engine.connect() as connection:
+            reader = LogReader(connection, project, self.require_history)
+            return reader.list_documents(ranking_ids)
 
     def touched(self, project: str, after: int, length: int = 1) -> Changes:
         """Find the starts of the windows of a length that have rankings or labels after an event.
@@ -257,9 +246,7 @@ class StoreReader(KeepsHistory, ABC):
         """
         with self.engine.connect() as connection:
             seq = project_table.read_last_seq(connection)
-            sources = self.open_sources(connection, project)
-            times = [source.find_changes(after, length) for source in sources]
-        return Changes(seq, np.unique(np.concatenate(times)))
+            return Changes(seq, self.open_source(connection, project).find_changes(after, length))
 
     def count_by_hour(self, project: str, since: int, until: int) -> list[tuple[int, int, int]]:
         """Count the rankings from one time to before another by hour and context.
@@ -267,12 +254,8 @@ class StoreReader(KeepsHistory, ABC):
         Returns:
             The start of the hour, the number of the context, and the number of rankings.
         """
-        counts: Counter[tuple[int, int]] = Counter()
         with self.engine.connect() as connection:
-            for source in self.open_sources(connection, project):
-                for start, context, count in source.count_by_hour(since, until):
-                    counts[start, context] += count
-        return [(*place, count) for place, count in sorted(counts.items())]
+            return sorted(self.open_source(connection, project).count_by_hour(since, until))
 
     def count_labels(
         self, project: str, since: int, until: int, *, window: int
@@ -285,18 +268,13 @@ class StoreReader(KeepsHistory, ABC):
             until: The first time that is not counted.
             window: How long after its ranking a label may happen to be counted, in microseconds.
         """
-        counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
         with self.engine.connect() as connection:
-            for source in self.open_sources(connection, project):
-                for row in source.count_labels(since, until, window=window):
-                    counts[row[:3]] += row.number
-        return [LabelCount(*kind, count) for kind, count in sorted(counts.items())]
+            return self.open_source(connection, project).count_labels(since, until, window=window)
 
     def has_labels(self, project: str, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""
         with self.engine.connect() as connection:
-            sources = self.open_sources(connection, project)
-            return any(source.has_labels(since, until, before) for source in sources)
+            return self.open_source(connection, project).has_labels(since, until, before)
 
     def count_late(
         self, project: str, *, model: str | None, since: int, until: int, after: int, upto: int
@@ -312,14 +290,13 @@ class StoreReader(KeepsHistory, ABC):
             upto: The number of the last event that counts.
         """
         with self.engine.connect() as connection:
-            return sum(
-                source.count_late(model=model, since=since, until=until, after=after, upto=upto)
-                for source in self.open_sources(connection, project)
+            return self.open_source(connection, project).count_late(
+                model=model, since=since, until=until, after=after, upto=upto
             )
 
     projects = reads(project_table.list_projects)
     counters = reads(project_table.read_counters)
-    count_replaced = reads(sets.count_replaced)
+    count_replaced = reads(project_table.count_replaced)
     count_pending = reads(project_table.count_pending)
     deleted_before = reads(project_table.read_deleted_before)
     configuration = reads(project_table.read_configuration)
@@ -332,7 +309,7 @@ class StoreReader(KeepsHistory, ABC):
     coverage = reads(lake_state.read_coverage)
     lake_hours = reads(lake_state.read_hours)
 
-    contexts = reads(rankings.read_contexts)
+    contexts = reads(contexts.read_contexts)
     versions = reads(version_table.list_versions)
 
     progress = reads(windows.read_progress)
@@ -429,14 +406,14 @@ class Store(StoreReader):
     def append(
         self,
         project: str,
-        events: Sequence[Event | PreparedEvent],
+        events: Sequence[Event] | _core.EventBatch,
         rejected: Mapping[str, int] | None = None,
-    ) -> list[Outcome]:
+    ) -> Sequence[Outcome]:
         """Store events, and return their outcomes once they are durable.
 
         Args:
             project: The name of the project.
-            events: The events, prepared or not; all of them are stored, or none.
+            events: The events, as a batch or not; all of them are stored, or none.
             rejected: How many events were rejected before they came here, by code.
 
         Raises:
@@ -447,17 +424,22 @@ class Store(StoreReader):
     def submit(
         self,
         project: str,
-        events: Sequence[Event | PreparedEvent],
+        events: Sequence[Event] | _core.EventBatch,
         rejected: Mapping[str, int] | None = None,
-    ) -> Future[list[Outcome]]:
+    ) -> Future[Outcomes]:
         """Store events as `append` does, without waiting.
 
         Raises:
             FileError: They cannot be accepted now, or the project reads a data lake.
         """
-        if events:
+        if len(events):
             self._refuse_lake(project)
-        batch = prepare(events)
+        try:
+            batch = events if isinstance(events, _core.EventBatch) else pack_events(events)
+        except (OverflowError, ValueError) as error:  # no number of an event, or no text
+            failed: Future[Outcomes] = Future()
+            failed.set_exception(error)
+            return failed
         work = partial(store_events, project=project, batch=batch, rejected=dict(rejected or {}))
         return self.transact(work, max(1, len(batch)))
 
@@ -484,10 +466,10 @@ class Store(StoreReader):
         """
         self._refuse_lake(project)
         work = partial(
-            sets.replace_set,
+            replace_set,
             project=project,
             environment=environment,
-            batch=prepare(events),
+            batch=pack_events(events),
             rejected=dict(rejected or {}),
         )
         return self.transact(work).result()
@@ -499,7 +481,9 @@ class Store(StoreReader):
             FileError: Not everything was deleted, or the project reads a data lake.
         """
         self._refuse_lake(project)
-        return delete_before(self, self.history, project, time)
+        done = delete_before(self, self.history, project, time)
+        self._forget()
+        return done
 
     def set_history(self, location: str) -> None:
         """Set where history files are kept, once and for all.
@@ -531,7 +515,12 @@ class Store(StoreReader):
             FileError: Not all of them were deleted, or the project reads a data lake.
         """
         self._refuse_lake(project)
-        return erase_rankings(self, self.history, project, chosen)
+        done = erase_rankings(self, self.history, project, chosen)
+        self._forget()
+        return done
+
+    def _forget(self) -> None:
+        """Wait until the backend has removed what is deleted from its own files, too."""
 
     @property
     def keys_version(self) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Environment, Event
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
     Open: TypeAlias = Callable[[], AbstractContextManager[Store]]
 

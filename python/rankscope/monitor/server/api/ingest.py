@@ -22,8 +22,9 @@ from typing_extensions import TypedDict
 
 from rankscope.errors import FormatError, InputError, UsageError
 from rankscope.monitor.definition.configuration import find_expected
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.mismatch import NameCounts
-from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
+from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
 from rankscope.monitor.intake.decoding import EventDecoder
@@ -48,14 +49,13 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
     from typing import TypeAlias
 
-    from rankscope.monitor.events.event import Event
+    from rankscope import _core
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.events.mismatch import Expected
-    from rankscope.monitor.events.outcome import Outcome
-    from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.events.rejection import Decoded, Reading
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.server.http.body import MemoryBudget
     from rankscope.monitor.server.routing.endpoint import Call
@@ -142,6 +142,8 @@ CONFLICT = {
     "code": "event_conflict",
     "message": "this id was sent before with different content; the first version stays",
 }
+ANSWERS = {status: {"status": status} for status in STATUSES}
+ANSWERS["conflict"] |= CONFLICT
 
 
 @record(frozen=True, slots=True)
@@ -232,10 +234,10 @@ class Ingest:
             if reading is None:
                 content, counts = await self._take_elsewhere(body)
             else:
-                outcomes = await self._store_pieces(body, reading)
+                statuses = await self._store_pieces(body, reading)
                 expected = await self._find_expected(body.project)
                 placed = (0, 0) if expected is None else await self._count_unshown(body, reading)
-                content, counts = write_answer(reading, outcomes, body, expected, placed)
+                content, counts = write_answer(reading, statuses, body, expected, placed)
         return _answer(call, body, content, counts)
 
     @asynccontextmanager
@@ -271,7 +273,7 @@ class Ingest:
                 content, counts = await to_thread.run_sync(self._run, work, limiter=self._threads)
         return _answer(call, body, content, counts)
 
-    async def _decode(self, body: Body) -> Reading[Any] | None:
+    async def _decode(self, body: Body) -> Decoded | None:
         """Decode a body in this process; `None` where that could take long."""
         if body.is_packed or body.is_arrow or len(body.content) > LARGE_BYTES:
             return None
@@ -282,14 +284,14 @@ class Ingest:
         )
         return await to_thread.run_sync(decode, limiter=self._decoding)
 
-    async def _store_pieces(self, body: Body, reading: Reading[Any]) -> list[Outcome]:
+    async def _store_pieces(self, body: Body, reading: Decoded) -> bytes:
         """Store events; those of a small body are stored together."""
-        most = PIECE if len(body.content) > SMALL_BYTES else len(reading.events)
-        outcomes: list[Outcome] = []
+        most = PIECE if len(body.content) > SMALL_BYTES else len(reading.batch)
+        statuses = b""
         for piece, rejected in cut_pieces(reading, most):
             stored = await asyncio.wrap_future(self._store.submit(body.project, piece, rejected))
-            outcomes += stored
-        return outcomes
+            statuses += stored.statuses
+        return statuses
 
     async def _find_expected(self, project: str) -> Expected | None:
         """Return the names that a project is configured with, as of at most a second ago."""
@@ -301,12 +303,12 @@ class Ingest:
             self._expected[project] = known
         return known[1]
 
-    async def _count_unshown(self, body: Body, reading: Reading[Any]) -> tuple[int, int]:
+    async def _count_unshown(self, body: Body, reading: Decoded) -> tuple[int, int]:
         """Look up whether labels match documents; if they do, not again within a second."""
         now = time.monotonic()
         if body.kind != "labels" or now < self._placed.get(body.project, now):
             return 0, 0
-        count = partial(count_unshown, self._store, body.project, reading.events)
+        count = partial(count_unshown, self._store, body.project, reading.batch)
         known, unshown = await to_thread.run_sync(count, limiter=self._decoding)
         if known and not unshown:
             self._placed[body.project] = now + REMEMBERED
@@ -331,23 +333,24 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
     sender gets no answer and sends everything again; what was stored already is then a duplicate.
     """
     reading = decode_body(body, settings, now)
-    outcomes: list[Outcome] = []
+    statuses = b""
     for piece, rejected in cut_pieces(reading, PIECE):
-        outcomes += store.append(body.project, piece, rejected)
+        statuses += store.submit(body.project, piece, rejected).result().statuses
     expected, placed = find_expected(store, body.project), (0, 0)
     if expected is not None and body.kind == "labels":
-        placed = count_unshown(store, body.project, reading.events)
-    return write_answer(reading, outcomes, body, expected, placed)
+        placed = count_unshown(store, body.project, reading.batch)
+    return write_answer(reading, statuses, body, expected, placed)
 
 
-def cut_pieces(
-    reading: Reading[Any], most: int
-) -> Iterator[tuple[Sequence[Any], Mapping[str, int]]]:
+def cut_pieces(reading: Decoded, most: int) -> Iterator[tuple[_core.EventBatch, Mapping[str, int]]]:
     """Cut events into the pieces that are stored one after the other, at least one."""
-    events = reading.events
+    batch = reading.batch
     rejected: Mapping[str, int] = count_rejections(reading)
-    for start in range(0, max(1, len(events)), max(1, most)):
-        yield events[start : start + most], rejected
+    if len(batch) <= most:
+        yield batch, rejected
+        return
+    for start in range(0, len(batch), most):
+        yield batch.cut(start, start + most), rejected
         rejected = {}
 
 
@@ -386,18 +389,18 @@ def store_set(
     return json.dumps(said, separators=(",", ":")).encode(), {"accepted": counts["accepted"]}
 
 
-def decode_body(body: Body, settings: Settings, now: int) -> Reading[Any]:
+def decode_body(body: Body, settings: Settings, now: int) -> Decoded:
     """Decode a body as events that are ready to be stored."""
     plain = _unpack(body, settings)
     if body.is_arrow:
         return _decode_stream(plain, body, settings, now)
     reading = decode_text(plain, body, settings, now, is_plain=False)
-    return read_body(plain, body, settings, now) if reading is None else reading
+    return reading or pack_reading(read_body(plain, body, settings, now))
 
 
 def decode_text(
     plain: bytes, body: Body, settings: Settings, now: int, *, is_plain: bool
-) -> Reading[Any] | None:
+) -> Decoded | None:
     """Decode a body of JSON by the core; see `EventDecoder.decode_body`."""
     return _make_decoder(settings.events).decode_body(
         plain,
@@ -409,7 +412,7 @@ def decode_text(
     )
 
 
-def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Event]:
+def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading:
     """Read a body as events, object by object."""
     objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
     reader = _make_reader(settings.events)
@@ -417,7 +420,7 @@ def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading
     return read(objects, now=now)
 
 
-def _decode_stream(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Any]:
+def _decode_stream(plain: bytes, body: Body, settings: Settings, now: int) -> Decoded:
     from rankscope.monitor.intake.streams import decode_stream  # noqa: PLC0415 - loads NumPy
 
     reader = _make_reader(settings.events)
@@ -444,32 +447,34 @@ def _make_decoder(limits: Limits) -> EventDecoder:
 
 
 def write_answer(
-    reading: Reading[Any],
-    outcomes: Sequence[Outcome],
+    reading: Decoded,
+    told: bytes,
     body: Body,
     expected: Expected | None = None,
     placed: tuple[int, int] = (0, 0),
 ) -> Answer:
     """Write the answer to a body."""
-    answer = answer_events(reading, outcomes, expected, placed)
+    answer = answer_events(reading, told, expected, placed)
     counts = {name: answer[name] for name in STATUSES}
     said = json.dumps(answer | {"request_id": body.request_id}, separators=(",", ":"))
     return said.encode(), counts
 
 
 def answer_events(
-    reading: Reading[Any],
-    outcomes: Sequence[Outcome],
+    reading: Decoded,
+    told: bytes,
     expected: Expected | None = None,
     placed: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """Make the answer to a batch."""
-    statuses = tell_statuses(reading, outcomes)
-    items = list(map(_answer_one, reading.answers, statuses))
-    counts = Counter(item["status"] for item in items)
+    statuses = reading.batch.tell(told)
+    items = [ANSWERS[STATUSES[status]] for status in statuses]
+    for one in reading.rejections:
+        items[one.index] = _answer_rejected(one)
+    counts = {status: statuses.count(code) for code, status in enumerate(STATUSES)}
     names = NameCounts()
     if expected is not None:
-        names.add_events(reading.events)
+        names.add_batch(reading.batch)
         names.add_placed(*placed)
     return {status: counts[status] for status in STATUSES} | {
         "notes": reading.notes,
@@ -481,10 +486,8 @@ def answer_events(
     }
 
 
-def _answer_one(answer: object, status: str) -> dict[str, str]:
-    if isinstance(answer, Rejection):
-        message = f"expected {answer.expected}, found {answer.found}"
-        said = {"status": status, "code": answer.code, "message": message}
-        more = {"field": answer.where, "hint": answer.hint}
-        return said | {name: text for name, text in more.items() if text}
-    return {"status": status} | (CONFLICT if status == "conflict" else {})
+def _answer_rejected(rejection: Rejection) -> dict[str, str]:
+    message = f"expected {rejection.expected}, found {rejection.found}"
+    said = {"status": "rejected", "code": rejection.code, "message": message}
+    more = {"field": rejection.where, "hint": rejection.hint}
+    return said | {name: text for name, text in more.items() if text}

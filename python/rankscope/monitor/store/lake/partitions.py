@@ -18,7 +18,7 @@ from rankscope.monitor.store.lake.shown import to_ranking
 from rankscope.monitor.store.lake.state import find_contents, read_files, read_hours
 from rankscope.monitor.store.merging import concatenate, take
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns, LabelCount
-from rankscope.monitor.store.tables.rankings import read_contexts
+from rankscope.monitor.store.tables.contexts import read_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,10 +69,6 @@ class LakePartitions:
         first = None if since is None else since - since % HOUR
         found = read_hours(self._connection, self._project, first, until)
         return [hour for hour in found if hour.spans]
-
-    def hours(self, since: int | None, until: int | None) -> Sequence[int]:
-        """Return the starts of the hours that have rankings in a span."""
-        return [hour.start for hour in self._known(since, until)]
 
     def read(
         self,
@@ -154,14 +150,14 @@ class LakePartitions:
         found = self._find(ranking_id)
         return None if found is None else to_ranking(found[0].shown, found[1])
 
-    def find_labels(self, ranking_id: str) -> Sequence[Label]:
+    def find_labels(self, ranking_id: str) -> list[Label]:
         """Find the labels of a ranking."""
         found = self._find(ranking_id)
         if found is None:
             return []
         joined = found[0].joined
         labels = joined.given.choose(np.flatnonzero(joined.rankings == found[1]))
-        return [
+        found_labels = [
             Label(
                 labels.event_ids[at].as_py(),
                 ranking_id,
@@ -173,6 +169,7 @@ class LakePartitions:
             )
             for at in range(len(labels))
         ]
+        return sorted(found_labels, key=lambda label: (label.time, label.event_id))
 
     def _find(self, ranking_id: str) -> tuple[LakeHour, int] | None:
         """Find the hour of a ranking, and its position there."""
@@ -210,7 +207,7 @@ class LakePartitions:
             for number, (count, *_) in hour.spans.items()
         ]
 
-    def count_labels(self, since: int, until: int, *, window: int) -> Sequence[LabelCount]:
+    def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
         """Count the labels of the rankings of production in a span."""
         contexts = read_contexts(self._connection, self._project)
         counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.events.event import Event, Label
+    from rankscope.monitor.events.event import Label
     from rankscope.monitor.events.rejection import Reading
     from rankscope.monitor.store.lake.cells import Foreign, Marks
 
@@ -358,7 +358,7 @@ def _move_attributes(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
     return rest | {place: {**there, **moved}}
 
 
-def _to_read(reading: Reading[Event], places: Sequence[int]) -> Read:
+def _to_read(reading: Reading, places: Sequence[int]) -> Read:
     """Turn what the event reader has read into columns."""
     rankings: list[Ranking] = []
     labels: list[Label] = []

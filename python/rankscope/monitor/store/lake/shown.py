@@ -6,9 +6,9 @@ from itertools import chain
 
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.events.digest import digest
 from rankscope.monitor.store.lake.cells import code_values, join_texts, spread, take
 from rankscope.monitor.store.tables.documents import offsets_of
-from rankscope.monitor.store.tables.events import digest
 from rankscope.records import record
 
 TYPE_CHECKING = False

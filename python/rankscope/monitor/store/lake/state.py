@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.address import Kind
     from rankscope.monitor.store.lake.shown import Content
     from rankscope.monitor.store.records import Context
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 
 OUTCOMES = frozenset({"accepted", "duplicate", "conflict"})
@@ -246,7 +246,14 @@ def set_lake(transaction: Transaction, project: str, lake: Lake, now: int, actor
 
 
 def _has_events(connection: Connection, project_id: int) -> bool:
-    wanted = select(schema.events.c.seq).where(schema.events.c.project_id == project_id).limit(1)
+    wanted = (
+        select(schema.counters.c.count)
+        .where(
+            schema.counters.c.project_id == project_id,
+            schema.counters.c.reason == "accepted",
+        )
+        .limit(1)
+    )
     return connection.execute(wanted).first() is not None
 
 

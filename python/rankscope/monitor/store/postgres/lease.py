@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.tables.transaction import Transaction
+from rankscope.monitor.store.transaction import Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.tables.transaction import KnownEvents, NumberCache
+    from rankscope.monitor.store.transaction import NumberCache
 
 
 class Lease:
@@ -72,7 +72,6 @@ class PostgresTransaction(Transaction):
         seq: The number of the last event so far.
         cache: The numbers of projects and contexts.
         lease: The lease of this process.
-        archived: Finds events that are archived.
     """
 
     def __init__(
@@ -81,9 +80,8 @@ class PostgresTransaction(Transaction):
         seq: int,
         cache: NumberCache,
         lease: Lease,
-        archived: KnownEvents,
     ) -> None:
-        super().__init__(connection, seq, cache, archived)
+        super().__init__(connection, seq, cache)
         self._lease = lease
 
     def require_evaluator(self) -> None:

@@ -12,7 +12,6 @@ from sqlalchemy import func, select, update
 from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
@@ -33,10 +32,9 @@ from rankscope.monitor.store.postgres.startup import (
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.rankings import find_wrong_count
-from rankscope.monitor.store.tables.transaction import NumberCache
 from rankscope.monitor.store.tables.version import VERSION
 from rankscope.monitor.store.tables.windows import check_windows
+from rankscope.monitor.store.transaction import NumberCache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.borrowed import Ask
     from rankscope.monitor.store.keys import Secret
     from rankscope.monitor.store.postgres.address import Address
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
     T = TypeVar("T")
 
@@ -118,7 +116,7 @@ class PostgresReader(StoreReader):
 
     def verify(self) -> None:
         """Read the whole store, and compare the counts and checksums that it keeps."""
-        checks = (find_wrong_count, find_wrong_lake, _find_wrong_number)
+        checks = (find_wrong_lake, _find_wrong_number)
         problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
             raise FileError(
@@ -128,10 +126,7 @@ class PostgresReader(StoreReader):
                 file=str(self.address),
             )
         self.query(check_windows)
-        self.verify_history()
-        for project in self.projects():
-            for _ in self.read(project):
-                pass
+        self.verify_log()
 
 
 class PostgresStore(PostgresReader, Store):
@@ -178,7 +173,7 @@ class PostgresStore(PostgresReader, Store):
                 store = prepare_store(connection, address)
                 # The server counts the rows of a store that it has counted once.
                 is_counted = connection.exec_driver_sql(
-                    "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'events'::regclass"
+                    "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'ids'::regclass"
                 ).scalar_one()
                 self._counted = lock_writers(connection)[0] if is_counted else 0
         except BaseException:
@@ -257,9 +252,7 @@ class PostgresStore(PostgresReader, Store):
             connection = self._connection
             with connection.begin() as opened:
                 seq = self._lock(connection)
-                transaction = PostgresTransaction(
-                    connection, seq, self._cache, self._lease, ArchivedEvents(self.find_history)
-                )
+                transaction = PostgresTransaction(connection, seq, self._cache, self._lease)
                 results = [work(transaction) for work in works]
                 transaction.flush()
                 self._finish(transaction, seq)
@@ -294,9 +287,7 @@ class PostgresStore(PostgresReader, Store):
         self._counted = self._seq
         try:
             with self._connection.begin():
-                self._connection.exec_driver_sql(
-                    "ANALYZE (SKIP_LOCKED) events, rankings, labels, contexts"
-                )
+                self._connection.exec_driver_sql("ANALYZE (SKIP_LOCKED) ids, blocks, contexts")
         except FileError as error:
             if error.code == "store_unreachable":
                 self._disconnect()
@@ -400,7 +391,7 @@ def _count_key_changes(connection: Connection) -> int:
 
 def _find_wrong_number(connection: Connection) -> str | None:
     """Return what is wrong with the number of the last event, if anything."""
-    last = func.coalesce(func.max(schema.events.c.seq), 0)
+    last = func.coalesce(func.max(schema.blocks.c.last_seq), 0)
     highest = int(connection.execute(select(last)).scalar_one())
     kept = int(connection.execute(select(schema.meta.c.value).where(LAST_SEQ)).scalar_one())
     return "an event has a number above the last one" if highest > kept else None

@@ -79,6 +79,19 @@ class Checkpointer:
             self._next = self._used + self._again
             self._again = min(2 * self._again, AFTER_BYTES)
 
+    def clear(self) -> bool:
+        """Copy the log and empty its file, and return whether no reader kept it from that."""
+        self.close()
+        driver = driver_of(self._connection)
+        with converted_errors(self._path):
+            wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+            driver.execute("PRAGMA busy_timeout=0")
+            try:
+                is_busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                driver.execute(f"PRAGMA busy_timeout={wait}")
+        return not is_busy
+
     def close(self) -> None:
         """Wait for the thread."""
         if self._copying is not None:

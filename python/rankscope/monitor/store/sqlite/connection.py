@@ -36,6 +36,8 @@ WRITER_PRAGMAS = {
     "wal_autocheckpoint": "0",
     "cache_size": f"-{CACHE}",
     "temp_store": "MEMORY",
+    # What is deleted is overwritten, also what was written to larger blocks before.
+    "secure_delete": "ON",
 }
 READER_PRAGMAS = {"query_only": "ON", "temp_store": "MEMORY"}
 

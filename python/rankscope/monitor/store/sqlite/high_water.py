@@ -4,6 +4,9 @@ SQLite opens a database whose log is damaged without complaint, and drops the tr
 damage. Every transaction therefore has a number, and the last acknowledged one is kept in this
 file, which is synced before the caller gets its answer. A store that has fewer transactions is
 refused when it is opened, whatever they wrote: events, a revoked key, a rule, a configuration.
+
+When a store is closed, the file also says how long the database is and when it was last changed. If
+both are still so when it is opened next, it isn't read as a whole to find damage.
 """
 
 from __future__ import annotations
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MARK = ".high-water"
-MAGIC = b"rankhwm2"
-BODY = struct.Struct("<8s16sQQ")
+MAGIC = b"rankhwm3"
+BODY = struct.Struct("<8s16sQQQQ")
+OPEN = (0, 0)
+"""In place of the length and the time of a database that is open, or was not closed."""
 CHECKSUM = struct.Struct("<I")
 APART = 512  # a sector: a torn write damages only one of the two copies
 SIZE = 2 * APART
@@ -71,6 +76,7 @@ class HighWater:
         self._path = Path(path)
         self._file: int | None = None
         self._turn = 0
+        self._closed = OPEN
 
     def read(self) -> Mark | None:
         """Read the mark, `None` where there is no file."""
@@ -80,8 +86,8 @@ class HighWater:
         except FileNotFoundError:
             return None
         copies = (_read_copy(content[start : start + APART]) for start in (0, APART))
-        marks = [mark for mark in copies if mark is not None]
-        if not marks:
+        found = [copy for copy in copies if copy is not None]
+        if not found:
             raise FileError(
                 "the high-water mark of the store is damaged",
                 hint="restore a backup with its .high-water, or check the store with "
@@ -89,7 +95,14 @@ class HighWater:
                 code="high_water",
                 file=str(self._path),
             )
-        return max(marks, key=lambda mark: (mark.commit, mark.seq))
+        mark, closed = max(found, key=lambda copy: (copy[0].commit, copy[0].seq, copy[1] != OPEN))
+        # The copies are written in turn: while the store is open, one may say that it was closed.
+        self._closed = closed if all(one == (mark, closed) for one in found) else OPEN
+        return mark
+
+    def is_as_closed(self, database: Path) -> bool:
+        """Return whether a database is as it was closed, after `read`."""
+        return self._closed != OPEN and self._closed == _measure(database)
 
     def start(self, mark: Mark) -> None:
         """Write both copies and the file's name to the disk, and keep the file open."""
@@ -102,11 +115,16 @@ class HighWater:
         os.fsync(self._file)
         sync_folder(self._path.parent)
 
-    def write(self, mark: Mark) -> None:
+    def finish(self, mark: Mark, database: Path) -> None:
+        """Write that a database is closed, whose log is copied."""
+        for _ in range(2):
+            self.write(mark, _measure(database))
+
+    def write(self, mark: Mark, closed: tuple[int, int] = OPEN) -> None:
         """Write a mark over the older copy; it is on the disk when this returns."""
         if self._file is None:
             raise ValueError("the mark was not started")
-        body = BODY.pack(MAGIC, mark.store, mark.seq, mark.commit)
+        body = BODY.pack(MAGIC, mark.store, mark.seq, mark.commit, *closed)
         os.pwrite(self._file, body + CHECKSUM.pack(crc32(body)), self._turn * APART)
         sync_data(self._file)
         self._turn = 1 - self._turn
@@ -127,12 +145,18 @@ def sync_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def _read_copy(copy: bytes) -> Mark | None:
+def _measure(database: Path) -> tuple[int, int]:
+    """Return the length of a file, and when it was last changed."""
+    facts = database.stat()
+    return facts.st_size, facts.st_mtime_ns
+
+
+def _read_copy(copy: bytes) -> tuple[Mark, tuple[int, int]] | None:
     if len(copy) < BODY.size + CHECKSUM.size:
         return None
-    magic, *numbers = BODY.unpack_from(copy)
+    magic, store, seq, commit, *closed = BODY.unpack_from(copy)
     is_whole = CHECKSUM.unpack_from(copy, BODY.size)[0] == crc32(copy[: BODY.size])
-    return Mark(*numbers) if magic == MAGIC and is_whole else None
+    return (Mark(store, seq, commit), tuple(closed)) if magic == MAGIC and is_whole else None
 
 
 def check_mark(stored: Mark | None, mark: Mark | None, path: Path, *, has_log: bool) -> None:

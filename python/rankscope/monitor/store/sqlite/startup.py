@@ -40,11 +40,12 @@ def make_tables(connection: Connection) -> Mark:
     return made
 
 
-def inspect_store(path: Path, busy_seconds: float) -> Mark | None:
+def inspect_store(path: Path, busy_seconds: float, *, is_as_closed: bool) -> Mark | None:
     """Check a store before anything is written, so that a refused store stays as it was.
 
-    This ends within `OPENING_SECONDS` and the time to read the file once from a slow disk: damage
-    can make SQLite read the same pages again and again.
+    All of its pages are read, unless it is as it was closed. This ends within `OPENING_SECONDS` and
+    the time to read the file once from a slow disk: damage can make SQLite read the same pages
+    again and again.
     """
     size = size_of(path)
     if not size:
@@ -58,7 +59,8 @@ def inspect_store(path: Path, busy_seconds: float) -> Mark | None:
             if not inspect(connection).get_table_names():
                 return None
             found = read_facts(connection, path)
-            _check_pages(connection, path)
+            if not is_as_closed:
+                _check_pages(connection, path)
             return found
 
     limit = OPENING_SECONDS + size / SLOWEST_DISK

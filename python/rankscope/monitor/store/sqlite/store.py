@@ -10,13 +10,12 @@ from pathlib import Path
 from rankscope.errors import FileError
 from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.history.files import HistoryFolder
-from rankscope.monitor.store.history.known import ArchivedEvents
-from rankscope.monitor.store.history.location import LOCATION
-from rankscope.monitor.store.history.tally import check_tally
-from rankscope.monitor.store.history.values import list_values
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
+from rankscope.monitor.store.log.blocks import list_files
+from rankscope.monitor.store.log.files import HistoryFolder
+from rankscope.monitor.store.log.location import LOCATION
+from rankscope.monitor.store.log.tally import check_tally
+from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
@@ -49,9 +48,8 @@ from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.rankings import find_wrong_count
-from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
 from rankscope.monitor.store.tables.windows import check_windows
+from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
@@ -61,12 +59,13 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from rankscope.monitor.store.borrowed import Ask
-    from rankscope.monitor.store.history.files import Listed
     from rankscope.monitor.store.keys import Secret
+    from rankscope.monitor.store.log.files import Listed
 
     T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
+TRIES = 3
 WRITE_NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
 
 
@@ -145,7 +144,7 @@ class SQLiteReader(StoreReader):
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
             check_tally(connection)
-            files: list[Listed] = [*manifest.list_all_archived(connection)]
+            files: list[Listed] = [*list_files(connection)]
             files += list_values(connection)
             for listed in files:
                 folder.put_copy(listed, self.require_history(connection))
@@ -164,15 +163,11 @@ class SQLiteReader(StoreReader):
         """Read the whole store."""
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            problem = found if found != "ok" else find_wrong_count(connection)
-            problem = problem or find_wrong_lake(connection)
+            problem = found if found != "ok" else find_wrong_lake(connection)
         if problem is not None:
             raise damaged(self.path, f"{problem:.120}")
         self.query(check_windows)
-        self.verify_history()
-        for project in self.projects():
-            for _ in self.read(project):
-                pass
+        self.verify_log()
 
 
 class SQLiteStore(SQLiteReader, Store):
@@ -220,7 +215,7 @@ class SQLiteStore(SQLiteReader, Store):
     ) -> None:
         file = locate_store(path)
         self._cache = NumberCache()
-        self._is_open = False
+        self._is_open = self._is_whole = self._has_deleted = False
         if not file.parent.is_dir():
             raise _no_store(file, "the folder of the store does not exist")
         refuse_network(file)
@@ -239,10 +234,12 @@ class SQLiteStore(SQLiteReader, Store):
                 if beside(file, ending).exists():
                     make_private(beside(file, ending))
             lock = stack.enter_context(closing(InodeLock(file)))
-            found = inspect_store(file, busy_seconds)
+            is_as_closed = not has_log and not is_empty and self._high_water.is_as_closed(file)
+            found = inspect_store(file, busy_seconds, is_as_closed=is_as_closed)
             if not accept_loss:
                 check_mark(found, mark, file, has_log=has_log)
             engine = connect_sqlite(file, writes=True, busy_seconds=busy_seconds)
+            stack.callback(self._finish)  # after the connection, whose end empties the log
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._prepare(found, mark, accepts=accept_loss)
             self._high_water.start(self._mark)
@@ -258,7 +255,7 @@ class SQLiteStore(SQLiteReader, Store):
             )
             self._committer = GroupCommitter(
                 self._commit,
-                self._checkpointer.advance,
+                self._tidy,
                 seconds=group_seconds,
                 events=group_events,
                 queue=queue_events,
@@ -311,15 +308,34 @@ class SQLiteStore(SQLiteReader, Store):
         if self._is_open:
             self._is_open = False
             self._committer.close()
+            self._is_whole = self.failure is None
             self._resources.close()
+
+    def _finish(self) -> None:
+        """Note how the store is closed, unless it failed, or a log is left for the next opening."""
+        if self._is_whole and not size_of(beside(self.path, "-wal")):
+            self._high_water.finish(self._mark, self.path)
+
+    def _forget(self) -> None:
+        """Wait until the log has nothing of what was deleted; a reader may keep it for longer."""
+        for _ in range(TRIES):
+            # What follows a transaction is done before the next one begins.
+            self.probe().result()
+            if not self._has_deleted:
+                return
+
+    def _tidy(self) -> None:
+        """Keep the log short, and without what was deleted."""
+        if self._has_deleted:
+            self._has_deleted = not self._checkpointer.clear()
+        else:
+            self._checkpointer.advance()
 
     def _commit(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
         """Do the work of a group in one transaction, which is on the disk when this returns."""
         with self._connection.begin():
             before = driver_of(self._connection).total_changes
-            transaction = Transaction(
-                self._connection, self._mark.seq, self._cache, ArchivedEvents(self.find_history)
-            )
+            transaction = Transaction(self._connection, self._mark.seq, self._cache)
             results = [work(transaction) for work in works]
             transaction.flush()
             mark = self._number(transaction, before)
@@ -338,6 +354,7 @@ class SQLiteStore(SQLiteReader, Store):
                 ) from error
         self._mark = mark
         self._cache.update(transaction.new_numbers)
+        self._has_deleted |= transaction.deletes
         if used is not None:
             # Secrets that cannot be removed now are removed when the store is opened next.
             with suppress(FileError):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 
 def insert_key(

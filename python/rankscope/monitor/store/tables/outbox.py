@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from rankscope.monitor.store.keys import AuditEntry
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 CHANGING = ("status", "attempts", "due", "finished", "problem")
 

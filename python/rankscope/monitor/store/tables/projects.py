@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import BigInteger, cast, func, insert, select, update
 
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
@@ -14,7 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
+
+REPLACED_RANKINGS = "replaced_rankings"
+"""The counter of rankings of sets that were replaced. If it changes while rankings are
+read, parts of two sets may have been read."""
+ERASED_RANKINGS = "erased_rankings"
+"""The counter of rankings that were deleted by what they are, likewise."""
 
 
 def rewrite_version(transaction: Transaction) -> None:
@@ -100,3 +106,13 @@ def read_lost_commits(connection: Connection) -> int:
 def _read_fact(connection: Connection, name: str) -> int:
     wanted = select(meta.c.value).where(meta.c.name == name)
     return int(connection.execute(wanted).scalar_one())
+
+
+def count_replaced(connection: Connection, project: str) -> int:
+    """Return how many rankings were replaced or erased so far."""
+    # PostgreSQL makes a decimal number of a sum of integers.
+    wanted = select(cast(func.sum(counters.c.count), BigInteger)).where(
+        in_project(counters.c.project_id, project),
+        counters.c.reason.in_((REPLACED_RANKINGS, ERASED_RANKINGS)),
+    )
+    return int(connection.execute(wanted).scalar_one() or 0)

@@ -6,14 +6,13 @@ transaction. The store does not read the JSON in them.
 
 from __future__ import annotations
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from rankscope.monitor.store.records import RuleRow
 from rankscope.monitor.store.tables.incidents import put_incidents
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.moves import leave_out
 from rankscope.monitor.store.tables.outbox import insert_notifications
-from rankscope.monitor.store.tables.schema import contexts, rankings, rules
+from rankscope.monitor.store.tables.schema import rules
 from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.keys import AuditEntry
     from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
-    from rankscope.monitor.store.tables.moves import Move
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 COLUMNS = tuple(name for name in rules.columns.keys() if name != "project_id")  # noqa: SIM118 - not a dict
 
@@ -123,34 +121,3 @@ def remove_rule(
         insert_notifications(connection, project_id, notice)
     insert_audit(connection, project_id, audit)
     return True
-
-
-def count_late(
-    connection: Connection,
-    project: str,
-    *,
-    model: str | None,
-    since: int,
-    until: int,
-    after: int,
-    upto: int,
-    moves: Sequence[Move] = (),
-) -> int:
-    """Count rankings in production by their times, and by when they were stored."""
-    wanted = (
-        select(func.count())
-        .select_from(rankings)
-        .join(contexts, contexts.c.context_id == rankings.c.context_id)
-        .where(
-            # With + 0, only new rankings are read, not all of the time.
-            in_project(rankings.c.project_id + 0, project),
-            rankings.c.seq > after,
-            rankings.c.seq <= upto,
-            rankings.c.time >= since,
-            rankings.c.time < until,
-            contexts.c.environment == "production",
-        )
-    )
-    if model is not None:
-        wanted = wanted.where(contexts.c.model == model)
-    return int(connection.execute(leave_out(wanted, moves)).scalar_one())

@@ -34,7 +34,7 @@ meta = Table(
 )
 """By name, `version`, `store` (its random id), the numbers of the last event and transaction
 (`last_seq`, `last_commit`), how many of each are lost (`lost_events`, `lost_commits`), and the
-number and digest of the rows of `history` (`history_hours`, `history_digest`)."""
+number and digest of the rows of `blocks` (`blocks`)."""
 
 projects = Table(
     "projects",
@@ -46,19 +46,6 @@ projects = Table(
 )
 """`pending` is the number of labels whose ranking is not stored; events before `deleted_before`
 were deleted."""
-
-# All events, rankings and labels, so that no two share an id and one order holds for all.
-events = Table(
-    "events",
-    TABLES,
-    Column("seq", SEQ, primary_key=True, autoincrement=False),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("event_id", TEXT),
-    Column("digest", LargeBinary(16), nullable=False),
-    UniqueConstraint("project_id", "event_id"),
-)
-"""`event_id` is null for a ranking that is known by its `ranking_id`, as most are: random ids are
-costly to index, and `rankings` has this one already."""
 
 contexts = Table(
     "contexts",
@@ -78,108 +65,81 @@ contexts = Table(
 """What many rankings have in common; `attributes` is a JSON object. The number of their rankings
 and the times of the first and the last are kept here for the list of versions."""
 
-rankings = Table(
-    "rankings",
+blocks = Table(
+    "blocks",
+    TABLES,
+    Column("block_id", SEQ, primary_key=True, autoincrement=False),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("environment", SmallInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("labels", BigInteger, nullable=False),
+    Column("contexts", TEXT, nullable=False),
+    Column("path", TEXT, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("checksum", LargeBinary(16), nullable=False),
+    Index("blocks_by_start", "project_id", "start", "kind", "environment"),
+    Index("blocks_by_seq", "project_id", "last_seq"),
+)
+"""The log: columns of rankings of one hour and environment, or of labels of such rankings. They are
+in `bodies`, or in the file of an archived hour, at `path`. `block_id`
+is the smallest number of its events and `last_seq` the largest; `first` and `last` are times of
+rankings, and `contexts` is JSON with the number of rankings by context and their first and last
+times."""
+
+bodies = Table(
+    "bodies",
+    TABLES,
+    Column("block_id", SEQ, primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""The columns of blocks that are in no file, as the core encodes them; of a file, the hashes of the
+users who have rankings in it."""
+
+ids = Table(
+    "ids",
+    TABLES,
+    Column("high", BigInteger, nullable=False),
+    Column("low", BigInteger, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("digest", BigInteger, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("role", SmallInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+    PrimaryKeyConstraint("high", "low"),
+    sqlite_with_rowid=False,
+)
+"""By 16 bytes of a hash of a project and an id: the number of the event that has the id, 8 bytes of
+a digest of its content, and the time of a ranking. `role` says whether the id is that of an event,
+of a ranking or of both, and the environment of a ranking; see `log/ids.py`. `checksum` is that of
+all other columns."""
+
+pending = Table(
+    "pending",
     TABLES,
     Column("seq", SEQ, primary_key=True, autoincrement=False),
-    Column("project_id", Integer, nullable=False),
-    Column("ranking_id", TEXT, nullable=False),
-    Column("time", BigInteger, nullable=False),
-    Column("query_key", TEXT, nullable=False),
-    Column("user_id", TEXT, nullable=False),
-    Column("context_id", Integer, nullable=False),
-    Column("packed", LargeBinary, nullable=False),
-    UniqueConstraint("project_id", "ranking_id"),
-    # Unique, so that labels can be read in the order of rankings without sorting.
-    Index("rankings_by_time", "project_id", "time", "ranking_id", unique=True),
-    Index("rankings_by_context", "context_id", "time"),
-)
-"""One row per ranking, its documents packed."""
-
-labels = Table(
-    "labels",
-    TABLES,
-    Column("seq", BigInteger, nullable=False, unique=True),
-    Column("project_id", Integer, nullable=False),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("event_id", TEXT, nullable=False),
     Column("ranking_id", TEXT, nullable=False),
     Column("doc_id", TEXT, nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("event_id", TEXT, nullable=False),
     Column("kind", SmallInteger, nullable=False),
     Column("labels", TEXT, nullable=False),
     Column("value", Float(53)),
-    PrimaryKeyConstraint("project_id", "ranking_id", "time", "event_id"),
+    Column("digest", LargeBinary(16), nullable=False),
+    Index("pending_by_ranking", "project_id", "ranking_id"),
 )
-"""One row per label; `kind` is a position in `LABEL_KINDS`, `labels` a JSON list. The labels of a
-ranking are adjacent, in the order in which they count."""
+"""The labels whose ranking is not stored yet."""
 
-history = Table(
-    "history",
-    TABLES,
-    Column("hour_id", SEQ, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("start", BigInteger, nullable=False),
-    Column("path", TEXT, nullable=False),
-    Column("rankings", BigInteger, nullable=False),
-    Column("labels", BigInteger, nullable=False),
-    Column("first_seq", BigInteger, nullable=False),
-    Column("last_seq", BigInteger, nullable=False),
-    Column("size", BigInteger, nullable=False),
-    Column("checksum", LargeBinary(16), nullable=False),
-    UniqueConstraint("project_id", "start"),
-)
-"""The manifest of archived hours, one file for each: its path in the folder of the history, its
-size and checksum, and the smallest and largest number of its events."""
-
-history_contexts = Table(
-    "history_contexts",
-    TABLES,
-    Column("hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True),
-    Column("context_id", Integer, primary_key=True),
-    Column("rankings", BigInteger, nullable=False),
-    Column("first", BigInteger, nullable=False),
-    Column("last", BigInteger, nullable=False),
-    Index("history_by_context", "context_id"),
-)
-"""How many rankings of each context an archived hour has, and the times of the first and last."""
-
-history_ids = Table(
-    "history_ids",
-    TABLES,
-    Column("key", BigInteger, primary_key=True, autoincrement=False),
-    Column("start", BigInteger, primary_key=True, autoincrement=False),
-    sqlite_with_rowid=False,
-)
-"""In which hours an archived event, a ranking or rankings of a user may be, by 8 bytes of a hash of
-the id. Only the file of the hour says whether they are there: there are also rows of hours that are
-being archived, and of hours and events that were deleted."""
-
-history_labels = Table(
-    "history_labels",
-    TABLES,
-    Column("seq", SEQ, primary_key=True, autoincrement=False),
-    Column("hour_id", BigInteger, ForeignKey("history.hour_id"), nullable=False),
-    Index("history_labels_by_hour", "hour_id"),
-)
-"""The labels that came after their ranking was archived, with the hour of the ranking; they are in
-`labels` until the hour is archived again."""
-
-history_moves = Table(
-    "history_moves",
+values_files = Table(
+    "values_files",
     TABLES,
     Column(
-        "hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True, autoincrement=False
-    ),
-    Column("seq", BigInteger, nullable=False),
-)
-"""The hours whose rows are being removed from the tables: the file has those up to `seq`. Reads of
-the tables leave them out; see `moves.py`."""
-
-history_values = Table(
-    "history_values",
-    TABLES,
-    Column(
-        "hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True, autoincrement=False
+        "block_id", BigInteger, ForeignKey("blocks.block_id"), primary_key=True, autoincrement=False
     ),
     Column("definition", TEXT, nullable=False),
     Column("path", TEXT, nullable=False),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     Integer,
-    LargeBinary,
     Text,
     TypeDecorator,
     bindparam,
-    insert,
     select,
 )
 from sqlalchemy.ext.compiler import compiles
@@ -23,10 +23,9 @@ from rankscope.monitor.store.tables.schema import projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Select, Table
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Executable, Table
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.types import TypeEngine
 
@@ -50,23 +49,6 @@ def parse_stored(text: str) -> Any:  # noqa: ANN401 - what JSON can say
         ) from None
 
 
-class Utf8(FunctionElement[bytes]):
-    """A text as its bytes in UTF-8, so that no text is made of it in Python."""
-
-    type = LargeBinary()
-    inherit_cache = True
-
-
-@compiles(Utf8)
-def _write_utf8(element: Utf8, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
-    (column,) = element.clauses
-    text = compiler.process(column, **how)
-    if compiler.dialect.name == POSTGRES:
-        # A cast would read backslashes as escapes.
-        return f"convert_to({text}, 'UTF8')"
-    return f"CAST({text} AS BLOB)"
-
-
 class StoredFlag(FunctionElement[int]):
     """A boolean as the integer that is stored: a damaged 257 stays what it is."""
 
@@ -81,62 +63,56 @@ def _write_flag(element: StoredFlag, compiler: SQLCompiler, **how: Any) -> str: 
     return f"CAST({flag} AS INTEGER)" if compiler.dialect.name == POSTGRES else flag
 
 
-class TextList(TypeDecorator[list[str]]):
-    """Texts as one parameter: an array where the database has them, otherwise a list of JSON."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Return the type of the database."""
-        kind: TypeEngine[Any] = ARRAY(Text()) if dialect.name == POSTGRES else Text()
-        return dialect.type_descriptor(kind)
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - of SQLAlchemy
-        """Return the texts as the driver takes them."""
-        return value if dialect.name == POSTGRES else json.dumps(value, ensure_ascii=False)
-
-
-class TextRows(FunctionElement[str]):
-    """The texts of a `TextList` as the rows of a table, in its column `value`.
+class ValueList(TypeDecorator[list[Any]]):
+    """Texts or integers as one parameter: an array where the database has them, otherwise JSON.
 
     However many there are, the statement is the same: a list of parameters would be compiled anew
     for each number of them, which takes as long as the search.
     """
 
-    type = Text()
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, of: type[Text | BigInteger]) -> None:
+        super().__init__()
+        self.of = of
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type of the database."""
+        kind: TypeEngine[Any] = ARRAY(self.of()) if dialect.name == POSTGRES else Text()
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - of SQLAlchemy
+        """Return the values as the driver takes them."""
+        return value if dialect.name == POSTGRES else json.dumps(value, ensure_ascii=False)
+
+
+class ValueRows(FunctionElement[Any]):
+    """The values of a `ValueList` as the rows of a table, in its column `value`."""
+
     inherit_cache = True
 
 
-@compiles(TextRows)
-def _write_texts(element: TextRows, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
-    (texts,) = element.clauses
-    given = compiler.process(texts, **how)
+@compiles(ValueRows)
+def _write_values(element: ValueRows, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
+    (values,) = element.clauses
+    given = compiler.process(values, **how)
     if compiler.dialect.name == POSTGRES:
         return f"(SELECT unnest({given}) AS value)"
     return f"json_each({given})"
 
 
-def look_up(
-    project_id: ColumnElement[int], texts: ColumnElement[str], *found: ColumnElement[Any]
-) -> Select[Any]:
-    """Select what belongs to each text of the parameter `texts` in the project of `project_id`."""
-    asked = TextRows(bindparam("texts", type_=TextList())).table_valued("value")
-    # SQLite begins with the left side of an outer join; of any other, it may read all events.
-    is_theirs = (project_id == bindparam("project_id")) & (texts == asked.c.value)
-    return select(*found).select_from(asked.outerjoin(texts.table, is_theirs))
+def is_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Select what has one of the values of the parameter `name`, a list of texts or integers."""
+    of = Text if isinstance(column.type, Text) else BigInteger
+    asked = ValueRows(bindparam(name, type_=ValueList(of))).table_valued("value")
+    return column.in_(select(asked.c.value))
 
 
 def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
     """Compare a column of project numbers with the number of a project."""
     number = select(projects.c.project_id).where(projects.c.name == project)
     return column == number.scalar_subquery()
-
-
-def floor_time(time: ColumnElement[int], length: int) -> ColumnElement[int]:
-    """Round a time down to the start of its window."""
-    # The remainder is made positive first, because times may be negative.
-    return time - (time % length + length) % length
 
 
 def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...]]:
@@ -146,33 +122,78 @@ def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...
     return list(rows)
 
 
-def insert_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> int:
-    """Insert rows without SQLAlchemy's processing of values, which would take most of the time.
+class Prepared:
+    """A statement that is compiled once for each database, and run by the driver itself.
 
-    Rows have the values of all columns, in their order, as the driver takes them.
+    SQLAlchemy takes longer for a small statement than the database. Values are given as the driver
+    takes them, and those of a `ValueList` as a list.
+
+    Args:
+        statement: The statement; it has a parameter for each value.
     """
+
+    def __init__(self, statement: Executable) -> None:
+        self._statement = statement
+        self._compiled: dict[str, tuple[str, Sequence[str] | None, dict[str, Any]]] = {}
+
+    def run(self, connection: Connection, **values: Any) -> Any:  # noqa: ANN401 - a cursor of the driver
+        """Run the statement, and return the cursor of the driver."""
+        text, names, fixed = self._compile(connection.dialect)
+        given: Any = fixed | values
+        if names is not None:
+            given = [_to_json(given[name]) for name in names]
+        cursor = connection.connection.cursor()
+        cursor.execute(text, given)
+        return cursor
+
+    def fetch(self, connection: Connection, **values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - of any type
+        """Run the statement, and return its rows."""
+        cursor = self.run(connection, **values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        cursor.close()
+        return rows
+
+    def run_each(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run the statement for each of some rows of values."""
+        text, names, fixed = self._compile(connection.dialect)
+        cursor = connection.connection.cursor()
+        given: list[Any] = [{**fixed, **row} for row in rows]
+        if names is not None:
+            given = [[row[name] for name in names] for row in given]
+        cursor.executemany(text, given)
+        cursor.close()
+
+    def _compile(self, dialect: Dialect) -> tuple[str, Sequence[str] | None, dict[str, Any]]:
+        """Return the text, the order of values where they have no names, and the fixed values."""
+        found = self._compiled.get(dialect.name)
+        if found is None:
+            compiled: Any = self._statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # all have it
+            names = compiled.positiontup if compiled.positional else None
+            fixed = {name: value for name, value in compiled.params.items() if value is not None}
+            found = self._compiled[dialect.name] = str(compiled), names, fixed
+        return found
+
+
+def _to_json(value: Any) -> Any:  # noqa: ANN401 - of any type
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+
+
+def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows with the values of all columns in their order, as the driver takes them."""
     if not rows:
-        return 0
+        return
     if connection.dialect.name == POSTGRES:
         _copy_rows(connection, table, rows)
-        return len(rows)
-    text, is_positional = _compile_insert(table, connection.dialect)
-    if is_positional:
-        connection.exec_driver_sql(text, rows)
-    else:
-        names = table.columns.keys()
-        named: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
-        connection.exec_driver_sql(text, named)
-    return len(rows)
+        return
+    cursor = connection.connection.cursor()
+    cursor.executemany(_write_insert(table), rows)
+    cursor.close()
 
 
-def insert_new_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> int:
-    """Insert rows as `insert_rows` does, except those with a key that is taken, into SQLite."""
-    if not rows:
-        return 0
-    text, _ = _compile_insert(table, connection.dialect)
-    inserted = connection.exec_driver_sql(text.replace("INSERT", "INSERT OR IGNORE", 1), rows)
-    return int(inserted.rowcount)
+@lru_cache(maxsize=16)
+def _write_insert(table: Table) -> str:
+    marks = ", ".join("?" for _ in table.columns)
+    return f"INSERT INTO {table.name} VALUES ({marks})"  # noqa: S608 - a name of ours
 
 
 COPIED_TYPES = {
@@ -203,10 +224,3 @@ def _compile_copy(table: Table) -> tuple[str, list[str]]:
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
     types = [COPIED_TYPES[column.type.__visit_name__] for column in table.columns]
     return f'COPY "{table.name}" ({columns}) FROM STDIN (FORMAT BINARY)', types
-
-
-@lru_cache(maxsize=16)
-def _compile_insert(table: Table, dialect: Dialect) -> tuple[str, bool]:
-    """Compile the statement, and return whether its parameters are positional."""
-    compiled = insert(table).compile(dialect=dialect, column_keys=table.columns.keys())
-    return str(compiled), dialect.positional

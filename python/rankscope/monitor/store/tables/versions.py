@@ -8,25 +8,23 @@ from __future__ import annotations
 from functools import reduce
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, func, or_, select, update
+from sqlalchemy import bindparam, case, or_, select, update
 
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
-from rankscope.monitor.store.tables.moves import leave_out
-from rankscope.monitor.store.tables.schema import contexts, history_contexts, rankings
-from rankscope.monitor.store.tables.statements import fetch_rows, floor_time, in_project
+from rankscope.monitor.store.tables.schema import contexts
+from rankscope.monitor.store.tables.statements import Prepared, fetch_rows, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import BindParameter, ColumnElement, Connection, Update
+    from sqlalchemy import BindParameter, Connection, Update
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.tables.moves import Move
 
 AT_ONCE = 10_000
 RECENT = 28 * DAY
@@ -66,7 +64,7 @@ def _write_addition() -> Update:
 
 
 # Made once: making it takes as long as running it.
-ADD_RANKINGS = _write_addition()
+ADD_RANKINGS = Prepared(_write_addition())
 
 
 def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> None:
@@ -76,65 +74,7 @@ def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> No
         for context, new in added.items()
     ]
     if rows:
-        connection.execute(ADD_RANKINGS, rows)
-
-
-def subtract_rankings(connection: Connection, deleted: Mapping[int, int]) -> None:
-    """Subtract deleted rankings from the counts of their contexts."""
-    hot = rankings.c.context_id == contexts.c.context_id
-    archived = history_contexts.c.context_id == contexts.c.context_id
-    first, last = (
-        _choose_edge(
-            select(edge(rankings.c.time)).where(hot).scalar_subquery(),
-            select(edge(time)).where(archived).scalar_subquery(),
-            is_first=is_first,
-        )
-        for edge, time, is_first in (
-            (func.min, history_contexts.c.first, True),
-            (func.max, history_contexts.c.last, False),
-        )
-    )
-    changed = (
-        update(contexts)
-        .where(contexts.c.context_id == bindparam("context"))
-        .values(rankings=contexts.c.rankings - bindparam("count"), first=first, last=last)
-    )
-    rows = [{"context": context, "count": count} for context, count in deleted.items()]
-    if rows:
-        connection.execute(changed, rows)
-
-
-def _choose_edge(
-    hot: ColumnElement[int], archived: ColumnElement[int], *, is_first: bool
-) -> ColumnElement[int]:
-    """Select the earlier or the later one of two times, either of which may be missing."""
-    is_hot = hot <= archived if is_first else hot >= archived
-    return case((archived.is_(None), hot), (hot.is_(None), archived), (is_hot, hot), else_=archived)
-
-
-def count_by_context(connection: Connection, seqs: Sequence[int]) -> dict[int, int]:
-    """Count some rankings by their contexts."""
-    wanted = select(rankings.c.context_id, func.count()).where(rankings.c.seq.in_(seqs))
-    return dict(map(tuple, connection.execute(wanted.group_by(rankings.c.context_id))))
-
-
-def count_by_hour(
-    connection: Connection, project: str, since: int, until: int, moves: Sequence[Move] = ()
-) -> list[tuple[int, int, int]]:
-    """Count the rankings from one time to before another by hour and context.
-
-    Rankings that are moved don't count.
-    """
-    start = floor_time(rankings.c.time, HOUR)
-    wanted = (
-        select(start, rankings.c.context_id, func.count())
-        .where(
-            in_project(rankings.c.project_id, project), rankings.c.time.between(since, until - 1)
-        )
-        .group_by(start, rankings.c.context_id)
-    )
-    wanted = leave_out(wanted, moves)
-    return [(hour, context, count) for hour, context, count in connection.execute(wanted)]
+        ADD_RANKINGS.run_each(connection, rows)
 
 
 def list_versions(connection: Connection, project: str) -> list[Version]:

@@ -16,7 +16,7 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.records import CellRow, HourRow, OpenHour, Progress
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.sets import count_replaced
+from rankscope.monitor.store.tables.projects import count_replaced
 from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select, Table
 
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.transaction import Transaction
 
 AT_ONCE = 500
 """How many windows a statement deletes."""
@@ -341,3 +341,21 @@ def _between(table: Table, since: int | None, until: int | None) -> list[ColumnE
 
 def _where(table: Table, key: Mapping[str, object]) -> list[ColumnElement[bool]]:
     return [table.c[name] == value for name, value in key.items()]
+
+
+def mark_hours(connection: Connection, project_id: int, starts: Sequence[int]) -> None:
+    """Record that hours have to be summed again, for all windows there are."""
+    digests = connection.execute(
+        select(schema.progress.c.digest).where(schema.progress.c.project_id == project_id)
+    ).scalars()
+    open_hours = schema.open_hours
+    for digest in digests.all() if starts else ():
+        owner = {"project_id": project_id, "digest": digest}
+        known = (open_hours.c.project_id == project_id) & (open_hours.c.digest == digest)
+        behind = {"as_of": 0, "rankings": 0, "is_behind": True}
+        for at in range(0, len(starts), 500):
+            some = starts[at : at + 500]
+            connection.execute(delete(open_hours).where(known, open_hours.c.start.in_(some)))
+            connection.execute(
+                insert(open_hours), [owner | behind | {"start": start} for start in some]
+            )

@@ -1,0 +1,64 @@
+"""Makes batches of events, as a store takes them."""
+
+from __future__ import annotations
+
+from rankscope import _core
+from rankscope.monitor.events.event import Ranking
+from rankscope.monitor.events.rejection import Decoded, Rejection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.rejection import Reading
+
+
+def add_event(builder: _core.BatchBuilder, event: Event) -> bytes:
+    """Add an event, and return the 16 bytes that identify what it says."""
+    if not isinstance(event, Ranking):
+        return builder.add_label(
+            event.event_id,
+            event.ranking_id,
+            event.doc_id,
+            event.time,
+            event.labels,
+            event.value,
+            event.kind,
+        )
+    items = event.items
+    return builder.add_ranking(
+        event.event_id,
+        event.ranking_id,
+        event.time,
+        event.query_key,
+        event.user_id,
+        event.model,
+        event.version,
+        event.environment,
+        event.attributes,
+        items.doc_ids,
+        items.ranks,
+        items.scores,
+        items.relevance,
+    )
+
+
+def pack_events(events: Iterable[Event]) -> _core.EventBatch:
+    """Make a batch of events, each an object of its own."""
+    builder = _core.BatchBuilder()
+    for event in events:
+        add_event(builder, event)
+        builder.end_object()
+    return builder.finish()
+
+
+def pack_reading(reading: Reading) -> Decoded:
+    """Make a batch of the events that were read in Python."""
+    builder = _core.BatchBuilder()
+    for answer in reading.answers:
+        if not isinstance(answer, Rejection):
+            for event in answer:
+                add_event(builder, event)
+        builder.end_object()
+    return Decoded(builder.finish(), reading.rejections, reading.notes, reading.unknown)

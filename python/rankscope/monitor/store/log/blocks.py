@@ -1,0 +1,255 @@
+"""The blocks of the log: which there are, and how their columns are read."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, delete, select, update
+
+from rankscope import _core
+from rankscope.errors import FileError
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.tables.schema import blocks, bodies, values_files
+from rankscope.monitor.store.tables.statements import (
+    FIRST,
+    LAST,
+    Prepared,
+    fetch_rows,
+    in_project,
+    insert_rows,
+    is_among,
+)
+from rankscope.monitor.store.tables.versions import RankingSpan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from rankscope.monitor.store.transaction import Transaction
+
+RANKINGS, LABELS, FILE, MOVED, ERASED = range(5)
+"""The kinds of blocks: rankings; labels of stored rankings; the file of an archived hour, with
+both. What is moved is in a file, too, and of a file that is erased the ids are still there: neither
+is read, and both are removed in small transactions."""
+READ = (RANKINGS, LABELS, FILE)
+PRODUCTION = 0
+"""The place of production in `ENVIRONMENTS`."""
+DIGEST = 16
+"""The number of bytes of the checksum of the users of a file."""
+BODIES = 64
+"""How many bodies a statement reads."""
+HEAD = 16
+"""So many bytes at the start of a body tell it from others: its checksum is there, which the core
+compares with the rest."""
+
+
+class Block(NamedTuple):
+    """A block of the log; see the table `blocks`.
+
+    Args:
+        block_id: The smallest number of its events.
+        project_id: The number of its project.
+        start: When its hour begins, in microseconds since 1970.
+        kind: What it holds.
+        environment: The place of the environment of its rankings in `ENVIRONMENTS`.
+        last_seq: The largest number of its events.
+        first: The earliest time of its rankings, or of those of its labels.
+        last: The latest one.
+        rankings: The number of its rankings.
+        labels: The number of its labels.
+        contexts: Its rankings by context, as JSON.
+        path: Where its file is; empty where its columns are in the table `bodies`.
+        size: The number of bytes of its columns, as they are stored.
+        checksum: The first 16 bytes of them, which have a checksum of all; of a file, its BLAKE2b.
+    """
+
+    block_id: int
+    project_id: int
+    start: int
+    kind: int
+    environment: int
+    last_seq: int
+    first: int
+    last: int
+    rankings: int
+    labels: int
+    contexts: str
+    path: str
+    size: int
+    checksum: bytes
+
+    @property
+    def spans(self) -> dict[int, RankingSpan]:
+        """Its rankings by context."""
+        return {context: RankingSpan(*span) for context, *span in json.loads(self.contexts)}
+
+    @property
+    def events(self) -> int:
+        """The number of its events."""
+        return self.rankings + self.labels
+
+    def overlaps(self, since: int | None, until: int | None) -> bool:
+        """Return whether it may have rankings of a span, or labels of such rankings."""
+        return (until is None or self.first < until) and (since is None or self.last >= since)
+
+    def is_within(self, since: int, until: int) -> bool:
+        """Return whether all its rankings are of a span."""
+        return since <= self.first and self.last < until
+
+
+# Made once: making these statements takes as long as running them.
+SELECT_BLOCKS = Prepared(select(blocks).where(is_among(blocks.c.block_id, "numbers")))
+SELECT_BODIES = Prepared(select(bodies).where(is_among(bodies.c.block_id, "numbers")))
+DELETES = [
+    Prepared(delete(table).where(is_among(table.c.block_id, "numbers")))
+    for table in (values_files, bodies, blocks)
+]
+MARK = Prepared(
+    update(blocks).where(is_among(blocks.c.block_id, "numbers")).values(kind=bindparam("new_kind"))
+)
+ORDER = (blocks.c.project_id, blocks.c.start, blocks.c.block_id)
+
+
+def write_spans(spans: Mapping[int, RankingSpan]) -> str:
+    """Write rankings by context as JSON."""
+    return json.dumps([[context, *span] for context, span in sorted(spans.items())])
+
+
+def list_blocks(
+    connection: Connection,
+    project: str | int,
+    since: int | None = None,
+    until: int | None = None,
+    kinds: Sequence[int] = READ,
+) -> list[Block]:
+    """List the blocks of a project that may have rankings of a span, by hour, then by number."""
+    return select_blocks(
+        connection,
+        is_of(project),
+        blocks.c.start.between(
+            FIRST if since is None else since - since % HOUR, LAST if until is None else until - 1
+        ),
+        blocks.c.kind.in_(kinds),
+    )
+
+
+def is_of(project: str | int) -> ColumnElement[bool]:
+    """Select the blocks of a project, by its name or its number."""
+    if isinstance(project, int):
+        return blocks.c.project_id == project
+    return in_project(blocks.c.project_id, project)
+
+
+def select_blocks(
+    connection: Connection, *wanted: ColumnElement[bool], most: int | None = None
+) -> list[Block]:
+    """List some of the blocks by project, hour and number."""
+    result = connection.execute(select(blocks).where(*wanted).order_by(*ORDER).limit(most))
+    return [Block(*row) for row in fetch_rows(result)]
+
+
+def list_files(connection: Connection) -> list[Block]:
+    """List the files of the archived hours of all projects."""
+    return select_blocks(connection, blocks.c.path != "")
+
+
+def has_files(connection: Connection) -> bool:
+    """Return whether any hour is archived."""
+    wanted = select(blocks.c.block_id).where(blocks.c.path != "").limit(1)
+    return connection.execute(wanted).first() is not None
+
+
+def read_bodies(connection: Connection, some: Iterable[Block]) -> Iterator[tuple[Block, bytes]]:
+    """Read the columns of blocks as they are stored, after comparing how they begin."""
+    wanted = {block.block_id: block for block in some}
+    numbers = list(wanted)
+    for at in range(0, len(numbers), BODIES):
+        check_deadline()
+        part = numbers[at : at + BODIES]
+        found = dict(SELECT_BODIES.fetch(connection, numbers=part))
+        for number in part:
+            block, body = wanted[number], found.get(number)
+            if body is None or body[:HEAD] != block.checksum:
+                raise damaged("the columns of a block", "missing" if body is None else "damaged")
+            yield block, body
+
+
+def write_index(file: Block, users: bytes) -> bytes:
+    """Write the hashes of the users of a file: with a checksum, as they are of no use elsewhere."""
+    return blake2b(file.checksum + users, digest_size=DIGEST).digest() + users
+
+
+def read_index(connection: Connection, file: Block) -> bytes:
+    """Read the hashes of the users of a file."""
+    wanted = select(bodies.c.body).where(bodies.c.block_id == file.block_id)
+    body = bytes(connection.execute(wanted).scalar_one_or_none() or b"")
+    users = body[DIGEST:]
+    if write_index(file, users) != body:
+        raise damaged("the users of a file", "damaged" if body else "missing")
+    return users
+
+
+def open_rankings(connection: Connection, some: Iterable[Block]) -> list[_core.RankingBlock]:
+    """Read the rankings of blocks."""
+    return [_decode(_core.RankingBlock, body) for _, body in read_bodies(connection, some)]
+
+
+def open_labels(connection: Connection, some: Iterable[Block]) -> list[_core.LabelBlock]:
+    """Read the labels of blocks."""
+    return [_decode(_core.LabelBlock, body) for _, body in read_bodies(connection, some)]
+
+
+def _decode(kind: Any, body: bytes) -> Any:  # noqa: ANN401 - one of two classes
+    try:
+        return kind.decode(body)
+    except ValueError as error:
+        raise damaged("the columns of a block", str(error)) from error
+
+
+def damaged(what: str, reason: str) -> FileError:
+    """Return the error of a log that is damaged."""
+    return FileError(
+        f"the store is damaged ({what} are {reason})",
+        hint="restore a backup of the store",
+        code="store_damaged",
+    )
+
+
+def insert_blocks(transaction: Transaction, new: Sequence[tuple[Block, bytes]]) -> None:
+    """Insert blocks with their columns; those of a file are the hashes of its users."""
+    connection = transaction.connection
+    insert_rows(connection, blocks, [tuple(block) for block, _ in new])
+    insert_rows(connection, bodies, [(block.block_id, body) for block, body in new])
+    transaction.tally.add(block for block, _ in new)
+
+
+def remove_blocks(transaction: Transaction, old: Sequence[Block]) -> None:
+    """Remove blocks."""
+    if not old:
+        return
+    numbers = [block.block_id for block in old]
+    for delete_rows in DELETES:
+        delete_rows.run(transaction.connection, numbers=numbers)
+    transaction.tally.subtract(old)
+
+
+def mark_blocks(transaction: Transaction, some: Sequence[Block], kind: int) -> None:
+    """Leave blocks out from now on: they are moved, or erased, and are removed later."""
+    numbers = [block.block_id for block in some]
+    DELETES[0].run(transaction.connection, numbers=numbers)
+    MARK.run(transaction.connection, numbers=numbers, new_kind=kind)
+    transaction.tally.subtract(some)
+    transaction.tally.add(block._replace(kind=kind) for block in some)
+
+
+def are_there(connection: Connection, some: Sequence[Block]) -> bool:
+    """Return whether blocks are still as they were read."""
+    rows = SELECT_BLOCKS.fetch(connection, numbers=[block.block_id for block in some])
+    found = {Block(*row) for row in rows}
+    return found == set(some)

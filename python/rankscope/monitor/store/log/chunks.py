@@ -1,0 +1,199 @@
+"""Makes chunks of the columns of blocks: rankings in the order of a store, with their labels."""
+
+from __future__ import annotations
+
+from rankscope import _core
+from rankscope.deferred import np
+from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, open_labels, open_rankings
+from rankscope.monitor.store.merging import split
+from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
+from rankscope.monitor.store.tables.statements import parse_stored
+from rankscope.monitor.store.tables.versions import RankingSpan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeVar
+
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from rankscope._core import Column
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.records import Texts
+
+    C = TypeVar("C", _core.RankingBlock, _core.LabelBlock)
+
+AT_ONCE = 50_000
+"""About how many rankings are sorted at once: those of a part of an hour, or of several hours."""
+PARTS = 3_600
+"""In how many parts of equal length a span is divided to find out where its rankings are."""
+
+
+def read_hot(
+    connection: Connection,
+    blocks: Sequence[Block],
+    since: int | None,
+    until: int | None,
+    size: int,
+    *,
+    event_ids: bool,
+) -> Iterator[Chunk]:
+    """Read rankings with their labels from blocks of columns."""
+    blocks = [block for block in blocks if block.overlaps(since, until)]
+    for first, last in divide([block for block in blocks if block.kind == RANKINGS]):
+        check_deadline()
+        start = first if since is None else max(first, since)
+        end = last if until is None else min(last, until)
+        some = [block for block in blocks if start < end and block.overlaps(start, end)]
+        chunk = _read_span(connection, some, start, end, event_ids=event_ids)
+        if chunk is not None:
+            yield from split(chunk, size)
+
+
+def divide(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
+    """Divide the time of blocks into spans of about as many rankings as are sorted at once.
+
+    Blocks say when their first and last rankings were shown; between these they count as evenly
+    spread. A block is read for each span that it reaches into, which are few where rankings come
+    in about the order of their times.
+    """
+    if not blocks:
+        return
+    first = min(block.first for block in blocks)
+    end = max(block.last for block in blocks) + 1
+    if sum(block.rankings for block in blocks) <= AT_ONCE:
+        yield first, end
+        return
+    starts = np.array([block.first for block in blocks])
+    lengths = np.array([block.last + 1 for block in blocks]) - starts
+    counts = np.array([block.rankings for block in blocks])
+    edges = np.unique(np.linspace(first, end, PARTS + 1).astype(np.int64))
+    before = np.zeros(len(edges))
+    for start, length, count in zip(starts, lengths, counts, strict=True):
+        before += np.clip((edges - start) / length, 0, 1) * count
+    at = 0
+    while at < len(edges) - 1:
+        until = int(np.searchsorted(before, before[at] + AT_ONCE, side="right")) - 1
+        until = min(max(until, at + 1), len(edges) - 1)
+        yield int(edges[at]), int(edges[until])
+        at = until
+
+
+def _read_span(
+    connection: Connection, blocks: Sequence[Block], since: int, until: int, *, event_ids: bool
+) -> Chunk | None:
+    shown = [block for block in blocks if block.kind == RANKINGS]
+    rankings = _join(
+        _core.RankingBlock, open_rankings(connection, shown), lambda one: one.times(), since, until
+    )
+    if not len(rankings):
+        return None
+    told = [block for block in blocks if block.kind == LABELS]
+    labels = _join(
+        _core.LabelBlock, open_labels(connection, told), lambda one: one.shown(), since, until
+    )
+    return make_chunk(rankings, labels, event_ids=event_ids)
+
+
+def _join(
+    kind: Any,  # noqa: ANN401 - one of two classes
+    parts: list[C],
+    get_times: Callable[[C], Any],
+    since: int,
+    until: int,
+) -> C:
+    """Join the rows of blocks that are of a span."""
+    kept: list[C] = []
+    for part in parts:
+        start, end = np.searchsorted(to_integers(get_times(part)), (since, until)).tolist()
+        if start == 0 and end == len(part):
+            kept.append(part)
+        elif start < end:
+            kept.append(part.take(np.arange(start, end)))
+    joined: C = kept[0] if len(kept) == 1 else kind.join(kept)
+    return joined
+
+
+def make_chunk(rankings: _core.RankingBlock, labels: _core.LabelBlock, *, event_ids: bool) -> Chunk:
+    """Make a chunk of rankings, and of those labels that are theirs."""
+    seqs, times, contexts, *texts, offsets, docs, doc_bytes, ranks, scores, relevance = (
+        rankings.columns()
+    )
+    ranking_ids, own_ids, query_keys, user_ids = map(to_texts, texts[::2], texts[1::2])
+    return Chunk(
+        to_integers(seqs),
+        to_integers(times),
+        to_integers(contexts),
+        ranking_ids,
+        query_keys,
+        user_ids,
+        ItemColumns(
+            to_integers(offsets),
+            to_texts(docs, doc_bytes),
+            to_integers(ranks),
+            _to_numbers(scores),
+            _to_numbers(relevance),
+        ),
+        make_labels(
+            labels, *map(to_integers, _core.join_labels(rankings, labels)), event_ids=event_ids
+        ),
+        own_ids if event_ids else None,
+    )
+
+
+def make_labels(
+    labels: _core.LabelBlock,
+    positions: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    *,
+    event_ids: bool,
+) -> LabelColumns:
+    """Make columns of some rows of labels, whose rankings have some positions."""
+    seqs, _, times, kinds, _, _, ids, id_bytes, docs, doc_bytes, names, codes, values = labels.take(
+        rows
+    ).columns()
+    return LabelColumns(
+        positions,
+        to_texts(docs, doc_bytes),
+        to_integers(times),
+        np.frombuffer(memoryview(kinds), np.int8),
+        tuple(tuple(parse_stored(name)) for name in names),
+        to_integers(codes),
+        _to_numbers(values),
+        to_texts(ids, id_bytes) if event_ids else None,
+        to_integers(seqs) if event_ids else None,
+    )
+
+
+def to_integers(column: Column) -> NDArray[np.int64]:
+    """Return a column of the core as an array, without a copy."""
+    return np.frombuffer(memoryview(column), np.int64)
+
+
+def _to_numbers(column: Column) -> NDArray[np.float64]:
+    return np.frombuffer(memoryview(column), np.float64)
+
+
+def to_texts(offsets: Column, text: Column) -> Texts:
+    """Return a column of texts of the core as arrays, without a copy."""
+    return to_integers(offsets), np.frombuffer(memoryview(text), np.uint8)
+
+
+def buffer_texts(column: tuple[Column, Column]) -> Texts:
+    """Return a column of texts of the core as arrays, likewise."""
+    return to_texts(*column)
+
+
+def count_contexts(contexts: NDArray[np.int64], times: NDArray[np.int64]) -> dict[int, RankingSpan]:
+    """Count the rankings of each context, with the times of the first and the last."""
+    order = np.argsort(contexts, kind="stable")
+    numbers, starts, counts = np.unique(contexts[order], return_index=True, return_counts=True)
+    sorted_times = times[order]
+    return {
+        number: RankingSpan(count, int(sorted_times[start]), int(sorted_times[start + count - 1]))
+        for number, start, count in zip(
+            numbers.tolist(), starts.tolist(), counts.tolist(), strict=True
+        )
+    }

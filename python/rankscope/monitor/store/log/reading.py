@@ -1,0 +1,376 @@
+"""Reads the log of a project: its rankings and their labels, wherever they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+
+from sqlalchemy import select
+
+from rankscope import _core
+from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.events.event import LABEL_KINDS, Label
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.arrays import write_texts
+from rankscope.monitor.store.log.blocks import (
+    FILE,
+    LABELS,
+    PRODUCTION,
+    RANKINGS,
+    READ,
+    damaged,
+    is_of,
+    list_blocks,
+    open_labels,
+    open_rankings,
+    select_blocks,
+)
+from rankscope.monitor.store.log.chunks import (
+    buffer_texts,
+    make_chunk,
+    make_labels,
+    read_hot,
+    to_integers,
+)
+from rankscope.monitor.store.log.hour_file import HourFile, make_ranking, text_at
+from rankscope.monitor.store.log.hour_file import make_labels as make_label_events
+from rankscope.monitor.store.log.ids import find_rankings
+from rankscope.monitor.store.merging import (
+    concatenate_labels,
+    merge_chunks,
+    sort_labels,
+)
+from rankscope.monitor.store.records import LabelCount
+from rankscope.monitor.store.tables.contexts import read_contexts
+from rankscope.monitor.store.tables.projects import find_project
+from rankscope.monitor.store.tables.schema import blocks, pending
+from rankscope.monitor.store.tables.statements import in_project, parse_stored
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.events.event import Ranking
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.store.records import Chunk, Context, Texts
+
+CHUNK = 5_000
+"""How many rankings are read at once, so that their columns fit into the cache of a core."""
+FEW = 2
+"""From so many blocks the documents of some rankings are read."""
+RETRACTION = LABEL_KINDS.index("retraction")
+
+
+class LogReader:
+    """Reads the log of a project as of one moment.
+
+    Times are in microseconds since 1970. A span goes from `since` to before `until`.
+
+    Args:
+        connection: Reads the database, as of one moment.
+        project: The name of the project.
+        find_place: Returns where the files of archived hours are.
+    """
+
+    def __init__(
+        self, connection: Connection, project: str, find_place: Callable[[Connection], HistoryPlace]
+    ) -> None:
+        self._connection = connection
+        self._project = project
+        self._find_place = find_place
+        self._known: dict[int, Context] | None = None
+
+    def read(
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,
+    ) -> Iterator[Chunk]:
+        """Read the rankings of a span by time, then by `ranking_id`; see `StoreReader.read`."""
+        listed = list_blocks(self._connection, self._project, since, until)
+        archived = {block.start for block in listed if block.kind == FILE}
+        # Hours without a file are read together, those with one each by itself.
+        for start, some in groupby(
+            listed, lambda block: block.start if block.start in archived else None
+        ):
+            found = list(some)
+            if start is None:
+                yield from read_hot(
+                    self._connection, found, since, until, size, event_ids=event_ids
+                )
+            else:
+                yield from self.read_hour(
+                    found, since, until, size, event_ids=event_ids, is_brief=is_brief
+                )
+
+    def read_hour(
+        self,
+        hour: Sequence[Block],
+        since: int | None = None,
+        until: int | None = None,
+        size: int | None = None,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,
+    ) -> Iterator[Chunk]:
+        """Read the blocks of an hour, of which one may be a file."""
+        files = [block for block in hour if block.kind == FILE]
+        hot = [block for block in hour if block.kind != FILE]
+        is_merged = any(block.kind == RANKINGS for block in hot)
+        most = size or max(1, sum(block.rankings for block in hour))
+        streams = [
+            self._read_file(
+                block,
+                [one for one in hot if one.kind == LABELS and one.environment == PRODUCTION],
+                (since, until, most),
+                event_ids=event_ids,
+                is_brief=is_brief and not is_merged,
+            )
+            for block in files
+        ]
+        if is_merged:
+            streams.append(read_hot(self._connection, hot, since, until, most, event_ids=event_ids))
+        yield from streams[0] if len(streams) == 1 else merge_chunks(streams, most)
+
+    def _read_file(
+        self,
+        block: Block,
+        label_blocks: Sequence[Block],
+        span: tuple[int | None, int | None, int],
+        *,
+        event_ids: bool,
+        is_brief: bool,
+    ) -> Iterator[Chunk]:
+        """Read the file of an hour, with the labels that came after it was written."""
+        file = self.open_file(block)
+        late = _core.LabelBlock.join(open_labels(self._connection, label_blocks))
+        if not len(late):
+            yield from file.read(*span, event_ids=event_ids, is_brief=is_brief)
+            return
+        ids = buffer_texts(late.ranking_ids())
+        names = write_texts(ids).to_pylist()
+        # Late labels name their documents, so that what they are about is read with all ids.
+        for chunk in file.read(*span, event_ids=True, is_brief=is_brief, whole=names):
+            if chunk.labels.positions is not None:
+                yield chunk
+                continue
+            joined = _add_labels(chunk, ids, late)
+            if not event_ids:
+                labels = replace(joined.labels, event_ids=None, seqs=None)
+                joined = replace(joined, labels=labels, event_ids=None)
+            yield joined
+
+    def open_file(self, block: Block) -> HourFile:
+        """Open the file of an archived hour."""
+        return HourFile(self._find_place(self._connection), block)
+
+    def find_ranking(self, ranking_id: str) -> Ranking | None:
+        """Find a ranking by its id."""
+        found = self._find(ranking_id)
+        return None if found is None else make_ranking(found[0], found[1], self._contexts())
+
+    def find_labels(self, ranking_id: str) -> list[Label]:
+        """Find the labels of a ranking, in the order in which they count."""
+        found = self._find(ranking_id)
+        if found is not None:
+            return [label for _, label in make_label_events(*found)]
+        wanted = select(pending).where(
+            in_project(pending.c.project_id, self._project), pending.c.ranking_id == ranking_id
+        )
+        labels = map(make_waiting, self._connection.execute(wanted))
+        return sorted(labels, key=lambda label: (label.time, label.event_id))
+
+    def _find(self, ranking_id: str) -> tuple[Chunk, int] | None:
+        """Find a ranking by its id: a chunk of rankings of its time, and its position there."""
+        project_id = find_project(self._connection, self._project)
+        if project_id is None:
+            return None
+        entry = find_rankings(self._connection, project_id, [ranking_id]).get(ranking_id)
+        if entry is None:
+            return None
+        for chunk in self.read(entry.time, entry.time + 1, size=1000, event_ids=True):
+            for place in range(len(chunk.seqs)):
+                if text_at(chunk.ranking_ids, place) == ranking_id:
+                    return chunk, place
+        return None
+
+    def list_documents(self, ranking_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the documents of rankings that are in no file, from a few blocks at most."""
+        project_id = find_project(self._connection, self._project)
+        if project_id is None:
+            return {}
+        entries = find_rankings(self._connection, project_id, ranking_ids)
+        if not entries:
+            return {}
+        seqs, times = zip(*((entry.seq, entry.time) for entry in entries.values()), strict=True)
+        listed = list_blocks(self._connection, project_id, min(times), max(times) + 1, (RANKINGS,))
+        some = [block for block in listed if any(block.overlaps(time, time + 1) for time in times)][
+            :FEW
+        ]
+        documents: dict[str, tuple[str, ...]] = {}
+        for rankings in open_rankings(self._connection, some):
+            # The numbers of events tell rankings apart without comparing their ids.
+            places = np.flatnonzero(np.isin(to_integers(rankings.seqs()), seqs))
+            chunk = make_chunk(rankings.take(places), _core.LabelBlock.join([]), event_ids=False)
+            for place in range(len(chunk.seqs)):
+                start, end = chunk.items.offsets[place : place + 2].tolist()
+                documents[text_at(chunk.ranking_ids, place)] = tuple(
+                    text_at(chunk.items.doc_ids, at) for at in range(start, end)
+                )
+        return documents
+
+    def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
+        """Find the starts of the windows of a length that have events after a number."""
+        listed = select_blocks(
+            self._connection,
+            is_of(self._project),
+            blocks.c.last_seq > after,
+            blocks.c.kind.in_(READ if after > 0 else (RANKINGS, FILE)),
+        )
+        if length % HOUR == 0:
+            starts = np.array([block.start for block in listed], dtype=np.int64)
+            return np.unique(starts - starts % length)
+        times = [np.zeros(0, dtype=np.int64)]
+        for block in listed:
+            times += self._list_changes(block, after)
+        found = np.concatenate(times)
+        return np.unique(found - found % length)
+
+    def _list_changes(self, block: Block, after: int) -> Iterator[NDArray[np.int64]]:
+        """List the times of the rankings of a block that have events after a number."""
+        if block.kind == RANKINGS:
+            for rankings in open_rankings(self._connection, [block]):
+                yield to_integers(rankings.times())[to_integers(rankings.seqs()) > after]
+        elif block.kind == LABELS:
+            for labels in open_labels(self._connection, [block]):
+                yield to_integers(labels.shown())[to_integers(labels.seqs()) > after]
+        else:
+            for chunk in self.open_file(block).read(event_ids=True):
+                is_new = chunk.seqs > after
+                if chunk.labels.seqs is not None:
+                    is_new[chunk.labels.rankings[chunk.labels.seqs > after]] = True
+                yield chunk.times[is_new]
+
+    def count_by_hour(self, since: int, until: int) -> list[tuple[int, int, int]]:
+        """Count the rankings of a span by the start of the hour and the context."""
+        counts: Counter[tuple[int, int]] = Counter()
+        for block in list_blocks(self._connection, self._project, since, until, (RANKINGS, FILE)):
+            if block.is_within(since, until):
+                for context, span in block.spans.items():
+                    counts[block.start, context] += span.rankings
+            elif block.overlaps(since, until):
+                for _, times, contexts in self._list_rankings(block):
+                    chosen = contexts[(times >= since) & (times < until)]
+                    counts.update((block.start, context) for context in chosen.tolist())
+        return [(*place, count) for place, count in sorted(counts.items())]
+
+    def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
+        """Count the labels of the rankings of production in a span; see `StoreReader`."""
+        counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
+        contexts = self._contexts()
+        for chunk in self.read(since, until, CHUNK, event_ids=False):
+            labels = chunk.labels
+            ages = labels.times - chunk.times[labels.rankings]
+            kept = np.flatnonzero((labels.kinds != RETRACTION) & (ages < window))
+            theirs = chunk.contexts[labels.rankings[kept]]
+            keys = np.stack([theirs, labels.codes[kept], ~np.isnan(labels.values[kept])], axis=1)
+            rows, numbers = np.unique(keys, axis=0, return_counts=True)
+            for (context, code, is_grade), number in zip(
+                rows.tolist(), numbers.tolist(), strict=True
+            ):
+                if contexts[context].environment == "production":
+                    kind = contexts[context].model, labels.names[code], bool(is_grade)
+                    counts[kind] += number
+        return [LabelCount(*kind, number) for kind, number in sorted(counts.items())]
+
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Return whether a ranking of production in a span has a label from before a time."""
+        listed = list_blocks(self._connection, self._project, since, until, (LABELS, FILE))
+        for block in sorted(listed, key=lambda block: block.kind):
+            if block.environment != PRODUCTION or not block.overlaps(since, until):
+                continue
+            if block.kind == LABELS:
+                (labels,) = open_labels(self._connection, [block])
+                shown, times = to_integers(labels.shown()), to_integers(labels.times())
+                if ((shown >= since) & (shown < until) & (times < before)).any():
+                    return True
+                continue
+            for chunk in self.open_file(block).read(since, until):
+                if (chunk.labels.times < before).any():
+                    return True
+        return False
+
+    def count_late(
+        self, *, model: str | None, since: int, until: int, after: int, upto: int
+    ) -> int:
+        """Count the rankings of production in a span by when they were stored."""
+        contexts = self._contexts()
+        theirs = [number for number, one in contexts.items() if model is None or one.model == model]
+        listed = select_blocks(
+            self._connection,
+            is_of(self._project),
+            blocks.c.last_seq > after,
+            blocks.c.block_id <= upto,
+            blocks.c.first < until,
+            blocks.c.last >= since,
+            blocks.c.kind.in_((RANKINGS, FILE)),
+            blocks.c.environment == PRODUCTION,
+        )
+        count = 0
+        for block in listed:
+            for seqs, times, numbers in self._list_rankings(block):
+                is_late = (seqs > after) & (seqs <= upto) & (times >= since) & (times < until)
+                count += int(np.sum(is_late & np.isin(numbers, theirs)))
+        return count
+
+    def _list_rankings(self, block: Block) -> Iterator[tuple[NDArray[np.int64], ...]]:
+        """Yield the numbers, times and contexts of the rankings of a block."""
+        if block.kind == FILE:
+            for chunk in self.open_file(block).read():
+                yield chunk.seqs, chunk.times, chunk.contexts
+            return
+        for rankings in open_rankings(self._connection, [block]):
+            columns = rankings.seqs(), rankings.times(), rankings.contexts()
+            yield tuple(map(to_integers, columns))
+
+    def _contexts(self) -> dict[int, Context]:
+        if self._known is None:
+            self._known = read_contexts(self._connection, self._project)
+        return self._known
+
+
+def make_waiting(row: Any) -> Label:  # noqa: ANN401 - a row of the table
+    """Make an event of a label that waits for its ranking."""
+    if not 0 <= row.kind < len(LABEL_KINDS):
+        raise damaged("the labels that wait", "damaged")
+    return Label(
+        row.event_id,
+        row.ranking_id,
+        row.doc_id,
+        row.time,
+        tuple(parse_stored(row.labels)),
+        row.value,
+        LABEL_KINDS[row.kind],
+    )
+
+
+def _add_labels(chunk: Chunk, ids: Texts, late: _core.LabelBlock) -> Chunk:
+    """Add labels to the rankings of a chunk that they name."""
+    compute = load_arrow("pyarrow.compute")
+    found = compute.index_in(write_texts(ids), write_texts(chunk.ranking_ids))
+    rows = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
+    if not len(rows):
+        return chunk
+    positions = found.drop_null().to_numpy().astype(np.int64)
+    added = make_labels(late, positions, rows, event_ids=True)
+    return replace(chunk, labels=sort_labels(concatenate_labels([chunk.labels, added], [0, 0])))

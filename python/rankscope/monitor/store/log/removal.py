@@ -1,0 +1,350 @@
+"""Removes rankings from the columns of blocks, with all their labels, in small transactions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, delete, select, update
+
+from rankscope import _core
+from rankscope.deferred import np
+from rankscope.errors import UsageError
+from rankscope.monitor.events.event import ENVIRONMENTS
+from rankscope.monitor.events.rejection import show
+from rankscope.monitor.store.arrays import find_texts
+from rankscope.monitor.store.log.append import store_events
+from rankscope.monitor.store.log.blocks import (
+    ERASED,
+    FILE,
+    LABELS,
+    PRODUCTION,
+    RANKINGS,
+    Block,
+    are_there,
+    is_of,
+    list_blocks,
+    mark_blocks,
+    open_labels,
+    open_rankings,
+    remove_blocks,
+    select_blocks,
+)
+from rankscope.monitor.store.log.chunks import buffer_texts, to_integers
+from rankscope.monitor.store.log.hour_file import list_texts
+from rankscope.monitor.store.log.ids import remove_ids
+from rankscope.monitor.store.log.writer import write_columns
+from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.tables.projects import ERASED_RANKINGS, REPLACED_RANKINGS
+from rankscope.monitor.store.tables.schema import blocks, contexts, pending, projects
+from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows
+from rankscope.monitor.store.tables.windows import mark_hours
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.records import Chosen
+    from rankscope.monitor.store.transaction import Transaction
+
+AT_ONCE = 500
+"""How many labels without a ranking a transaction removes."""
+DELETED = ("deleted_rankings", "deleted_labels")
+"""The counters of all deleted events."""
+SUBTRACT = (
+    update(contexts)
+    .where(contexts.c.context_id == bindparam("context"))
+    .values(
+        rankings=contexts.c.rankings - bindparam("count"),
+        first=bindparam("new_first"),
+        last=bindparam("new_last"),
+    )
+)
+
+
+class Removed(NamedTuple):
+    """What was removed from blocks.
+
+    Args:
+        deleted: The numbers of rankings and labels.
+        contexts: The rankings by context.
+        ids: The ids of the events, with their numbers.
+    """
+
+    deleted: Deleted
+    contexts: Counter[int]
+    ids: list[tuple[str, int]]
+
+
+def mark_deleted(transaction: Transaction, project: str, time: int) -> None:
+    """Record that events before a time are incomplete, before the first of them is deleted."""
+    earlier = projects.c.deleted_before.is_(None) | (projects.c.deleted_before < time)
+    number = projects.c.project_id == transaction.project(project)
+    transaction.connection.execute(
+        update(projects).where(number, earlier).values(deleted_before=time)
+    )
+
+
+def delete_pending(
+    transaction: Transaction,
+    project: str,
+    *,
+    before: int = LAST,
+    ranking_ids: Sequence[str] | None = None,
+) -> Deleted:
+    """Delete some of the labels that have no ranking: earlier ones, or those for some rankings."""
+    connection = transaction.connection
+    project_id = transaction.project(project)
+    chosen = select(pending.c.seq, pending.c.event_id).where(
+        pending.c.project_id == project_id, pending.c.time < before
+    )
+    if ranking_ids is not None:
+        chosen = chosen.where(pending.c.ranking_id.in_(ranking_ids))
+    rows = fetch_rows(connection.execute(chosen.limit(AT_ONCE)))
+    connection.execute(delete(pending).where(pending.c.seq.in_([seq for seq, _ in rows])))
+    transaction.pending[project_id] -= len(rows)
+    remove_ids(transaction, project_id, [(event_id, seq) for seq, event_id in rows])
+    deleted = Deleted(0, len(rows))
+    count_removed(transaction, project_id, {}, deleted)
+    return deleted
+
+
+def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
+    """Delete what is before a time from some blocks; `None` if nothing is there."""
+    transaction.log.settle()
+    connection = transaction.connection
+    project_id = transaction.project(project)
+    some = select_blocks(
+        connection,
+        is_of(project_id),
+        blocks.c.kind.in_((RANKINGS, LABELS)),
+        blocks.c.first < time,
+        most=most,
+    )
+    if not some:
+        return None
+    removed = Removed(Deleted(0, 0), Counter(), [])
+    for block in some:
+        columns, times = _open(connection, block)
+        removed = _add(removed, _cut(transaction, block, columns, times < time))
+    return _finish(transaction, project_id, removed)
+
+
+def erase_file(transaction: Transaction, project: str, block: Block) -> Deleted:
+    """Leave a file out as a whole, and count what was in it; its ids are removed later."""
+    if not are_there(transaction.connection, [block]):
+        return Deleted(0, 0)
+    mark_blocks(transaction, [block], ERASED)
+    removed = Counter({context: span.rankings for context, span in block.spans.items()})
+    deleted = Deleted(block.rankings, block.labels)
+    return _finish(transaction, transaction.project(project), Removed(deleted, removed, []))
+
+
+def find_chosen(connection: Connection, project: str, chosen: Chosen) -> list[Block]:
+    """Find the blocks that have some of the chosen rankings, but those that belong to a file."""
+    listed = list_blocks(connection, project, chosen.since, chosen.until)
+    archived = {block.start for block in listed if block.kind == FILE}
+    return [
+        block
+        for block in listed
+        if block.kind == RANKINGS
+        and (block.start not in archived or block.environment != PRODUCTION)
+        and block.overlaps(chosen.since, chosen.until)
+        and any(_fits(rankings, chosen).any() for rankings in open_rankings(connection, [block]))
+    ]
+
+
+def erase_hot(transaction: Transaction, project: str, block: Block, chosen: Chosen) -> Deleted:
+    """Delete the chosen rankings of a block with all their labels, and mark their hour."""
+    transaction.log.settle()
+    connection = transaction.connection
+    if not are_there(connection, [block]):
+        return Deleted(0, 0)
+    project_id = transaction.project(project)
+    (rankings,) = open_rankings(connection, [block])
+    is_chosen = _fits(rankings, chosen)
+    gone = rankings.take(np.flatnonzero(is_chosen))
+    removed = _cut(transaction, block, rankings, is_chosen)
+    names = list_texts(buffer_texts(gone.ranking_ids()))
+    times = to_integers(gone.times()).tolist()
+    for told in list_blocks(connection, project_id, block.start, block.start + 1, (LABELS,)):
+        if told.environment == block.environment and told.overlaps(
+            int(times[0]), int(times[-1]) + 1
+        ):
+            (labels,) = open_labels(connection, [told])
+            is_theirs = find_texts(buffer_texts(labels.ranking_ids()), names)
+            if is_theirs.any():
+                removed = _add(removed, _cut(transaction, told, labels, is_theirs))
+    mark_hours(connection, project_id, [block.start])
+    return _finish(transaction, project_id, removed, is_erased=True)
+
+
+def _fits(rankings: _core.RankingBlock, chosen: Chosen) -> NDArray[np.bool_]:
+    """Return which rankings are chosen."""
+    times = to_integers(rankings.times())
+    fits: NDArray[np.bool_] = np.ones(len(times), dtype=np.bool_)
+    if chosen.since is not None:
+        fits &= times >= chosen.since
+    if chosen.until is not None:
+        fits &= times < chosen.until
+    if chosen.user_id is not None:
+        fits &= find_texts(buffer_texts(rankings.user_ids()), [chosen.user_id])
+    if chosen.ranking_ids is not None:
+        fits &= find_texts(buffer_texts(rankings.ranking_ids()), chosen.ranking_ids)
+    return fits
+
+
+def _open(
+    connection: Connection, block: Block
+) -> tuple[_core.RankingBlock | _core.LabelBlock, NDArray[np.int64]]:
+    """Read the columns of a block, and the times of their rankings."""
+    if block.kind == RANKINGS:
+        (rankings,) = open_rankings(connection, [block])
+        return rankings, to_integers(rankings.times())
+    (labels,) = open_labels(connection, [block])
+    return labels, to_integers(labels.shown())
+
+
+def _cut(
+    transaction: Transaction,
+    block: Block,
+    columns: _core.RankingBlock | _core.LabelBlock,
+    is_gone: NDArray[np.bool_],
+) -> Removed:
+    """Remove some rows of a block."""
+    gone = columns.take(np.flatnonzero(is_gone))
+    remove_blocks(transaction, [block])
+    if not is_gone.all():
+        rest = columns.take(np.flatnonzero(~is_gone))
+        hour = block.project_id, block.start, block.environment
+        write_columns(transaction, hour, block.kind, rest)
+    seqs = to_integers(gone.seqs()).tolist()
+    ids = list(zip(list_texts(buffer_texts(gone.event_ids())), seqs, strict=True))
+    if isinstance(gone, _core.LabelBlock):
+        return Removed(Deleted(0, len(gone)), Counter(), ids)
+    ids += zip(list_texts(buffer_texts(gone.ranking_ids())), seqs, strict=True)
+    return Removed(Deleted(len(gone), 0), Counter(to_integers(gone.contexts()).tolist()), ids)
+
+
+def _add(one: Removed, other: Removed) -> Removed:
+    deleted = one.deleted.add(other.deleted)
+    return Removed(deleted, one.contexts + other.contexts, one.ids + other.ids)
+
+
+def _finish(
+    transaction: Transaction, project_id: int, removed: Removed, *, is_erased: bool = False
+) -> Deleted:
+    remove_ids(transaction, project_id, removed.ids)
+    count_removed(transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased)
+    return removed.deleted
+
+
+def count_removed(
+    transaction: Transaction,
+    project_id: int,
+    removed: Mapping[int, int],
+    deleted: Deleted,
+    *,
+    is_erased: bool = False,
+) -> None:
+    """Count what was removed, and subtract it from the rankings of its contexts."""
+    counts = dict(zip(DELETED, (deleted.rankings, deleted.labels), strict=True))
+    if is_erased:
+        counts[ERASED_RANKINGS] = deleted.rankings
+    for reason, count in counts.items():
+        if count:
+            transaction.counts[project_id, reason] += count
+    subtract_rankings(transaction, project_id, removed)
+
+
+def subtract_rankings(
+    transaction: Transaction, project_id: int, removed: Mapping[int, int]
+) -> None:
+    """Subtract removed rankings from the counts of their contexts."""
+    if not removed:
+        return
+    transaction.flush_rankings()
+    connection = transaction.connection
+    firsts = _find_edges(connection, project_id, set(removed), is_last=False)
+    lasts = _find_edges(connection, project_id, set(removed), is_last=True)
+    rows = [
+        {
+            "context": context,
+            "count": count,
+            "new_first": firsts.get(context),
+            "new_last": lasts.get(context),
+        }
+        for context, count in removed.items()
+    ]
+    connection.execute(SUBTRACT, rows)
+
+
+def _find_edges(
+    connection: Connection, project_id: int, wanted: set[int], *, is_last: bool
+) -> dict[int, int]:
+    """Find the time of the first or the last ranking of some contexts."""
+    order = blocks.c.start.desc() if is_last else blocks.c.start
+    counted = select(contexts.c.context_id, contexts.c.rankings).where(
+        contexts.c.project_id == project_id
+    )
+    left = wanted & {number for number, count in connection.execute(counted) if count}
+    found: dict[int, int] = {}
+    hour = None
+    asked = (
+        select(blocks).where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE))).order_by(order)
+    )
+    # Closed although not all is read: PostgreSQL keeps a cursor for it.
+    with connection.execute(asked, execution_options={"stream_results": True}) as rows:
+        for row in rows:
+            block = Block(*row)
+            if hour != block.start:
+                # All blocks of an hour are looked at: any can have the first or last ranking.
+                hour, left = block.start, left - found.keys()
+                if not left:
+                    break
+            for context, span in block.spans.items():
+                if context in left:
+                    edge = span.last if is_last else span.first
+                    before = found.get(context, edge)
+                    found[context] = max(before, edge) if is_last else min(before, edge)
+    return found
+
+
+def replace_set(
+    transaction: Transaction,
+    project: str,
+    environment: str,
+    batch: _core.EventBatch,
+    rejected: Mapping[str, int],
+) -> Deleted:
+    """Delete the rankings of a set with all their labels, and store others in their place."""
+    transaction.log.settle()
+    connection = transaction.connection
+    project_id = transaction.project(project)
+    theirs = select_blocks(
+        connection,
+        is_of(project_id),
+        blocks.c.kind.in_((RANKINGS, LABELS)),
+        blocks.c.environment == ENVIRONMENTS.index(environment),
+    )
+    mark_hours(connection, project_id, sorted({block.start for block in theirs}))
+    removed = Removed(Deleted(0, 0), Counter(), [])
+    for block in theirs:
+        columns, times = _open(connection, block)
+        removed = _add(removed, _cut(transaction, block, columns, times >= FIRST))
+    remove_ids(transaction, project_id, removed.ids)
+    subtract_rankings(transaction, project_id, removed.contexts)
+    if removed.deleted.rankings:
+        transaction.counts[project_id, REPLACED_RANKINGS] += removed.deleted.rankings
+    for at, outcome in enumerate(store_events(transaction, project, batch, rejected)):
+        if outcome.status != "accepted":
+            raise UsageError(
+                f"expected ids that nothing outside the {environment} set has, "
+                f"found {show(batch.event_id(at))}; the set stays as it was",
+                hint="give the rankings of a set ids of their own",
+                code="set_conflict",
+            )
+    return removed.deleted

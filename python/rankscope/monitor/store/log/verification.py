@@ -1,0 +1,183 @@
+"""Reads the whole log, and compares it with what the store says of it elsewhere."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+
+from rankscope.monitor.events.digest import digest
+from rankscope.monitor.events.event import ENVIRONMENTS
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.log.blocks import (
+    FILE,
+    LABELS,
+    READ,
+    Block,
+    damaged,
+    open_labels,
+    open_rankings,
+    read_index,
+    select_blocks,
+    write_spans,
+)
+from rankscope.monitor.store.log.chunks import buffer_texts, count_contexts, to_integers
+from rankscope.monitor.store.log.hour_file import HourFile, list_texts
+from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
+from rankscope.monitor.store.log.reading import make_waiting
+from rankscope.monitor.store.tables.contexts import read_contexts_of
+from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
+from rankscope.monitor.store.tables.versions import RankingSpan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.store.records import Texts
+
+    Named: TypeAlias = tuple[str, int, int, int]
+    """An id, the number of its event, the time of a ranking, and the role."""
+
+
+def check_log(connection: Connection, find_place: Callable[[Connection], HistoryPlace]) -> None:
+    """Read all blocks and files, and compare their events with the ids, counts and contexts."""
+    expected = 0
+    for block in select_blocks(connection, blocks.c.kind.in_(READ)):
+        for texts in _read_block(connection, block, find_place):
+            expected += _check_ids(connection, block, texts)
+    expected += _check_pending(connection)
+    erased = select(func.count()).where(blocks.c.kind > FILE)
+    if not connection.execute(erased).scalar_one():
+        found = connection.execute(select(func.count()).select_from(ids)).scalar_one()
+        if found != expected:
+            raise damaged("ids", f"{found:,} instead of {expected:,}")
+    wrong = find_wrong_count(connection)
+    if wrong is not None:
+        raise damaged("counts", wrong)
+
+
+def _read_block(
+    connection: Connection, block: Block, find_place: Callable[[Connection], HistoryPlace]
+) -> Iterator[list[Named]]:
+    """Yield the ids in a block: each with its number, the time of a ranking, and its role."""
+    if block.kind == FILE:
+        file = HourFile(find_place(connection), block, is_forced=True)
+        file.verify()
+        read_index(connection, block)
+        for chunk in file.read(event_ids=True):
+            labels = chunk.labels
+            times, seqs = chunk.times.tolist(), chunk.seqs.tolist()
+            own, ids_of_labels = chunk.event_ids, labels.event_ids
+            if own is None or ids_of_labels is None or labels.seqs is None:
+                raise TypeError("the ids of events were not asked for")
+            yield _name_rankings(chunk.ranking_ids, own, seqs, times)
+            yield _name_labels(ids_of_labels, labels.seqs.tolist())
+        return
+    if block.kind == LABELS:
+        (told,) = open_labels(connection, [block])
+        shown, seqs = to_integers(told.shown()), to_integers(told.seqs()).tolist()
+        _check_block(block, (0, len(told)), shown, seqs)
+        yield _name_labels(buffer_texts(told.event_ids()), seqs)
+        return
+    (rankings,) = open_rankings(connection, [block])
+    times, seqs = to_integers(rankings.times()), to_integers(rankings.seqs()).tolist()
+    numbers = to_integers(rankings.contexts())
+    if block.contexts != write_spans(count_contexts(numbers, times)):
+        raise damaged("the contexts of a block", "wrong")
+    known = read_contexts_of(connection, block.project_id)
+    if any(
+        number not in known or ENVIRONMENTS.index(known[number].environment) != block.environment
+        for number in set(numbers.tolist())
+    ):
+        raise damaged("the contexts of a block", "wrong")
+    _check_block(block, (len(rankings), 0), times, seqs)
+    texts = buffer_texts(rankings.ranking_ids()), buffer_texts(rankings.event_ids())
+    yield _name_rankings(*texts, seqs, times.tolist())
+
+
+def _check_block(
+    block: Block, counts: tuple[int, int], times: NDArray[np.int64], seqs: list[int]
+) -> None:
+    """Compare the row of a block with its columns."""
+    said = block.first, block.last, block.block_id, block.last_seq, block.rankings, block.labels
+    if said != (int(times[0]), int(times[-1]), min(seqs), max(seqs), *counts) or (
+        block.first // HOUR * HOUR != block.start or block.last // HOUR * HOUR != block.start
+    ):
+        raise damaged("the row of a block", "wrong")
+
+
+def _name_rankings(
+    ranking_ids: Texts, event_ids: Texts, seqs: list[int], times: list[int]
+) -> list[Named]:
+    named: list[Named] = []
+    for own, event_id, seq, time in zip(
+        list_texts(ranking_ids), list_texts(event_ids), seqs, times, strict=True
+    ):
+        if own == event_id:
+            named.append((own, seq, time, EVENT | RANKING))
+        else:
+            named += [(own, seq, time, RANKING), (event_id, seq, time, EVENT)]
+    return named
+
+
+def _name_labels(event_ids: Texts, seqs: list[int]) -> list[Named]:
+    return [(name, seq, 0, EVENT) for name, seq in zip(list_texts(event_ids), seqs, strict=True)]
+
+
+def _check_ids(connection: Connection, block: Block, named: list[Named]) -> int:
+    """Compare the ids of a block with those that are stored, and return how many they are."""
+    known = Ids(connection, block.project_id, [name for name, *_ in named])
+    for name, seq, time, role in named:
+        entry = known.find(name, role)
+        if (
+            entry is None
+            or (entry.seq, entry.time, entry.role & (EVENT | RANKING)) != (seq, time, role)
+            or (role & RANKING and entry.environment != block.environment)
+        ):
+            raise damaged("the ids of events", "missing or wrong")
+    return len(named)
+
+
+def _check_pending(connection: Connection) -> int:
+    """Compare the labels that wait with their digests, and return how many they are."""
+    rows = connection.execute(select(pending)).all()
+    for row in rows:
+        found = Ids(connection, row.project_id, [row.event_id]).find(row.event_id, EVENT)
+        content = digest(make_waiting(row))
+        if (
+            content != bytes(row.digest)
+            or found is None
+            or ((found.seq, found.digest) != (row.seq, shorten(content)))
+        ):
+            raise damaged("the labels that wait", "damaged")
+    return len(rows)
+
+
+def find_wrong_count(connection: Connection) -> str | None:
+    """Compare the counts that are kept with the blocks, and return what differs, if anything.
+
+    Those of projects that read a lake are of its files, and not of the blocks here.
+    """
+    theirs = select(lakes.c.project_id)
+    spans: dict[int, RankingSpan] = {}
+    for block in select_blocks(connection, blocks.c.kind.in_(READ)):
+        for context, span in block.spans.items():
+            before = spans.get(context)
+            spans[context] = span if before is None else before.merge(span)
+    kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
+    stored = connection.execute(
+        kept.where(contexts.c.rankings != 0, contexts.c.project_id.not_in(theirs))
+    )
+    if {context_id: RankingSpan(*span) for context_id, *span in stored} != spans:
+        return "the number of rankings is wrong"
+    waiting = select(projects.c.project_id, projects.c.pending).where(
+        projects.c.pending != 0, projects.c.project_id.not_in(theirs)
+    )
+    counted = select(pending.c.project_id, func.count()).group_by(pending.c.project_id)
+    if set(map(tuple, connection.execute(waiting))) != set(map(tuple, connection.execute(counted))):
+        return "the number of labels that wait is wrong"
+    return None

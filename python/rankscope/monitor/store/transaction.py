@@ -1,0 +1,161 @@
+"""One transaction that writes: the numbers and counters of what it stores."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from hashlib import blake2b
+
+from sqlalchemy import bindparam, insert, select, text, update
+
+from rankscope.monitor.store.log.tally import DELETED, TallyChange
+from rankscope.monitor.store.log.writer import LogWriter
+from rankscope.monitor.store.tables.schema import contexts, projects
+from rankscope.monitor.store.tables.statements import Prepared
+from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.keys import Secret
+
+    RankingContext: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
+    """What rankings share: their model, version, environment and attributes."""
+
+MOST_CACHED = 100_000
+
+# Made once: making these statements takes longer than running them.
+ADD_PENDING = Prepared(
+    update(projects)
+    .where(projects.c.project_id == bindparam("project"))
+    .values(pending=projects.c.pending + bindparam("more"))
+)
+ADD_COUNT = Prepared(
+    text(
+        "INSERT INTO counters (project_id, reason, count) VALUES (:project, :why, :more) "
+        "ON CONFLICT (project_id, reason) DO UPDATE SET count = counters.count + excluded.count"
+    )
+)
+
+
+class NumberCache:
+    """The numbers of projects and contexts that are stored; the writer keeps them in memory."""
+
+    def __init__(self) -> None:
+        self.projects: dict[str, int] = {}
+        self.contexts: dict[tuple[object, ...], int] = {}
+
+    def update(self, new: NumberCache) -> None:
+        """Add numbers once the transaction that made them is committed."""
+        if len(self.contexts) + len(new.contexts) > MOST_CACHED:
+            self.contexts.clear()
+        self.projects |= new.projects
+        self.contexts |= new.contexts
+
+
+class Transaction:
+    """A transaction of the writer; what it collects counts only once it is committed.
+
+    Attributes:
+        connection: The connection, within the transaction.
+        seq: The number of the last event so far.
+        log: Takes the new events.
+        tally: What changes in the number and the digest of blocks.
+        deleted: What changes in those of the ids of deleted events.
+        counts: What to add to the counters, by project and reason.
+        rankings: The new rankings, by context.
+        pending: How many more labels have no ranking, by project.
+        secrets: The new secrets of webhooks by their ids. The backend stores them before it
+            commits, so that no webhook is ever without its secret.
+        changes_webhooks: Whether there may be secrets that no webhook uses afterwards. The backend
+            removes them after the commit.
+        deletes: Whether events are deleted, which the backend keeps in no file of its own.
+        new_numbers: The numbers that this transaction made or read.
+    """
+
+    def __init__(self, connection: Connection, seq: int, cache: NumberCache) -> None:
+        self.connection = connection
+        self.seq = seq
+        self.log = LogWriter(self)
+        self.tally = TallyChange()
+        self.deleted = TallyChange(DELETED)
+        self.counts: Counter[tuple[int, str]] = Counter()
+        self.rankings: dict[int, RankingSpan] = {}
+        self.pending: Counter[int] = Counter()
+        self.secrets: dict[str, Secret] = {}
+        self.changes_webhooks = False
+        self.deletes = False
+        self.new_numbers = NumberCache()
+        self._cache = cache
+
+    def next_seq(self) -> int:
+        """Return the number of the next event."""
+        self.seq += 1
+        return self.seq
+
+    def project(self, name: str) -> int:
+        """Return the number of a project, which is made if it is new."""
+        number = self._cache.projects.get(name) or self.new_numbers.projects.get(name)
+        if number is None:
+            found = select(projects.c.project_id).where(projects.c.name == name)
+            number = self.connection.execute(found).scalar_one_or_none()
+            if number is None:
+                made = insert(projects).values(name=name, pending=0)
+                made = made.returning(projects.c.project_id)
+                number = int(self.connection.execute(made).scalar_one())
+            self.new_numbers.projects[name] = number
+        return number
+
+    def context(self, project_id: int, content: RankingContext) -> int:
+        """Return the number of a context, which is made if it is new."""
+        model, version, environment, attributes = content
+        key = (project_id, *content)
+        number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
+        if number is None:
+            digest = blake2b(json.dumps(content).encode(), digest_size=16).digest()
+            found = select(contexts.c.context_id).where(
+                contexts.c.project_id == project_id, contexts.c.digest == digest
+            )
+            number = self.connection.execute(found).scalar_one_or_none()
+            if number is None:
+                row = {
+                    "project_id": project_id,
+                    "digest": digest,
+                    "model": model,
+                    "version": version,
+                    "environment": environment,
+                    "attributes": json.dumps(dict(attributes)),
+                    "rankings": 0,
+                }
+                made = insert(contexts).values(row).returning(contexts.c.context_id)
+                number = int(self.connection.execute(made).scalar_one())
+            self.new_numbers.contexts[key] = number
+        return number
+
+    def add_rankings(self, context_id: int, new: RankingSpan) -> None:
+        """Count new rankings of a context."""
+        before = self.rankings.get(context_id)
+        self.rankings[context_id] = new if before is None else before.merge(new)
+
+    def require_evaluator(self) -> None:
+        """Refuse to write windows where another process evaluates the store."""
+
+    def flush_rankings(self) -> None:
+        """Write the rankings of contexts that were collected."""
+        rankings, self.rankings = self.rankings, {}
+        add_rankings(self.connection, rankings)
+
+    def flush(self) -> None:
+        """Write the events and the counters that were collected."""
+        self.log.settle()
+        self.tally.write(self.connection)
+        self.deleted.write(self.connection)
+        self.flush_rankings()
+        for project_id, count in self.pending.items():
+            if count:
+                ADD_PENDING.run(self.connection, project=project_id, more=count)
+        for (project_id, reason), count in self.counts.items():
+            ADD_COUNT.run(self.connection, project=project_id, why=reason, more=count)

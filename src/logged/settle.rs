@@ -1,0 +1,599 @@
+//! Tells which events of a batch are new, by the ids that are known.
+//!
+//! An id is known by 16 bytes of a hash. Nearly always, a text is the id of one thing: of a label, or of
+//! a ranking and its event. Where another thing takes a text that is in use in the other role, its row
+//! is under a second hash of the text.
+
+use std::cmp::Ordering;
+
+use flate2::Crc;
+
+use crate::ids::interner::IdHasher;
+use crate::log::batch::{Batch, Event};
+use crate::log::digest::Digest;
+use crate::log::keys::{key, other_key};
+use crate::log::labels::Labels;
+use crate::log::rankings::Rankings;
+use crate::memory::{Vec, fill};
+
+/// The role of the id of an event.
+pub const EVENT: u8 = 1;
+/// The role of the id of a ranking, which labels name.
+pub const RANKING: u8 = 2;
+/// Above the roles is the place of the environment of a ranking.
+pub const SHIFT: u8 = 2;
+
+/// An event is stored.
+pub const ACCEPTED: u8 = 0;
+/// It was there already.
+pub const DUPLICATE: u8 = 1;
+/// Its id was there, with other content.
+pub const CONFLICT: u8 = 2;
+
+const HOUR: i64 = 3_600_000_000;
+
+/// The halves of a hash.
+pub type Key = (i64, i64);
+
+/// What is known of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The number of its event.
+    pub seq: i64,
+    /// 8 bytes of what identifies its content.
+    pub digest: i64,
+    /// The time of a ranking; 0 where it is no ranking's.
+    pub time: i64,
+    /// Its roles, and the environment of a ranking.
+    pub role: u8,
+}
+
+impl Entry {
+    /// The checksum of a row.
+    #[must_use]
+    pub fn checksum(&self, (high, low): Key) -> u32 {
+        let mut row = [0; 41];
+        let numbers = [high, low, self.seq, self.digest, self.time];
+        for (place, number) in row.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        row[40] = self.role;
+        let mut crc = Crc::new();
+        crc.update(&row);
+        crc.sum()
+    }
+}
+
+/// The 8 bytes of a digest that are stored.
+#[must_use]
+pub fn shorten(digest: &Digest) -> i64 {
+    digest.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+}
+
+/// Rows by their keys.
+#[derive(Debug, Default)]
+struct Entries {
+    /// An open-addressing table of the places of rows, from 1; 0 is empty.
+    slots: Vec<u32>,
+    rows: Vec<(Key, Entry)>,
+    hasher: IdHasher,
+}
+
+impl Entries {
+    fn find(&self, key: Key) -> Option<&Entry> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let row = self.slots[self.place(key)];
+        row.checked_sub(1).map(|row| &self.rows[row as usize].1)
+    }
+
+    /// The slot of a key, or the empty one where it belongs.
+    #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+    fn place(&self, key: Key) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = self.hasher.hash_integer(key.0) as usize & mask;
+        while self.slots[at] != 0 && self.rows[self.slots[at] as usize - 1].0 != key {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    /// Adds a row whose key is not there.
+    #[allow(clippy::cast_possible_truncation)] // so many rows don't fit into memory
+    fn add(&mut self, key: Key, entry: Entry) {
+        if 2 * (self.rows.len() + 1) > self.slots.len() {
+            let size = (4 * (self.rows.len() + 1)).next_power_of_two();
+            self.slots = fill(0, size);
+            for row in 0..self.rows.len() {
+                let at = self.place(self.rows[row].0);
+                self.slots[at] = row as u32 + 1;
+            }
+        }
+        let at = self.place(key);
+        self.rows.push((key, entry));
+        self.slots[at] = self.rows.len() as u32;
+    }
+}
+
+/// The keys of the ids in a batch: of each event, that of its own, and that of its ranking.
+#[derive(Debug)]
+pub struct Keys {
+    project: i64,
+    own: Vec<Key>,
+    rankings: Vec<Key>,
+}
+
+impl Keys {
+    /// The keys of the ids in a batch of a project.
+    #[must_use]
+    pub fn of(batch: &Batch, project: i64) -> Self {
+        let mut keys = Self {
+            project,
+            own: Vec::with_capacity(batch.len()),
+            rankings: Vec::with_capacity(batch.len()),
+        };
+        let mut before: Option<(&[u8], Key)> = None;
+        for event in batch.events() {
+            let (own, ranking) = ids_of(batch, event);
+            // Labels of one ranking often come together.
+            let known = before.filter(|known| known.0 == ranking);
+            let (_, found) =
+                *before.insert(known.unwrap_or_else(|| (ranking, key(project, ranking))));
+            keys.rankings.push(found);
+            keys.own.push(if own == ranking { found } else { key(project, own) });
+        }
+        keys
+    }
+
+    /// The higher halves of all keys, each once.
+    #[must_use]
+    pub fn highs(&self) -> Vec<i64> {
+        distinct(self.own.iter().chain(&*self.rankings).map(|key| key.0).collect())
+    }
+
+    /// The higher halves of the other keys that are to be asked for, too: of texts that are there, but
+    /// not in the role in which the batch has them.
+    #[must_use]
+    pub fn more_highs(&self, batch: &Batch, known: &Known) -> Vec<i64> {
+        let mut highs = Vec::new();
+        let mut ask = |key: Key, role: u8, text: &[u8]| {
+            if known.0.find(key).is_some_and(|entry| entry.role & role == 0) {
+                highs.push(other_key(self.project, text).0);
+            }
+        };
+        for (at, event) in batch.events().enumerate() {
+            let (own, ranking) = ids_of(batch, event);
+            ask(self.own[at], EVENT, own);
+            ask(self.rankings[at], RANKING, ranking);
+        }
+        distinct(highs)
+    }
+}
+
+fn distinct(mut numbers: Vec<i64>) -> Vec<i64> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// The id of an event, and that of its ranking.
+fn ids_of(batch: &Batch, event: Event) -> (&[u8], &[u8]) {
+    match event {
+        Event::Ranking(row) => (batch.rankings.event_id(row), batch.rankings.ranking_ids.get(row)),
+        Event::Label(row) => (batch.labels.event_ids.get(row), batch.labels.ranking_ids.get(row)),
+    }
+}
+
+/// The rows that are stored.
+#[derive(Debug, Default)]
+pub struct Known(Entries);
+
+impl Known {
+    /// Adds a row; none where it is damaged.
+    pub fn add(&mut self, key: Key, entry: Entry, checksum: i64) -> Option<()> {
+        if i64::from(entry.checksum(key)) != checksum {
+            return None;
+        }
+        if self.0.find(key).is_none() {
+            self.0.add(key, entry);
+        }
+        Some(())
+    }
+
+    fn find(&self, project: i64, key: Key, text: &[u8], role: u8) -> Option<&Entry> {
+        let found = self.0.find(key)?;
+        if found.role & role != 0 {
+            return Some(found);
+        }
+        self.0.find(other_key(project, text)).filter(|found| found.role & role != 0)
+    }
+}
+
+/// What became of the events of a batch.
+#[derive(Debug)]
+pub struct Settled {
+    project: i64,
+    known: Known,
+    /// Of each event, what became of it.
+    pub statuses: Vec<u8>,
+    /// Of each event, the number under which it is stored; with a conflict, that of what was there.
+    pub seqs: Vec<i64>,
+    /// The ids that are new, by their keys.
+    pub ids: Vec<(Key, Entry)>,
+    /// The new rankings: their rows and numbers.
+    rankings: Vec<(usize, i64)>,
+    /// The new labels, likewise, and their places in the batch.
+    labels: Vec<(usize, i64, usize)>,
+}
+
+/// Rankings or labels of an hour and an environment.
+#[derive(Debug, PartialEq)]
+pub struct Group<T> {
+    /// When the hour begins.
+    pub start: i64,
+    /// The place of the environment.
+    pub environment: u8,
+    /// The columns, sorted.
+    pub columns: T,
+}
+
+/// The labels that a batch adds.
+#[derive(Debug)]
+pub struct Told {
+    /// Those of rankings that are there.
+    pub groups: Vec<Group<Labels>>,
+    /// The others.
+    pub waiting: Labels,
+    /// What identifies what these say.
+    pub digests: Vec<Digest>,
+}
+
+impl Settled {
+    /// Tells which events are new, and gives them numbers from the first on.
+    #[must_use]
+    pub fn of(batch: &Batch, keys: &Keys, known: Known, first: i64) -> Self {
+        let mut settled = Self {
+            project: keys.project,
+            known,
+            statuses: Vec::with_capacity(batch.len()),
+            seqs: Vec::with_capacity(batch.len()),
+            ids: Vec::with_capacity(batch.len()),
+            rankings: Vec::new(),
+            labels: Vec::new(),
+        };
+        let mut next = first;
+        for (at, event) in batch.events().enumerate() {
+            let digest = shorten(&batch.digests[at]);
+            let (own, ranking) = ids_of(batch, event);
+            let (own_key, ranking_key) = (keys.own[at], keys.rankings[at]);
+            let find = |key, text, role| settled.known.find(keys.project, key, text, role).copied();
+            let before = find(own_key, own, EVENT).or_else(|| match event {
+                Event::Ranking(_) => find(ranking_key, ranking, RANKING),
+                Event::Label(_) => None,
+            });
+            if let Some(before) = before {
+                let is_same = before.digest == digest;
+                settled.statuses.push(if is_same { DUPLICATE } else { CONFLICT });
+                settled.seqs.push(before.seq);
+                continue;
+            }
+            let entry = Entry { seq: next, digest, time: 0, role: EVENT };
+            match event {
+                Event::Ranking(row) => {
+                    let time = batch.rankings.times[row];
+                    let role = RANKING | environment(batch, row) << SHIFT;
+                    if own == ranking {
+                        let role = EVENT | role;
+                        settled.add(own_key, own, Entry { time, role, ..entry });
+                    } else {
+                        settled.add(own_key, own, Entry { time, ..entry });
+                        settled.add(ranking_key, ranking, Entry { time, role, ..entry });
+                    }
+                    settled.rankings.push((row, next));
+                }
+                Event::Label(row) => {
+                    settled.add(own_key, own, entry);
+                    settled.labels.push((row, next, at));
+                }
+            }
+            settled.statuses.push(ACCEPTED);
+            settled.seqs.push(next);
+            next += 1;
+        }
+        // Neighbors in the order of the index are written together.
+        settled.ids.sort_unstable();
+        settled
+    }
+
+    fn add(&mut self, key: Key, text: &[u8], entry: Entry) {
+        let is_taken = self.known.0.find(key).is_some();
+        let key = if is_taken { other_key(self.project, text) } else { key };
+        self.known.0.add(key, entry);
+        self.ids.push((key, entry));
+    }
+
+    /// Whether there are new rankings.
+    #[must_use]
+    pub fn has_rankings(&self) -> bool {
+        !self.rankings.is_empty()
+    }
+
+    /// The ids of the new rankings.
+    pub fn ranking_ids<'a>(&'a self, batch: &'a Batch) -> impl Iterator<Item = &'a [u8]> {
+        self.rankings.iter().map(|&(row, _)| batch.rankings.ranking_ids.get(row))
+    }
+
+    /// Whether each context of the batch has a new ranking.
+    #[must_use]
+    pub fn uses(&self, batch: &Batch) -> Vec<bool> {
+        let mut uses = fill(false, batch.contexts.len());
+        for &(row, _) in &self.rankings {
+            uses[code(batch, row)] = true;
+        }
+        uses
+    }
+
+    /// The new rankings by hour and environment, with the numbers of their contexts.
+    #[must_use]
+    pub fn rankings(&self, batch: &Batch, contexts: &[i64]) -> Vec<Group<Rankings>> {
+        let all = &batch.rankings;
+        let place = |&(row, _): &(usize, i64)| (hour(all.times[row]), environment(batch, row));
+        let order = |one: &(usize, i64), other: &(usize, i64)| {
+            let id = |row: usize| (all.times[row], all.ranking_ids.get(row));
+            place(one).cmp(&place(other)).then_with(|| id(one.0).cmp(&id(other.0)))
+        };
+        groups(&self.rankings, order, place, |some| {
+            let rows: Vec<usize> = some.iter().map(|&(row, _)| row).collect();
+            let mut columns = all.take(&rows);
+            columns.seqs = some.iter().map(|&(_, seq)| seq).collect();
+            columns.contexts = rows.iter().map(|&row| contexts[code(batch, row)]).collect();
+            columns
+        })
+    }
+
+    /// The new labels, together with those that have waited for the new rankings.
+    #[must_use]
+    pub fn labels(&self, batch: &Batch, keys: &Keys, waited: &Labels, theirs: &[Digest]) -> Told {
+        let rows: Vec<usize> = self.labels.iter().map(|&(row, ..)| row).collect();
+        let mut own = batch.labels.take(&rows);
+        own.seqs = self.labels.iter().map(|&(_, seq, _)| seq).collect();
+        let mut all = Labels::join(&[waited, &own]);
+        let mut waiting = Vec::new();
+        let mut placed: Vec<(usize, u8)> = Vec::with_capacity(all.len());
+        for row in 0..all.len() {
+            let id = all.ranking_ids.get(row);
+            let key = match row.checked_sub(waited.len()) {
+                None => key(self.project, id),
+                Some(place) => keys.rankings[self.labels[place].2],
+            };
+            match self.known.find(self.project, key, id, RANKING) {
+                None => waiting.push(row),
+                Some(ranking) => {
+                    all.shown[row] = ranking.time;
+                    placed.push((row, ranking.role >> SHIFT));
+                }
+            }
+        }
+        let digest = |&row: &usize| match row.checked_sub(waited.len()) {
+            None => theirs[row],
+            Some(place) => batch.digests[self.labels[place].2],
+        };
+        let digests = waiting.iter().map(digest).collect();
+        let place = |&(row, environment): &(usize, u8)| (hour(all.shown[row]), environment);
+        let order = |one: &(usize, u8), other: &(usize, u8)| {
+            place(one).cmp(&place(other)).then_with(|| all.key(one.0).cmp(&all.key(other.0)))
+        };
+        let groups = groups(&placed, order, place, |some| {
+            all.take(&some.iter().map(|&(row, _)| row).collect::<Vec<_>>())
+        });
+        Told { groups, waiting: all.take(&waiting), digests }
+    }
+}
+
+/// The context of a ranking, by its place.
+fn code(batch: &Batch, row: usize) -> usize {
+    crate::log::batch::at(batch.rankings.contexts[row])
+}
+
+#[allow(clippy::cast_possible_truncation)] // there are three
+fn environment(batch: &Batch, row: usize) -> u8 {
+    batch.contexts[code(batch, row)].environment as u8
+}
+
+/// When the hour of a time begins.
+fn hour(time: i64) -> i64 {
+    time - time.rem_euclid(HOUR)
+}
+
+/// Sorts rows, and makes columns of those of each hour and environment.
+fn groups<R: Copy + Ord, T>(
+    rows: &[R],
+    order: impl Fn(&R, &R) -> Ordering,
+    place: impl Fn(&R) -> (i64, u8),
+    make: impl Fn(&[R]) -> T,
+) -> Vec<Group<T>> {
+    let mut rows = crate::memory::copy(rows);
+    let order = |one: &R, other: &R| order(one, other).then_with(|| one.cmp(other));
+    if !rows.is_sorted_by(|one, other| order(one, other) != Ordering::Greater) {
+        rows.sort_unstable_by(order);
+    }
+    rows.chunk_by(|one, other| place(one) == place(other))
+        .map(|some| {
+            let (start, environment) = place(&some[0]);
+            Group { start, environment, columns: make(some) }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::list::List;
+    use crate::logged::events::{Head, Label, push_label, push_ranking};
+    use proptest::prelude::*;
+
+    const PROJECT: i64 = 7;
+
+    /// Whether it is a label, its id, that of its ranking, its time, and where it was ranked.
+    type Drawn = (bool, String, String, i64, usize);
+    /// A number, and what an event says beside its id.
+    type Kept = (i64, (bool, String, i64, usize));
+    /// A label: its number, and when its ranking was shown.
+    type Shown = (i64, i64, u8);
+
+    fn drawn() -> impl Strategy<Value = Drawn> {
+        let times = prop::sample::select(&[-1, 0, HOUR - 1, HOUR][..]);
+        let event = (any::<bool>(), "[a-e]", "[a-e]", times, 0..3usize, any::<bool>());
+        event.prop_map(|(is_label, own, ranking, time, environment, is_alone)| {
+            let own = if is_alone && !is_label { ranking.clone() } else { own };
+            (is_label, own, ranking, time, if is_label { 0 } else { environment })
+        })
+    }
+
+    fn push((is_label, own, ranking, time, environment): &Drawn, batch: &mut Batch) {
+        let (event_id, ranking_id) = (Some(own.as_bytes()), ranking.as_bytes());
+        let (time, environment) = (*time, *environment);
+        if *is_label {
+            let (doc_id, names, value) = (&b"d"[..], &[][..], f64::NAN);
+            let label = Label { event_id, ranking_id, doc_id, time, kind: 2, names, value };
+            push_label(batch, &label);
+        } else {
+            let head = Head {
+                event_id,
+                ranking_id,
+                time,
+                query_key: b"",
+                user_id: b"",
+                model: b"",
+                version: b"",
+                environment,
+                attributes: &[],
+            };
+            push_ranking(batch, &head, &List::default());
+        }
+        batch.end_object(1);
+    }
+
+    fn find(kept: &[(String, Kept)], id: &str) -> Option<Kept> {
+        kept.iter().find(|(known, _)| known == id).map(|(_, kept)| kept.clone())
+    }
+
+    fn know(rows: &[(Key, Entry)], highs: &[Vec<i64>]) -> Known {
+        let mut known = Known::default();
+        for &(key, entry) in
+            rows.iter().filter(|row| highs.iter().any(|some| some.contains(&row.0.0)))
+        {
+            known.add(key, entry, entry.checksum(key).into()).unwrap();
+        }
+        known
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_event_with_an_id_is_kept_and_labels_are_with_their_rankings(
+            batches in prop::collection::vec(prop::collection::vec(drawn(), 0..7), 1..5),
+        ) {
+            let mut rows: std::vec::Vec<(Key, Entry)> = std::vec![];
+            let (mut events, mut rankings) = (std::vec![], std::vec![]);
+            let (mut waiting, mut digests) = (Labels::default(), Vec::new());
+            let mut next = 1;
+            for drawn in &batches {
+                let mut batch = Batch::default();
+                for one in drawn {
+                    push(one, &mut batch);
+                }
+                let keys = Keys::of(&batch, PROJECT);
+                let first = keys.highs();
+                let more = keys.more_highs(&batch, &know(&rows, std::slice::from_ref(&first)));
+                let settled = Settled::of(&batch, &keys, know(&rows, &[first, more]), next);
+
+                let (mut shown, mut told): (std::vec::Vec<Shown>, std::vec::Vec<(i64, &str)>) = (std::vec![], std::vec![]);
+                for (at, (is_label, own, ranking, time, environment)) in drawn.iter().enumerate() {
+                    let content = (*is_label, ranking.clone(), *time, *environment);
+                    let before = find(&events, own).or_else(|| {
+                        if *is_label { None } else { find(&rankings, ranking) }
+                    });
+                    let expected = if let Some((seq, known)) = before {
+                        (if known == content { DUPLICATE } else { CONFLICT }, seq)
+                    } else {
+                        let kept = (next, content);
+                        events.push((own.clone(), kept.clone()));
+                        if *is_label {
+                            told.push((next, ranking));
+                        } else {
+                            rankings.push((ranking.clone(), kept));
+                            shown.push((next, *time, u8::try_from(*environment).unwrap()));
+                        }
+                        next += 1;
+                        (ACCEPTED, next - 1)
+                    };
+                    prop_assert_eq!((settled.statuses[at], settled.seqs[at]), expected);
+                }
+                for new in &settled.ids {
+                    prop_assert!(rows.iter().all(|row| row.0 != new.0));
+                    rows.push(*new);
+                }
+                prop_assert!(settled.ids.is_sorted());
+
+                let numbers: Vec<i64> = (100..).take(batch.contexts.len()).collect();
+                let groups = settled.rankings(&batch, &numbers);
+                let mut found: std::vec::Vec<Shown> = std::vec![];
+                for group in &groups {
+                    prop_assert!(group.columns.is_sorted());
+                    for (&seq, &time) in group.columns.seqs.iter().zip(&group.columns.times) {
+                        prop_assert!((group.start..group.start + HOUR).contains(&time));
+                        found.push((seq, time, group.environment));
+                    }
+                }
+                let used: std::vec::Vec<_> = groups.iter().map(|group| (group.start, group.environment)).collect();
+                prop_assert!(used.is_sorted_by(|one, other| one < other));
+                found.sort_unstable();
+                prop_assert_eq!(&found, &shown);
+
+                let theirs: std::vec::Vec<usize> = (0..waiting.len()).filter(|&row| {
+                    settled.ranking_ids(&batch).any(|id| id == waiting.ranking_ids.get(row))
+                }).collect();
+                let rest: std::vec::Vec<usize> = (0..waiting.len()).filter(|row| !theirs.contains(row)).collect();
+                let own = |rows: &[usize]| -> Vec<Digest> { rows.iter().map(|&row| digests[row]).collect() };
+                let waited = waiting.take(&theirs);
+                let answer = settled.labels(&batch, &keys, &waited, &own(&theirs));
+                let ids: std::vec::Vec<String> =
+                    (0..waited.len()).map(|row| String::from_utf8(waited.ranking_ids.get(row).to_vec()).unwrap()).collect();
+                told.extend(waited.seqs.iter().copied().zip(ids.iter().map(String::as_str)));
+                let mut expected: std::vec::Vec<Shown> = told.iter().filter_map(|(seq, id)| {
+                    let (_, (_, _, time, environment)) = find(&rankings, id)?;
+                    Some((*seq, time, u8::try_from(environment).unwrap()))
+                }).collect();
+                expected.sort_unstable();
+                let mut found: std::vec::Vec<Shown> = std::vec![];
+                for group in &answer.groups {
+                    prop_assert!(group.columns.is_sorted());
+                    for (&seq, &time) in group.columns.seqs.iter().zip(&group.columns.shown) {
+                        prop_assert!((group.start..group.start + HOUR).contains(&time));
+                        found.push((seq, time, group.environment));
+                    }
+                }
+                found.sort_unstable();
+                prop_assert_eq!(found, expected);
+                let mut left: std::vec::Vec<i64> = told.iter().filter(|(_, id)| find(&rankings, id).is_none()).map(|(seq, _)| *seq).collect();
+                left.sort_unstable();
+                let mut seqs = answer.waiting.seqs.clone();
+                seqs.sort_unstable();
+                prop_assert_eq!(&*seqs, &*left);
+                let kept = own(&rest);
+                waiting = Labels::join(&[&waiting.take(&rest), &answer.waiting]);
+                digests = kept.iter().chain(&*answer.digests).copied().collect();
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_differs_from_its_checksum_is_damaged() {
+        let (key, entry) = ((1, 2), Entry { seq: 3, digest: 4, time: 5, role: 6 });
+        let checksum = i64::from(entry.checksum(key));
+        assert!(Known::default().add(key, entry, checksum).is_some());
+        assert!(Known::default().add((1, 3), entry, checksum).is_none());
+        assert!(Known::default().add(key, Entry { role: 7, ..entry }, checksum).is_none());
+    }
+}
