@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.outcome import Outcome
+    from rankscope.monitor.events.outcome import Outcomes
 
 PATHS = ("/", "/v1/series?measure=nDCG@10&every=day", "/v1/series?measure=nDCG@10&every=hour")
 ASKED = 100
@@ -50,7 +50,7 @@ def fill(path: Path, batches: int) -> float:
         batches: How many batches.
     """
     begin = time.perf_counter()
-    waiting: list[Future[list[Outcome]]] = []
+    waiting: list[Future[Outcomes]] = []
     with SQLiteStore(path) as store:
         for first in range(0, batches, AT_ONCE):
             some = [make_batch(number) for number in range(first, min(first + AT_ONCE, batches))]

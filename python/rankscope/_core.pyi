@@ -145,8 +145,8 @@ _Fusion: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | N
 _Written: TypeAlias = tuple[int, int, list[int], int]
 _Readable: TypeAlias = tuple[_Source, str] | Run | Rankings | Iterator[_RunColumns | None]
 _Reading: TypeAlias = tuple[Sequence[tuple[_Readable, str]], str, int]
-# The objects that are plain, the places of the others, and what is to be said: codes of notes, names of
-# unknown fields, and the number of objects.
+# The objects that are plain, the places of the others, and what is to be said: codes of notes,
+# names of unknown fields, and the number of objects.
 _Decoded: TypeAlias = tuple[
     EventBatch, list[int], list[tuple[tuple[str, ...], tuple[str, ...], int]]
 ]
@@ -293,7 +293,7 @@ _LabelColumns: TypeAlias = tuple[
 class EventBatch:
     """Events of some objects, as columns; pickled, it is one piece of bytes."""
 
-    def __new__(cls, bytes: bytes) -> Self: ...
+    def __new__(cls, bytes: bytes) -> Self: ...  # noqa: A002 - as in the core
     def __len__(self) -> int: ...
     @property
     def objects(self) -> int: ...

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from rankscope.monitor.events.event import Environment, Event
+    from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.transaction import Transaction
 
@@ -360,7 +361,7 @@ class EventConformance:
 
     def test_threads_that_send_the_same_events_store_them_once(self, opened: Open) -> None:
         with opened() as store:
-            outcomes = []
+            outcomes: list[Outcome] = []
 
             def send() -> None:
                 for number in range(50):
