@@ -37,7 +37,7 @@ pub fn join(rankings: &Rankings, labels: &Labels) -> (Vec<i64>, Vec<i64>) {
 #[cfg(test)]
 mod tests {
     use super::super::{labels, rankings};
-    use super::list::List;
+    use crate::log::list::List;
     use super::*;
     use proptest::prelude::*;
 

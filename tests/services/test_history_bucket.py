@@ -144,7 +144,6 @@ def test_a_bucket_that_cannot_be_reached_loses_nothing(
             "archive": kept.archive,
             "delete": partial(kept.delete, rankings=events[0].ranking_id),
             "read": lambda: list(kept.store.read("default")),
-            "again": lambda: kept.writer.append("default", events[:1]),
         }
         before = kept.store.counters("default")
         for name, ask in asks.items():
@@ -152,6 +151,8 @@ def test_a_bucket_that_cannot_be_reached_loses_nothing(
                 ask()
             assert refused.value.code == "history_unreachable", name
             assert refused.value.file.startswith(PLACE), name
+        # What was archived is known without its file.
+        assert kept.writer.append("default", events[:1])[0].status == "duplicate"
         # Rankings and labels that are new are taken, of hours that are archived as well.
         kept.writer.append("default", [replace(RANKINGS[0], event_id="n", ranking_id="n")])
         assert kept.store.counters("default")["accepted"] == before["accepted"] + 1

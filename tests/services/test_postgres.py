@@ -492,11 +492,12 @@ def test_any_text_comes_back_and_sorts_by_its_bytes(url: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
 def test_text_that_no_database_takes_is_refused(url: str, name: str) -> None:
     with open_store(url) as store:
+        assert store.append("music", [make_ranking(1)])[0].status == "accepted"
         with pytest.raises(RefusedError):
-            store.append("music", [replace(make_ranking(1), ranking_id=name)])
+            store.append("music", [replace(make_ranking(2), ranking_id=name)])
         with pytest.raises(RefusedError):
             store.find_ranking("music", name)
-        assert store.append("music", [make_ranking(1)])[0].status == "accepted"
+        assert store.append("music", [make_ranking(2)])[0].status == "accepted"
 
 
 def test_a_read_stops_at_its_deadline(url: str) -> None:
@@ -544,7 +545,7 @@ def test_the_command_that_makes_a_backup_leaves_out_secrets(cluster: Cluster, ur
         [*command, "--format=plain"], env=os.environ | {"PGUSER": "postgres"}, check=True
     )
     copy = (cluster.folder / "copy").read_text()
-    assert "ranking-1" in copy
+    assert b"ranking-1".hex() in copy
     assert "whsec_abc" not in copy
 
 

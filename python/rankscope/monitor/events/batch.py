@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope import _core
 from rankscope.monitor.events.event import Ranking
-from rankscope.monitor.events.rejection import Decoded, Rejection
+from rankscope.monitor.events.rejection import Decoded, Rejection, refuse_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +45,20 @@ def add_event(builder: _core.BatchBuilder, event: Event) -> bytes:
 
 
 def pack_events(events: Iterable[Event]) -> _core.EventBatch:
-    """Make a batch of events, each an object of its own."""
+    """Make a batch of events, each an object of its own.
+
+    Raises:
+        RefusedError: An id has a NUL, or a text has half a character.
+    """
     builder = _core.BatchBuilder()
     for event in events:
-        add_event(builder, event)
+        for name in (event.event_id, event.ranking_id):
+            if "\0" in name:
+                raise refuse_text(name)
+        try:
+            add_event(builder, event)
+        except UnicodeEncodeError as error:
+            raise refuse_text(error.object) from error
         builder.end_object()
     return builder.finish()
 

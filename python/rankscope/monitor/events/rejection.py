@@ -124,6 +124,13 @@ def show(value: object) -> str:
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
 
 
+def refuse_text(text: str) -> RefusedError:
+    """Return the error of a text with half a character or a NUL, which no database takes."""
+    if "\0" in text:
+        return RefusedError("", "text without NUL", show(text), code="nul_byte", hint="remove it")
+    return RefusedError("", "text", show(text), code="surrogate", hint="write it as UTF-8")
+
+
 MOST_UNKNOWN = 100
 OTHER = "<other>"
 

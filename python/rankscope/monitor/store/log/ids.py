@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from rankscope import _core
 from rankscope.errors import FileError
-from rankscope.monitor.events.rejection import RefusedError, show
+from rankscope.monitor.events.rejection import refuse_text
 from rankscope.monitor.store.tables.schema import ids
 from rankscope.monitor.store.tables.statements import POSTGRES, Prepared, insert_rows, is_among
 
@@ -82,15 +82,16 @@ class Ids:
 
     def __init__(self, connection: Connection, project_id: int, texts: Iterable[str]) -> None:
         each = list(dict.fromkeys(texts))
+        for text in each:
+            if "\0" in text:
+                raise refuse_text(text)
         try:
             self._keys: dict[str, Key] = dict(
                 zip(each, _core.hash_ids(project_id, each), strict=True)
             )
         except UnicodeEncodeError as error:
-            # Half a character, in what a program asks for; events are checked before they come.
-            raise RefusedError(
-                "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
-            ) from error
+            # In what a program asks for; events are checked before they come.
+            raise refuse_text(error.object) from error
         self._known = _find(connection, list(self._keys.values()))
         self._others: dict[str, Key] = {}
         taken = [text for text, key in self._keys.items() if key in self._known]
