@@ -50,6 +50,8 @@ MOST_SHOWN = 20
 HELD = 20_000
 """Events of a file that are stored in one transaction. Ids in no order are all over an index, so
 that each transaction writes most of its pages: the fewer, the better."""
+GOOD = {"accepted", "duplicate"}
+"""What nothing has to be said about."""
 SAID = {"conflict": "event_conflict"}
 CONFLICT = (
     "this id was sent before with different content; the first version stays",
@@ -518,7 +520,11 @@ class Ingestion:
             self._notes.update(reading.notes)
             self._unknown.update(reading.unknown)
             rejections = {one.index: one for one in reading.rejections}
-            theirs = islice(told, reading.objects)
+            theirs = list(islice(told, reading.objects))
+            counts = Counter(theirs)
+            if counts.keys() <= GOOD:
+                self._statuses.update({str(word): count for word, count in counts.items()})
+                continue
             for at, (status, place) in enumerate(zip(theirs, places, strict=True)):
                 reason = rejections.get(at, status)
                 word = "rejected" if isinstance(reason, Rejection) else reason

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", _core.RankingBlock, _core.LabelBlock)
 
-AT_ONCE = 50_000
+AT_ONCE = 20_000
 """About how many rankings are sorted at once: those of a part of an hour, or of several hours."""
 PARTS = 3_600
 """In how many parts of equal length a span is divided to find out where its rankings are."""
