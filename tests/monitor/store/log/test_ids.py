@@ -112,7 +112,7 @@ def test_a_block_that_is_still_to_be_removed_gives_its_number_to_a_new_file(
         store.append("music", [NAMED])
         with monkeypatch.context() as patched:
             # Another process archives, and hasn't removed anything yet.
-            patched.setattr(rewriting, "finish_removals", lambda *_, deletes: None)
+            patched.setattr(rewriting, "finish_removals", lambda *_, **__: None)
             store.archive("music", DAY)
         without = partial(rewriting.rewrite_hour, store, store.history, "music", 0)
         new = without(lambda chunk: chunk.times != SHOWN.time)
