@@ -6,6 +6,7 @@ import math
 import os
 import time
 import weakref
+from functools import partial
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import NullPool
@@ -13,6 +14,7 @@ from sqlalchemy.pool import NullPool
 from rankscope.errors import DeadlineError, FileError, UsageError, hint_extra
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.deadline import check_deadline, find_deadline
+from rankscope.monitor.store.tables.statements import CONVERT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def connect_postgres(address: Address, *, writes: bool, busy_seconds: float = 0.
             isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
             hide_parameters=True,  # stored data does not belong in logs
             use_native_hstore=False,
+            execution_options={CONVERT: partial(convert_error, address=address)},
             **pool,
         )
     except ModuleNotFoundError as error:

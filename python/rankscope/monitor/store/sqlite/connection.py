@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import contextmanager
+from functools import partial
 from typing import cast
 
 from sqlalchemy import URL, create_engine, event
@@ -14,6 +15,7 @@ from rankscope.errors import DeadlineError, FileError
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.deadline import check_deadline, find_deadline
 from rankscope.monitor.store.sqlite.lock import DESCRIPTORS
+from rankscope.monitor.store.tables.statements import CONVERT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
         creator=connect,
         poolclass=NullPool,
         hide_parameters=True,  # stored data does not belong in logs
+        execution_options={CONVERT: partial(convert_error, path=path)},
     )
 
     @event.listens_for(engine, "connect")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +24,7 @@ from rankscope.monitor.store.tables.schema import projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Executable, Table
     from sqlalchemy.sql.compiler import SQLCompiler
@@ -122,6 +123,30 @@ def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...
     return list(rows)
 
 
+CONVERT = "rankscope_convert"
+"""The option of an engine with a function that returns the error of a store for one of the driver,
+or `None`."""
+
+
+@contextmanager
+def open_cursor(connection: Connection) -> Iterator[Any]:
+    """Open a cursor of the driver within the transaction of a connection, as SQLAlchemy does."""
+    if not connection.in_transaction():
+        connection.begin()
+    try:
+        cursor = connection.connection.cursor()
+        try:
+            yield cursor
+        finally:
+            cursor.close()
+    except Exception as error:
+        convert = connection.get_execution_options().get(CONVERT)
+        converted = None if convert is None else convert(error)
+        if converted is None:
+            raise
+        raise converted from error
+
+
 class Prepared:
     """A statement that is compiled once for each database, and run by the driver itself.
 
@@ -136,32 +161,32 @@ class Prepared:
         self._statement = statement
         self._compiled: dict[str, tuple[str, Sequence[str] | None, dict[str, Any]]] = {}
 
-    def run(self, connection: Connection, **values: Any) -> Any:  # noqa: ANN401 - a cursor of the driver
-        """Run the statement, and return the cursor of the driver."""
-        text, names, fixed = self._compile(connection.dialect)
-        given: Any = fixed | values
-        if names is not None:
-            given = [_to_json(given[name]) for name in names]
-        cursor = connection.connection.cursor()
-        cursor.execute(text, given)
-        return cursor
+    def run(self, connection: Connection, **values: Any) -> None:  # noqa: ANN401 - of any type
+        """Run the statement."""
+        text, given = self._fill(connection.dialect, values)
+        with open_cursor(connection) as cursor:
+            cursor.execute(text, given)
 
     def fetch(self, connection: Connection, **values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - of any type
         """Run the statement, and return its rows."""
-        cursor = self.run(connection, **values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        cursor.close()
+        text, given = self._fill(connection.dialect, values)
+        with open_cursor(connection) as cursor:
+            cursor.execute(text, given)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
 
     def run_each(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run the statement for each of some rows of values."""
-        text, names, fixed = self._compile(connection.dialect)
-        cursor = connection.connection.cursor()
-        given: list[Any] = [{**fixed, **row} for row in rows]
-        if names is not None:
-            given = [[row[name] for name in names] for row in given]
-        cursor.executemany(text, given)
-        cursor.close()
+        filled = [self._fill(connection.dialect, row) for row in rows]
+        if filled:
+            with open_cursor(connection) as cursor:
+                cursor.executemany(filled[0][0], [given for _, given in filled])
+
+    def _fill(self, dialect: Dialect, values: Mapping[str, Any]) -> tuple[str, Any]:
+        """Return the text, and the values as the driver takes them."""
+        text, names, fixed = self._compile(dialect)
+        given: Any = {**fixed, **values}
+        return text, given if names is None else [_to_json(given[name]) for name in names]
 
     def _compile(self, dialect: Dialect) -> tuple[str, Sequence[str] | None, dict[str, Any]]:
         """Return the text, the order of values where they have no names, and the fixed values."""
@@ -185,9 +210,8 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, 
     if connection.dialect.name == POSTGRES:
         _copy_rows(connection, table, rows)
         return
-    cursor = connection.connection.cursor()
-    cursor.executemany(_write_insert(table), rows)
-    cursor.close()
+    with open_cursor(connection) as cursor:
+        cursor.executemany(_write_insert(table), rows)
 
 
 @lru_cache(maxsize=16)
@@ -210,9 +234,8 @@ COPIED_TYPES = {
 
 def _copy_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows with COPY, in a fifth of the time of INSERT."""
-    driver: Any = connection.connection.driver_connection
     text, types = _compile_copy(table)
-    with driver.cursor() as cursor, cursor.copy(text) as copied:
+    with open_cursor(connection) as cursor, cursor.copy(text) as copied:
         copied.set_types(types)
         for row in rows:
             copied.write_row(row)
