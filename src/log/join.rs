@@ -37,8 +37,8 @@ pub fn join(rankings: &Rankings, labels: &Labels) -> (Vec<i64>, Vec<i64>) {
 #[cfg(test)]
 mod tests {
     use super::super::{labels, rankings};
-    use crate::log::list::List;
     use super::*;
+    use crate::log::list::List;
     use proptest::prelude::*;
 
     proptest! {
