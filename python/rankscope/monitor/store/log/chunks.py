@@ -9,7 +9,6 @@ from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, open_labels, op
 from rankscope.monitor.store.merging import split
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.monitor.store.tables.statements import parse_stored
-from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,16 +183,3 @@ def to_texts(offsets: Column, text: Column) -> Texts:
 def buffer_texts(column: tuple[Column, Column]) -> Texts:
     """Return a column of texts of the core as arrays, likewise."""
     return to_texts(*column)
-
-
-def count_contexts(contexts: NDArray[np.int64], times: NDArray[np.int64]) -> dict[int, RankingSpan]:
-    """Count the rankings of each context, with the times of the first and the last."""
-    order = np.argsort(contexts, kind="stable")
-    numbers, starts, counts = np.unique(contexts[order], return_index=True, return_counts=True)
-    sorted_times = times[order]
-    return {
-        number: RankingSpan(count, int(sorted_times[start]), int(sorted_times[start + count - 1]))
-        for number, start, count in zip(
-            numbers.tolist(), starts.tolist(), counts.tolist(), strict=True
-        )
-    }

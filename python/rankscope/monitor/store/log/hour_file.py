@@ -164,19 +164,6 @@ class HourFile:
                 len(_find_rows(file, group, name, values)) for group in range(file.num_row_groups)
             )
 
-    def list_ids(self) -> Iterator[tuple[Texts, Texts, Texts]]:
-        """Iterate over the ids of rankings, of their events, and of the events of their labels."""
-        with self._open() as file:
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(
-                    group, columns=["ranking_id", "event_id", f"{LABEL}event_id"]
-                )
-                yield (
-                    read_texts(table.column("ranking_id"), "ranking_id"),
-                    _read_event_ids(table),
-                    read_texts(_list_labels(table)[1].column("event_id"), "event_id"),
-                )
-
     @contextmanager
     def _open(self) -> Iterator[Foreign]:
         """Open the file, whose errors are converted, in the block as well."""

@@ -17,12 +17,12 @@ from rankscope.monitor.store.log.blocks import (
     open_rankings,
     read_index,
     select_blocks,
-    write_spans,
 )
-from rankscope.monitor.store.log.chunks import buffer_texts, count_contexts, to_integers
+from rankscope.monitor.store.log.chunks import buffer_texts, to_integers
 from rankscope.monitor.store.log.hour_file import HourFile, list_texts
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
+from rankscope.monitor.store.log.writer import make_block
 from rankscope.monitor.store.tables.contexts import read_contexts_of
 from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
 from rankscope.monitor.store.tables.versions import RankingSpan
@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    import numpy as np
-    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.store.log.writer import Columns
     from rankscope.monitor.store.records import Texts
 
     Named: TypeAlias = tuple[str, int, int, int]
@@ -79,34 +78,27 @@ def _read_block(
         return
     if block.kind == LABELS:
         (told,) = open_labels(connection, [block])
-        shown, seqs = to_integers(told.shown()), to_integers(told.seqs()).tolist()
-        _check_block(block, (0, len(told)), shown, seqs)
-        yield _name_labels(buffer_texts(told.event_ids()), seqs)
+        _check_block(block, told)
+        yield _name_labels(buffer_texts(told.event_ids()), to_integers(told.seqs()).tolist())
         return
     (rankings,) = open_rankings(connection, [block])
-    times, seqs = to_integers(rankings.times()), to_integers(rankings.seqs()).tolist()
-    numbers = to_integers(rankings.contexts())
-    if block.contexts != write_spans(count_contexts(numbers, times)):
-        raise damaged("the contexts of a block", "wrong")
+    _check_block(block, rankings)
     known = read_contexts_of(connection, block.project_id)
     if any(
         number not in known or ENVIRONMENTS.index(known[number].environment) != block.environment
-        for number in set(numbers.tolist())
+        for number in block.spans
     ):
         raise damaged("the contexts of a block", "wrong")
-    _check_block(block, (len(rankings), 0), times, seqs)
     texts = buffer_texts(rankings.ranking_ids()), buffer_texts(rankings.event_ids())
-    yield _name_rankings(*texts, seqs, times.tolist())
+    seqs, times = to_integers(rankings.seqs()).tolist(), to_integers(rankings.times()).tolist()
+    yield _name_rankings(*texts, seqs, times)
 
 
-def _check_block(
-    block: Block, counts: tuple[int, int], times: NDArray[np.int64], seqs: list[int]
-) -> None:
+def _check_block(block: Block, columns: Columns) -> None:
     """Compare the row of a block with its columns."""
-    said = block.first, block.last, block.block_id, block.last_seq, block.rankings, block.labels
-    if said != (int(times[0]), int(times[-1]), min(seqs), max(seqs), *counts) or (
-        block.first // HOUR * HOUR != block.start or block.last // HOUR * HOUR != block.start
-    ):
+    made = make_block((block.project_id, block.start, block.environment), block.kind, columns)
+    is_same = made._replace(size=block.size, checksum=block.checksum) == block
+    if not is_same or {block.first // HOUR, block.last // HOUR} != {block.start // HOUR}:
         raise damaged("the row of a block", "wrong")
 
 
