@@ -353,6 +353,14 @@ def test_a_damaged_window_is_named(windows: Monitor) -> None:
     assert "a stored cell is damaged" in found["windows"].told
 
 
+def test_the_doctor_ends_its_checks_where_all_events_are_damaged(windows: Monitor) -> None:
+    with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
+        assert connection.execute("UPDATE bodies SET body = zeroblob(length(body))").rowcount
+    found = examine(windows, path_of(windows), is_complete=True)
+    assert {one.name for one in found if "is damaged" in one.told} == {"store", "windows", "names"}
+    assert found[-1].name == "notifications"
+
+
 def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None:
     done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
     assert done.wrong == ()

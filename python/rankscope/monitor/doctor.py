@@ -306,7 +306,10 @@ def _check_values(quality: Quality, _now: int) -> Finding:
 
 
 def _check_names(monitor: Monitor) -> Finding:
-    found = monitor.mismatches()
+    try:
+        found = monitor.mismatches()
+    except FileError as error:  # the labels of the last day are read
+        return Finding("names", False, error.message, error.hint)
     # Senders may log more than what counts.
     is_good = not any(one.like or one.kind != "unknown_attribute" for one in found)
     told = _join([*map(str, found)], "; ", "; ")
