@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import threading
 from datetime import timedelta
@@ -11,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import log_story, open_monitor
@@ -49,12 +51,21 @@ class Dashboard(Service):
     url = ""
 
 
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store with the story and its values, which each test copies."""
+    folder = tmp_path_factory.mktemp("story")
+    with SQLiteStore(folder / "events.db") as store:
+        log_story(store)
+        open_monitor(store)
+    return folder
+
+
 @pytest.fixture
-def dashboard(tmp_path: Path) -> Iterator[Dashboard]:
+def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
     """The story, and an incident of it."""
+    shutil.copytree(story, tmp_path, dirs_exist_ok=True)
     made = Dashboard(tmp_path, Settings(open_project="default"), has_key=False)
-    log_story(made.store)
-    open_monitor(made.store)
     put_incidents(made, make_incident(evidence={"value": 0.75, "floor": 0.9, "baseline": 1.0}))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         made.url = f"http://127.0.0.1:{listener.getsockname()[1]}"

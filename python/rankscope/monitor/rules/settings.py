@@ -163,7 +163,7 @@ NAME_SCHEMA = described(
     pattern=f"^(?!(?:new|\\.\\.?)$)[^{PRINTABLE}/\\\\]"
     f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
 )
-TimeText = Annotated[str, described(format="date-time", maxLength=64, pattern="^[1-8][0-9]{3}-")]
+TimeText = Annotated[str, described(format="date-time", pattern="^[1-8][0-9]{3}-.{1,59}$")]
 AgeText = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")]
 
 Name = Annotated[
