@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TEXTS = """() => {
   const read = (text) => {
     const numbers = text.match(/[-\\d.e]+/g).map(Number);

@@ -18,7 +18,7 @@ from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incid
 from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import Service
 from tests.services.conftest import DESKTOP, PHONE
-from tests.services.contrast import find_faint_texts
+from tests.services.contrast import SCHEMES, find_faint_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -281,14 +281,17 @@ def test_a_late_answer_does_not_hide_a_later_problem(visit: Visit) -> None:
     assert trouble.count() == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_are_legible_and_short_enough_for_a_phone(visit: Visit, scheme: str) -> None:
+def test_pages_fit_and_are_legible_in_the_light_and_in_the_dark(
+    dashboard: Dashboard, visit: Visit
+) -> None:
     for size in (DESKTOP, PHONE):
-        page = visit("/", viewport=size, color_scheme=scheme)
+        page = visit("/", viewport=size)
         for path in PATHS:
-            page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + path)
+            page.goto(dashboard.url + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path
-            assert find_faint_texts(page) == [], path
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                assert find_faint_texts(page) == [], (path, scheme)
 
 
 def test_the_incidents_take_at_most_three_screens_of_a_phone(

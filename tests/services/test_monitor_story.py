@@ -28,7 +28,7 @@ from rankscope.monitor.events.times import (
 from rankscope.output.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE, take_picture
-from tests.services.contrast import find_faint_texts
+from tests.services.contrast import SCHEMES, find_faint_texts
 from tests.services.production import Production, run_production
 
 if TYPE_CHECKING:
@@ -337,9 +337,8 @@ def press_until(page: Page, text: str) -> None:
     pytest.fail(f"no link is called {text}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
-    production: Production, visit: Visit, scheme: str
+    production: Production, visit: Visit
 ) -> None:
     trace = production.monitor.trace(*list_spans(production.story), MEASURE)
     ranking = trace.fallen.column("ranking_id")[0]
@@ -359,14 +358,16 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
         "ranking": f"/rankings?id={ranking}&measure=nDCG%405",
     }
     for size in (DESKTOP, PHONE):
-        page = visit("/", viewport=size, color_scheme=scheme)
+        page = visit("/", viewport=size)
         for name, path in paths.items():
             page.goto(production.url + path)
             assert page.get_by_role("heading", level=1).count() == 1
             page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
-            assert find_faint_texts(page) == [], name
-            take_picture(page, f"{name}-{size['width']}-{scheme}")
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                assert find_faint_texts(page) == [], (name, scheme)
+                take_picture(page, f"{name}-{size['width']}-{scheme}")
 
 
 def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path: Path) -> None:

@@ -554,7 +554,7 @@ def test_the_command_that_makes_a_backup_leaves_out_secrets(cluster: Cluster, ur
 
 @pytest.fixture(scope="module")
 def story() -> Story:
-    return make_story(3, end=END, daily=40)
+    return make_story(3, end=END, daily=12)
 
 
 def fill(url: str, story: Story) -> Monitor:
