@@ -297,6 +297,9 @@ class EventBatch:
     def __len__(self) -> int: ...
     @property
     def objects(self) -> int: ...
+    def ranking_ids(self) -> tuple[Column, Column]:
+        """Return where the ids of its rankings begin, and their texts."""
+
     @staticmethod
     def join(parts: Sequence[EventBatch]) -> EventBatch:
         """Put batches one after another."""

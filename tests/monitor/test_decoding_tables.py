@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rankscope.monitor.events.columns import UnusualColumnError, split_lists
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.intake.columns import UnusualColumnError, split_lists
 
 from tests.monitor.collecting import ingest
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.open_column import decode
+from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.names import ITEM_NAMES
-from rankscope.monitor.intake.tables import differs_from_next
-from rankscope.monitor.store.arrays import read_texts
+from rankscope.monitor.events.tables import differs_from_next
 from rankscope.records import record
 
 TYPE_CHECKING = False
