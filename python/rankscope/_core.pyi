@@ -762,6 +762,22 @@ class LabelBlock:
     def keys(self, project: int) -> tuple[Column, Column]: ...
 
 @final
+class LabelIndex:
+    """The labels of a batch, which are found by their rankings."""
+
+    def __new__(cls, batch: EventBatch) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int:
+        """About the bytes it holds in memory, with the labels."""
+
+    def choose(self, ids: _Texts, since: int, until: int) -> EventBatch:
+        """Return labels of rankings with since <= time < until, in their order, as one object."""
+
+    def unique_ids(self) -> tuple[Column, Column]:
+        """Return the IDs of the labels' rankings, each once, in the order first seen."""
+
+@final
 class TextCodes:
     def __new__(cls) -> TextCodes: ...
     def number(

@@ -6,6 +6,7 @@ pub mod body;
 mod cases;
 pub mod copies;
 pub mod digest;
+pub mod index;
 pub mod join;
 pub mod keys;
 pub mod labels;
