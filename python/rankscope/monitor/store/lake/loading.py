@@ -87,13 +87,13 @@ class LabelPiece(NamedTuple):
     """Labels of a file whose time is good.
 
     Args:
-        index: The labels that were accepted.
+        labels: Those that were accepted.
         extent: How many labels have a good time, and which times they have.
         refused: By code, how many were rejected.
         examples: By code, what is wrong with the first of them.
     """
 
-    index: _core.LabelIndex
+    labels: _core.LabelIndex
     extent: Extent
     refused: Counter[str]
     examples: dict[str, str]
@@ -101,7 +101,7 @@ class LabelPiece(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Its memory."""
-        return self.index.nbytes
+        return self.labels.nbytes
 
 
 class IdPiece(NamedTuple):

@@ -178,7 +178,7 @@ class LakeReader:
         for piece in self._loader.list_pieces("labels", file):
             found = self._loader.load_label_piece(file, piece, now)
             extents.append(found.extent)
-            counts += found.refused + Counter(accepted=len(found.index))
+            counts += found.refused + Counter(accepted=len(found.labels))
             examples = found.examples | examples
         return extents, counts, examples
 
@@ -235,7 +235,7 @@ class LakeReader:
         # Repeated labels are rows of files that were counted as accepted.
         repeated = settled.told - Counter(accepted=settled.told["accepted"])
         counts = found.rejected + settled.own + repeated
-        counts["accepted"] -= repeated.total()
+        counts["accepted"] -= repeated.total()  # below 0 where there are more than rankings
         examples = {}
         for code, (place, said) in found.examples.items():
             file = rankings[place // ROW]
@@ -243,7 +243,7 @@ class LakeReader:
             row = None if file.counts else place % ROW
             examples[code] = locate(file.file, row, said)
         matched = settled.told.total() - settled.count_strangers()
-        return LakeHour(settled, +counts, matched, found.notes, used, examples)
+        return LakeHour(settled, counts, matched, found.notes, used, examples)
 
     def _find_earlier(
         self, batch: _core.EventBatch, earlier: Collection[int], rankings: Sequence[KnownFile]
@@ -271,7 +271,7 @@ class LakeReader:
     ) -> list[_core.LabelIndex]:
         """Load the labels that may be in a span."""
         return [
-            piece.index
+            piece.labels
             for file in files
             if file.overlaps(since, until)
             for piece in self._loader.load_labels(file, since, until)
