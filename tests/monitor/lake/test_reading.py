@@ -255,8 +255,9 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     events, _, _ = ingest("labels", table)
     shown = [make_ranking("r2", START), make_ranking("r1", START + timedelta(minutes=1))]
     rankings = pack_events(shown)
-    chosen = _core.LabelIndex(decode_labels(table).batch).choose(list_ids(rankings), *ALWAYS)
-    settled = settle(shown[0].time, rankings, [chosen], [])
+    index = _core.LabelIndex(decode_labels(table).batch)
+    chosen = _core.choose_labels([index], list_ids(rankings), *ALWAYS)
+    settled = settle(shown[0].time, rankings, chosen, [])
     chunk = settled.make_chunk({("", "", "production", ()): 1}, event_ids=True)
     theirs = [event for event in events if event.ranking_id in {"r1", "r2"}]
     # Of labels with one id the first counts, as in a store.

@@ -92,7 +92,7 @@ class Settled(NamedTuple):
 def settle(
     start: int,
     batch: _core.EventBatch,
-    told: Sequence[_core.EventBatch],
+    told: _core.EventBatch,
     known: Sequence[tuple[int, ...]],
 ) -> Settled:
     """Tell which rankings of an hour, and which labels of files, are the first with their ids.
@@ -103,7 +103,7 @@ def settle(
         told: Labels of files.
         known: The ids of earlier hours.
     """
-    joined = _core.EventBatch.join([batch, *told])
+    joined = _core.EventBatch.join([batch, told])
     events = joined.hash_ids(PROJECT).settle(known, 1)
     statuses = np.frombuffer(events.statuses(), dtype=np.uint8)
     own, others = _count(statuses[: len(batch)]), _count(statuses[len(batch) :])

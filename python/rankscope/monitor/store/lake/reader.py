@@ -279,19 +279,18 @@ class LakeReader:
 
     def _choose_labels(
         self, start: int, ids: Texts, labels: Sequence[KnownFile], until: int | None = None
-    ) -> list[_core.EventBatch]:
+    ) -> _core.EventBatch:
         """Return the labels of files that are of some rankings of an hour."""
         since, end = start - self.lake.early, start + HOUR + self.lake.reach
         end = end if until is None else min(end, until)
-        some = (index.choose(ids, since, end) for index in self._list_labels(labels, since, end))
-        return [batch for batch in some if len(batch)]
+        return _core.choose_labels(self._list_labels(labels, since, end), ids, since, end)
 
     def has_labels(
         self, start: int, rankings: Sequence[KnownFile], labels: Sequence[KnownFile], before: int
     ) -> bool:
         """Return whether a ranking of an hour has a label from before a time."""
         ids = to_texts(self.read_ids(start, rankings).ranking_ids)
-        return bool(self._choose_labels(start, ids, labels, before))
+        return len(self._choose_labels(start, ids, labels, before)) > 0
 
     def match_again(
         self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]

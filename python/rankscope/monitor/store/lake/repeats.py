@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.lake.loading import to_texts
@@ -19,17 +20,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.arrays import Texts
+    from rankscope.monitor.store.lake.events import Foreign
     from rankscope.monitor.store.lake.loading import IdPiece
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.lake.state import KnownFile
 
 AT_ONCE = 24
 """The hours whose ids are compared with others at a time."""
-MIXING = 0x9E3779B97F4A7C15
-"""An odd number with as many ones as zeros, so that a product depends on all bits."""
-EVENT = 0x5851F42D4C957F2D
-"""Makes other keys of the ids of events than of those of rankings."""
 SPARSE = 5
 """Of 2^5 ids, about one is looked up in vain."""
 
@@ -127,33 +124,13 @@ def _divide(hours: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _make_keys(ids: IdPiece) -> NDArray[np.uint64]:
-    """Return the keys of all ids, each once."""
-    keys = _hash(to_texts(ids.ranking_ids))
+    """Return the keys of all ids, each once; ids of events have others than those of rankings."""
+    keys = [_hash(b"ranking", ids.ranking_ids)]
     if ids.event_ids is not ids.ranking_ids:
-        keys = np.concatenate([keys, _hash(to_texts(ids.event_ids)) ^ np.uint64(EVENT)])
-    return np.unique(keys)
+        keys.append(_hash(b"event", ids.event_ids))
+    return np.unique(np.concatenate(keys))
 
 
-def _hash(column: Texts) -> NDArray[np.uint64]:
-    """Return a number for each text, the same for the same text; others rarely share one."""
-    offsets, held = column
-    sizes = np.diff(offsets)
-    padded = np.zeros(len(held) + 16, dtype=np.uint8)
-    padded[8:-8] = held
-    words = np.ndarray((len(held) + 9,), dtype="<u8", buffer=padded.data, strides=(1,))
-    missing = (8 * (8 - np.minimum(sizes, 8))).astype(np.uint64)
-    # The first eight bytes and the last eight, without those of the texts beside.
-    first = words[offsets[:-1] + 8] << missing
-    last = words[offsets[1:]] >> missing
-    whole = np.where(missing < 64, (first * np.uint64(MIXING)) ^ last, np.uint64(0))
-    keys: NDArray[np.uint64] = _mix(whole) ^ sizes.astype(np.uint64)
-    for at in range(8, int(sizes.max(initial=0)) - 8, 8):  # what is between them
-        rows = np.flatnonzero(sizes > at + 8)
-        keys[rows] = _mix(keys[rows] ^ words[offsets[rows] + 8 + at])
-    return keys
-
-
-def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Let each bit of numbers depend on all of theirs."""
-    mixed = (numbers ^ (numbers >> np.uint64(29))) * np.uint64(MIXING)
-    return np.asarray(mixed ^ (mixed >> np.uint64(32)))
+def _hash(name: bytes, ids: Foreign) -> NDArray[np.uint64]:
+    hashes = _core.hash_texts([(name, to_texts(ids))], np.arange(len(ids)))
+    return np.frombuffer(memoryview(hashes), np.uint64)
