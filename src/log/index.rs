@@ -164,6 +164,7 @@ fn place(one: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contexts::{Context, Contexts};
     use super::super::{labels, rankings};
     use super::*;
     use crate::log::list::List;
@@ -200,7 +201,7 @@ mod tests {
                 batch.push_ranking(&row, &List::default(), [number; 16]);
             }
         }
-        batch.contexts.push(super::super::batch::Context::default());
+        batch.contexts.add(&Context::default());
         batch
     }
 
@@ -221,7 +222,7 @@ mod tests {
                 ids.contains(id) && since <= *time && *time < until
             });
             let mut expected = whole.take(&chosen.map(|(_, place)| place).collect::<Vec<_>>());
-            expected.contexts.clear();
+            expected.contexts = Contexts::default();
             let asked: Vec<&[u8]> = ids.iter().map(String::as_bytes).collect();
             let twice = choose(&[&index, &index], &asked, since, until);
             expected = Batch::join(&[&expected, &expected]);

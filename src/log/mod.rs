@@ -4,6 +4,7 @@ pub mod batch;
 pub mod body;
 #[cfg(test)]
 mod cases;
+pub mod contexts;
 pub mod copies;
 pub mod digest;
 pub mod index;
