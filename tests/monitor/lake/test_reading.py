@@ -266,6 +266,5 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     assert {label.event_id: label for label in found} == first
     order = [(label.ranking_id == "r1", label.time, label.event_id.encode()) for label in found]
     assert order == sorted(order)
-    assert settled.told.total() == len(theirs)
-    assert settled.count_strangers() == 0
+    assert settled.count_matched() == settled.told.total() == len(theirs)
     assert settled.told["accepted"] == len(found)

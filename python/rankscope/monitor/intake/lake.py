@@ -460,7 +460,7 @@ def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:
             start=start,
             spans=hour.settled.find_spans(),
             counts=hour.counts,
-            matched=hour.matched,
+            matched=hour.settled.count_matched(),
             earlier=hour.earlier,
         ),
         hour.notes,

@@ -59,13 +59,13 @@ class Settled(NamedTuple):
                     found[content] = (count + span[0], min(first, span[1]), max(last, span[2]))
         return dict(sorted(found.items(), key=lambda one: one[1][1]))
 
-    def count_strangers(self) -> int:
-        """Count the labels of files whose ranking is none of those that count here."""
+    def count_matched(self) -> int:
+        """Count the labels of files whose ranking counts, be they repeated or not."""
         first = self.own["accepted"]  # labels of files have the numbers after those
         blocks, waiting = self.events.labels([])
         others = [to_integers(block.seqs()) for start, _, block in blocks if start != self.start]
         others.append(np.array([row[0] for row in waiting], dtype=np.int64))
-        return sum(int((seqs > first).sum()) for seqs in others)
+        return self.told.total() - sum(int((seqs > first).sum()) for seqs in others)
 
     def make_chunk(self, numbers: Mapping[Content, int], *, event_ids: bool) -> Chunk:
         """Return the rankings by time, then by `ranking_id`, with their labels.

@@ -63,7 +63,6 @@ class LakeHour:
         settled: The rankings that count, with their labels.
         counts: By code, how many rankings and labels were accepted, repeated and rejected; labels
             of files are only counted where they are repeated.
-        matched: How many rows of labels are of these rankings.
         notes: By code, how many rankings have something suspicious but legal.
         earlier: The starts of earlier hours that have rankings of this hour, which were left out.
         examples: By code, what is wrong with the first ranking that was rejected, and where it is.
@@ -71,7 +70,6 @@ class LakeHour:
 
     settled: Settled
     counts: Counter[str]
-    matched: int
     notes: Counter[str]
     earlier: tuple[int, ...]
     examples: dict[str, str]
@@ -242,8 +240,7 @@ class LakeReader:
             # Rows with bad times were left out before the others were numbered.
             row = None if file.counts else place % ROW
             examples[code] = locate(file.file, row, said)
-        matched = settled.told.total() - settled.count_strangers()
-        return LakeHour(settled, counts, matched, found.notes, used, examples)
+        return LakeHour(settled, counts, found.notes, used, examples)
 
     def _find_earlier(
         self, batch: _core.EventBatch, earlier: Collection[int], rankings: Sequence[KnownFile]
