@@ -51,6 +51,7 @@ __all__ = [
     "bound_difference",
     "bounded_tails",
     "bounded_units_needed",
+    "choose_labels",
     "choose_sums",
     "compare_rankings",
     "count_flips",
@@ -297,6 +298,9 @@ class EventBatch:
     def __len__(self) -> int: ...
     @property
     def objects(self) -> int: ...
+    def ranking_ids(self) -> tuple[Column, Column]:
+        """Return where the ids of its rankings begin, and their texts."""
+
     @staticmethod
     def join(parts: Sequence[EventBatch]) -> EventBatch:
         """Put batches one after another."""
@@ -768,9 +772,6 @@ class LabelIndex:
     def nbytes(self) -> int:
         """About the bytes it holds in memory, with the labels."""
 
-    def choose(self, ids: _Texts, since: int, until: int) -> EventBatch:
-        """Return labels of rankings with since <= time < until, in their order, as one object."""
-
     def unique_ids(self) -> tuple[Column, Column]:
         """Return the IDs of the labels' rankings, each once, in the order first seen."""
 
@@ -792,6 +793,9 @@ def bound(
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
 ) -> tuple[Column, Column, Column, bytes, bytes]: ...
+def choose_labels(indexes: Sequence[LabelIndex], ids: _Texts, since: int, until: int) -> EventBatch:
+    """Return labels of rankings with since <= time < until, index by index, as one object."""
+
 def choose_sums(packed: bytes, places: Sequence[int | None]) -> bytes: ...
 def compare_rankings(
     one: Run | Rankings,

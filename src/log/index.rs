@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, Event};
-use super::texts::{Texts, count, take};
+use super::labels::Labels;
+use super::texts::{Texts, count};
 use crate::ids::interner::IdHasher;
 use crate::memory::{Vec, fill};
 
@@ -65,34 +66,34 @@ impl LabelIndex {
             + labels.size()
     }
 
-    /// The labels of some rankings from one time to before another, in their order, as one object.
-    #[must_use]
-    pub fn choose(&self, ids: &[&[u8]], since: i64, until: i64) -> Batch {
+    /// The rows of the labels of some rankings from one time to before another. `sorted` has the places
+    /// of their ids.
+    fn find(&self, ids: &[&[u8]], sorted: &[u64], since: i64, until: i64) -> Vec<usize> {
         let labels = &self.batch.labels;
         let mut rows = Vec::new();
-        let mut rest = &self.rows[..];
-        for asked in
-            sort(ids.iter().copied(), self.hash).chunk_by(|&one, &other| half(one) == half(other))
-        {
-            let sought = half(asked[0]);
-            rest = &rest[rest.partition_point(|&row| row < sought)..];
+        let (mut asked, mut rest) = (sorted, &self.rows[..]);
+        while let (Some(&one), Some(&row)) = (asked.first(), rest.first()) {
+            let (sought, found) = (half(one), half(row));
+            if sought != found {
+                // Few of one may be among many of the other.
+                asked = &asked[gallop(asked, found)..];
+                rest = &rest[gallop(rest, sought)..];
+                continue;
+            }
+            let count = asked.iter().take_while(|&&one| half(one) == sought).count();
+            let (alike, others) = asked.split_at(count);
             for row in rest.iter().copied().take_while(|&row| half(row) == sought).map(place) {
                 let id = labels.ranking_ids.get(row);
                 if (since..until).contains(&labels.times[row])
-                    && asked.iter().any(|&one| ids[place(one)] == id)
+                    && alike.iter().any(|&one| ids[place(one)] == id)
                 {
                     rows.push(row);
                 }
             }
+            asked = others;
         }
         rows.sort_unstable();
-        Batch {
-            labels: labels.take(&rows),
-            kinds: fill(1, rows.len()),
-            digests: take(&self.batch.digests, &rows),
-            counts: std::iter::once(count(rows.len())).collect(),
-            ..Batch::default()
-        }
+        rows
     }
 
     /// The different rankings of the labels, in the order in which they are first seen.
@@ -111,6 +112,36 @@ impl LabelIndex {
         firsts.sort_unstable();
         ids.take(&firsts)
     }
+}
+
+/// The labels of some rankings from one time to before another, those of one index after those of
+/// another, as one object.
+#[must_use]
+pub fn choose(indexes: &[&LabelIndex], ids: &[&[u8]], since: i64, until: i64) -> Batch {
+    let Some(first) = indexes.first() else { return Batch::default() };
+    let sorted = sort(ids.iter().copied(), first.hash);
+    let (mut parts, mut digests) = (Vec::new(), Vec::new());
+    for index in indexes {
+        let rows = index.find(ids, &sorted, since, until);
+        if !rows.is_empty() {
+            parts.push(index.batch.labels.take(&rows));
+            digests.extend(rows.iter().map(|&row| index.batch.digests[row]));
+        }
+    }
+    let labels = Labels::join(&parts.iter().collect::<Vec<_>>());
+    let (kinds, mut counts) = (fill(1, labels.len()), Vec::new());
+    counts.push(count(labels.len()));
+    Batch { labels, kinds, digests, counts, ..Batch::default() }
+}
+
+/// How many numbers at the beginning, which are sorted, are less than the half of a hash.
+fn gallop(sorted: &[u64], sought: u64) -> usize {
+    let mut end = 1;
+    while end < sorted.len() && sorted[end] < sought {
+        end *= 2;
+    }
+    let start = end / 2;
+    start + sorted[start..sorted.len().min(end)].partition_point(|&one| one < sought)
 }
 
 /// Half of the hash of each text, above its place, sorted.
@@ -193,7 +224,10 @@ mod tests {
             let mut expected = whole.take(&chosen.map(|(_, place)| place).collect::<Vec<_>>());
             expected.contexts = Contexts::default();
             let asked: Vec<&[u8]> = ids.iter().map(String::as_bytes).collect();
-            prop_assert_eq!(index.choose(&asked, since, until), expected);
+            let twice = choose(&[&index, &index], &asked, since, until);
+            expected = Batch::join(&[&expected, &expected]);
+            expected.counts = std::iter::once(count(expected.labels.len())).collect();
+            prop_assert_eq!(twice, expected);
             prop_assert_eq!(index.len(), labels.clone().count());
             let mut different = std::vec![];
             for ((_, id, _), _) in labels {

@@ -110,6 +110,14 @@ impl EventBatch {
         self.0.counts.len()
     }
 
+    /// The ids of its rankings.
+    fn ranking_ids(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
+        guard(|| {
+            let ids = py.detach(|| self.0.rankings.ranking_ids.clone());
+            Ok((Column(Data::Places(ids.offsets)), Column(Data::Bytes(ids.bytes))))
+        })
+    }
+
     /// The events of some batches, one batch after another.
     #[staticmethod]
     fn join(py: Python<'_>, parts: Vec<Py<Self>>) -> PyResult<Self> {

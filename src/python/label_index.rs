@@ -32,25 +32,6 @@ impl LabelIndex {
         self.0.size()
     }
 
-    /// The labels of some rankings from one time to before another, as one object.
-    fn choose(
-        &self,
-        py: Python<'_>,
-        ids: TextBuffers,
-        since: i64,
-        until: i64,
-    ) -> PyResult<EventBatch> {
-        guard(|| {
-            let (offsets, bytes) = read_texts(py, &ids)?;
-            let ids = Texts::new(&offsets, &bytes).ok_or_else(misfit)?;
-            let chosen = py.detach(|| {
-                let ids: Vec<&[u8]> = (0..ids.len()).map(|row| ids.get(row)).collect();
-                self.0.choose(&ids, since, until)
-            });
-            Ok(EventBatch(Arc::new(chosen)))
-        })
-    }
-
     /// The different rankings of the labels: the offsets of their ids, and these end to end.
     fn unique_ids(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
         guard(|| {
@@ -58,4 +39,23 @@ impl LabelIndex {
             Ok((Column(Data::Places(ids.offsets)), Column(Data::Bytes(ids.bytes))))
         })
     }
+}
+
+/// The labels of some rankings from one time to before another, index by index, as one object.
+#[pyfunction]
+pub fn choose_labels(
+    py: Python<'_>,
+    indexes: Vec<Py<LabelIndex>>,
+    ids: TextBuffers,
+    since: i64,
+    until: i64,
+) -> PyResult<EventBatch> {
+    guard(|| {
+        let (offsets, bytes) = read_texts(py, &ids)?;
+        let ids = Texts::new(&offsets, &bytes).ok_or_else(misfit)?;
+        let ids: Vec<&[u8]> = (0..ids.len()).map(|row| ids.get(row)).collect();
+        let indexes: Vec<&index::LabelIndex> = indexes.iter().map(|one| &one.get().0).collect();
+        let chosen = py.detach(|| index::choose(&indexes, &ids, since, until));
+        Ok(EventBatch(Arc::new(chosen)))
+    })
 }

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope._core import BatchBuilder, LabelIndex
+from rankscope._core import BatchBuilder, LabelIndex, choose_labels
 from rankscope.monitor.events.batch import add_event, pack_events
 from rankscope.monitor.events.digest import digest
 from rankscope.monitor.events.event import Items, Label, Ranking
@@ -103,10 +103,10 @@ def test_labels_are_found_by_their_rankings_and_times() -> None:
     told = [("é", 7), ("s", 7), ("é", 8), ("r", 6), ("é", 9)]
     clicks = [replace(CLICK, ranking_id=one, time=time) for one, time in told]
     index = LabelIndex(pack_events([SHOWN, *clicks]))
-    found = index.choose(texts("t", "r", "é", "é"), 7, 9)
+    found = choose_labels([index], texts("t", "r", "é", "é"), 7, 9)
     expected = pack_events([clicks[0], clicks[2]])
     assert (found, found.objects, len(index)) == (expected.cut(0, 2), 1, 5)
-    assert index.choose(texts(), 0, 9) == pack_events([]).cut(0, 0)
+    assert choose_labels([index], texts(), 0, 9) == pack_events([]).cut(0, 0)
     offsets, ids = (np.frombuffer(column, column.typecode) for column in index.unique_ids())
     assert (offsets.tolist(), ids.tobytes().decode()) == ([0, 2, 3, 4], "ésr")
     assert index.nbytes > LabelIndex(pack_events([SHOWN])).nbytes
@@ -116,4 +116,4 @@ def test_labels_are_found_by_their_rankings_and_times() -> None:
 def test_ids_have_offsets_that_ascend_and_end_with_the_bytes(offsets: list[int]) -> None:
     index = LabelIndex(pack_events([CLICK]))
     with pytest.raises(ValueError, match=r"expected columns|out of range"):
-        index.choose((np.array(offsets, np.int64), np.frombuffer(b"rs", np.uint8)), 0, 9)
+        choose_labels([index], (np.array(offsets, np.int64), np.frombuffer(b"rs", np.uint8)), 0, 9)
