@@ -206,19 +206,19 @@ pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
     write_text(word, &mut text);
     text.extend_from_slice(b"]\0");
     text.extend_from_slice(&number_bytes(value));
-    let digest = digest::of([&text[..]]);
+    let digest = digest::of(&text);
     let made;
     let event_id = if let Some(event_id) = label.event_id {
         event_id
     } else {
-        let (mut when, mut grade) = (Vec::default(), Vec::default());
-        write_integer(time, &mut when);
+        let mut grade = Vec::default();
         if value.is_nan() {
             grade.extend_from_slice(b"None");
         } else {
             digest::write_number(value, &mut grade);
         }
-        let before = [&b"label"[..], ranking_id, doc_id, &when, word];
+        let mut when = itoa::Buffer::new();
+        let before = [&b"label"[..], ranking_id, doc_id, when.format(time).as_bytes(), word];
         let parts = before.into_iter().chain(label.names.iter().map(|name| &**name));
         made = digest::make_id(parts.chain([&b"="[..], &grade]));
         &made
@@ -277,7 +277,7 @@ fn identify_ranking(head: &Head<'_>, list: &List) -> Digest {
     write_integer(list.scores.len().cast_signed() as i64, &mut text);
     text.push(b']');
     list.identify(&mut text);
-    digest::of([&text[..]])
+    digest::of(&text)
 }
 
 /// An integer as an id.
