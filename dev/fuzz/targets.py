@@ -18,11 +18,11 @@ from rankscope.cli import main
 from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError
 from rankscope.gate.file import read_gate_file
+from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.notify.channels import read_channels
 
 if TYPE_CHECKING:

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-    from rankscope.monitor.store.records import CellRow, Texts
+    from rankscope.monitor.arrays import Texts
+    from rankscope.monitor.store.records import CellRow
 
 RANKINGS = 1_000_000
 DIFFERENT = 4

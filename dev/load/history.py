@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.store.records import Chunk, Texts
+    from rankscope.monitor.store.records import Chunk
     from rankscope.monitor.store.transaction import Transaction
 
 RANKINGS = 1_000_000

@@ -51,6 +51,7 @@ __all__ = [
     "bound_difference",
     "bounded_tails",
     "bounded_units_needed",
+    "choose_labels",
     "choose_sums",
     "compare_rankings",
     "count_flips",
@@ -297,6 +298,9 @@ class EventBatch:
     def __len__(self) -> int: ...
     @property
     def objects(self) -> int: ...
+    def ranking_ids(self) -> tuple[Column, Column]:
+        """Return where the ids of its rankings begin, and their texts."""
+
     @staticmethod
     def join(parts: Sequence[EventBatch]) -> EventBatch:
         """Put batches one after another."""
@@ -759,6 +763,19 @@ class LabelBlock:
     def keys(self, project: int) -> tuple[Column, Column]: ...
 
 @final
+class LabelIndex:
+    """The labels of a batch, which are found by their rankings."""
+
+    def __new__(cls, batch: EventBatch) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int:
+        """About the bytes it holds in memory, with the labels."""
+
+    def unique_ids(self) -> tuple[Column, Column]:
+        """Return the IDs of the labels' rankings, each once, in the order first seen."""
+
+@final
 class TextCodes:
     def __new__(cls) -> TextCodes: ...
     def number(
@@ -776,6 +793,9 @@ def bound(
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
 ) -> tuple[Column, Column, Column, bytes, bytes]: ...
+def choose_labels(indexes: Sequence[LabelIndex], ids: _Texts, since: int, until: int) -> EventBatch:
+    """Return labels of rankings with since <= time < until, index by index, as one object."""
+
 def choose_sums(packed: bytes, places: Sequence[int | None]) -> bytes: ...
 def compare_rankings(
     one: Run | Rankings,

@@ -2,28 +2,13 @@
 
 use std::ops::Range;
 
+use super::contexts::Contexts;
 use super::digest::Digest;
 use super::labels::{self, Labels};
 use super::list::List;
 use super::rankings::{self, Rankings};
 use super::texts::{count, join};
 use crate::memory::Vec;
-
-/// So many contexts are searched for one that is already there.
-const RECENT: usize = 64;
-
-/// What many rankings have in common.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Context {
-    /// The model that ranked.
-    pub model: Vec<u8>,
-    /// Its version.
-    pub version: Vec<u8>,
-    /// Where it ranked, by its place in `ENVIRONMENTS`.
-    pub environment: usize,
-    /// Names and values, by name.
-    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
-}
 
 /// Events, and of which objects they are. The contexts of rankings are places in those of the batch;
 /// events have no numbers, and labels do not know when their rankings were shown.
@@ -40,7 +25,7 @@ pub struct Batch {
     /// How many events each object has: none where it was not taken.
     pub counts: Vec<i64>,
     /// What rankings have in common.
-    pub contexts: Vec<Context>,
+    pub contexts: Contexts,
 }
 
 /// An event: its row among the rankings or the labels.
@@ -97,16 +82,12 @@ impl Batch {
     /// The events of some batches, one batch after another.
     #[must_use]
     pub fn join(parts: &[&Self]) -> Self {
-        let mut contexts = Vec::new();
+        let mut contexts = Contexts::default();
         let mut rankings: Vec<Rankings> = Vec::with_capacity(parts.len());
         for part in parts {
             let mut theirs = part.rankings.clone();
-            let places: Vec<i64> = part
-                .contexts
-                .iter()
-                .map(|context| intern(&mut contexts, |one| one == context, || context.clone()))
-                .map(count)
-                .collect();
+            let places = part.contexts.iter().map(|context| count(contexts.add(context)));
+            let places: Vec<i64> = places.collect();
             theirs.contexts.iter_mut().for_each(|code| *code = places[at(*code)]);
             rankings.push(theirs);
         }
@@ -134,10 +115,9 @@ impl Batch {
             }
         }
         let mut rankings = self.rankings.take(&rankings);
-        let mut contexts = Vec::new();
+        let mut contexts = Contexts::default();
         for code in &mut rankings.contexts {
-            let context = &self.contexts[at(*code)];
-            *code = count(intern(&mut contexts, |one| one == context, || context.clone()));
+            *code = count(contexts.add(&self.contexts[at(*code)]));
         }
         Self {
             rankings,
@@ -199,20 +179,6 @@ pub(crate) fn at(code: i64) -> usize {
     usize::try_from(code).unwrap_or(usize::MAX)
 }
 
-/// The place of something, which is added where it is not among the last ones.
-pub fn intern<T>(
-    known: &mut Vec<T>,
-    is_same: impl Fn(&T) -> bool,
-    make: impl FnOnce() -> T,
-) -> usize {
-    let skipped = known.len().saturating_sub(RECENT);
-    if let Some(place) = known[skipped..].iter().rposition(is_same) {
-        return skipped + place;
-    }
-    known.push(make());
-    known.len() - 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,15 +230,6 @@ mod tests {
         assert!(one.merge(&other, &[1]).is_none());
         for size in 0..merged.to_bytes().len() {
             assert!(Batch::from_bytes(&merged.to_bytes()[..size]).is_none());
-        }
-    }
-
-    #[test]
-    fn something_is_known_among_the_last_64() {
-        for count in [63, 64, 65] {
-            let mut known: Vec<u32> = (0..count).collect();
-            let expected = if count <= 64 { 0 } else { 65 };
-            assert_eq!(intern(&mut known, |&one| one == 0, || 0), expected);
         }
     }
 }

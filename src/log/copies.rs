@@ -1,6 +1,7 @@
 //! The bytes in which a batch goes from one process to another of the same release.
 
-use super::batch::{Batch, Context};
+use super::batch::Batch;
+use super::contexts::{Context, Contexts};
 use super::labels::Labels;
 use super::rankings::Rankings;
 use super::texts::Texts;
@@ -113,7 +114,7 @@ impl Batch {
         writer.bytes(kinds);
         writer.bytes(digests.as_flattened());
         writer.size(contexts.len());
-        for context in contexts {
+        for context in contexts.iter() {
             writer.bytes(&context.model);
             writer.bytes(&context.version);
             writer.size(context.environment);
@@ -170,15 +171,16 @@ impl Batch {
         let labels = Labels { values: reader.numbers()?, kinds: copy(reader.bytes()?), ..labels };
         let kinds = copy(reader.bytes()?);
         let digests = copy(reader.bytes()?.as_chunks().0);
-        let mut contexts = Vec::new();
-        for _ in 0..reader.size()? {
+        let mut contexts = Contexts::default();
+        for place in 0..reader.size()? {
             let (model, version) = (copy(reader.bytes()?), copy(reader.bytes()?));
             let environment = reader.size()?;
             let mut attributes = Vec::new();
             for _ in 0..reader.size()? {
                 attributes.push((copy(reader.bytes()?), copy(reader.bytes()?)));
             }
-            contexts.push(Context { model, version, environment, attributes });
+            let context = Context { model, version, environment, attributes };
+            (contexts.add(&context) == place).then_some(())?;
         }
         reader.0.is_empty().then_some(Self { rankings, labels, kinds, digests, counts, contexts })
     }

@@ -8,17 +8,10 @@ use std::io::Write as _;
 /// 16 bytes of `BLAKE2b`.
 pub type Digest = [u8; 16];
 
-/// The digest of parts, which NUL separates.
+/// The digest of a text.
 #[must_use]
-pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
-    let mut hash = Blake2b::<U16>::new();
-    for (place, part) in parts.into_iter().enumerate() {
-        if place > 0 {
-            hash.update(b"\0");
-        }
-        hash.update(part);
-    }
-    hash.finalize().into()
+pub fn of(text: &[u8]) -> Digest {
+    Blake2b::<U16>::digest(text).into()
 }
 
 /// A number for a text that is the same in every process: 8 bytes of `BLAKE2b`, the first the highest.
@@ -27,12 +20,22 @@ pub fn number(text: &[u8]) -> i64 {
     i64::from_be_bytes(Blake2b::<U8>::digest(text).into())
 }
 
-/// An id made of parts, in hexadecimal.
+/// An id made of parts, which NUL separates, in hexadecimal.
 #[must_use]
-pub fn make_id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+pub fn make_id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = |byte: u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
-    of(parts).into_iter().flat_map(digits).collect()
+    let mut text = Vec::with_capacity(128);
+    for (place, part) in parts.into_iter().enumerate() {
+        if place > 0 {
+            text.push(0);
+        }
+        text.extend_from_slice(part);
+    }
+    let mut id = [0; 32];
+    for (digits, byte) in id.as_chunks_mut().0.iter_mut().zip(of(&text)) {
+        *digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    }
+    id
 }
 
 /// Writes UTF-8 as a text of JSON in ASCII.
@@ -46,7 +49,8 @@ pub fn make_id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
 pub fn write_text(utf8: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    if utf8.iter().all(is_plain) {
+    // Without an end before the last byte, the compiler looks at several bytes at once.
+    if utf8.iter().fold(true, |are_plain, byte| are_plain & is_plain(byte)) {
         text.extend_from_slice(utf8);
         text.push(b'"');
         return;
@@ -74,7 +78,7 @@ pub fn write_text(utf8: &[u8], text: &mut Vec<u8>) {
 
 /// Writes an integer.
 pub fn write_integer(integer: i64, text: &mut Vec<u8>) {
-    write(text, format_args!("{integer}"));
+    text.extend_from_slice(itoa::Buffer::new().format(integer).as_bytes());
 }
 
 /// Writes a finite number as Python does: the fewest digits that tell it from others.
@@ -110,7 +114,7 @@ pub fn write_number(number: f64, text: &mut Vec<u8>) {
 }
 
 fn write(text: &mut Vec<u8>, shown: std::fmt::Arguments<'_>) {
-    // An integer has 20 characters at most, and a number 25.
+    // A number has 25 characters at most.
     let mut room = [0; 40];
     let mut rest = &mut room[..];
     let is_written = rest.write_fmt(shown).is_ok();

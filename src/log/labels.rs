@@ -110,6 +110,21 @@ impl Labels {
         }
     }
 
+    /// About how many bytes they take.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let Self { seqs, shown, times, kinds, ranking_ids, event_ids, doc_ids, names, values } =
+            self;
+        let texts = [ranking_ids, event_ids, doc_ids, names];
+        [seqs, shown, times].map(|column| size_of_val(&column[..])).iter().sum::<usize>()
+            + kinds.len()
+            + texts
+                .map(|texts| size_of_val(&texts.offsets[..]) + texts.bytes.len())
+                .iter()
+                .sum::<usize>()
+            + size_of_val(&values[..])
+    }
+
     pub(crate) fn key(&self, row: usize) -> (i64, &[u8], i64, &[u8]) {
         (self.shown[row], self.ranking_ids.get(row), self.times[row], self.event_ids.get(row))
     }

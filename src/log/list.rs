@@ -1,5 +1,6 @@
 //! The list of documents that a ranking has shown: checked, and put in order.
 
+use crate::ids::interner::IdHasher;
 use crate::memory::Vec;
 
 /// What is suspicious about an event, but legal.
@@ -34,6 +35,8 @@ pub mod notes {
 
 /// Beyond so many documents, two of them are likely to share bits.
 const MOST_MARKED: usize = 200;
+/// As few share bits of a sixteenth.
+const FEW: usize = 20;
 
 /// The limits on an event.
 #[derive(Clone, Copy, Debug)]
@@ -190,21 +193,17 @@ impl List {
         if self.all_ids().is_sorted_by(|before, after| before < after) {
             return false;
         }
-        // Equal ids have equal numbers, and few others share the same of so many bits.
-        let mut seen = [0u64; 1 << 10];
-        let is_new = |id: &[u8]| {
-            let [.., low, high] = hash(id).to_le_bytes();
-            let bits = usize::from(u16::from_le_bytes([low, high]));
-            let (word, bit) = (&mut seen[bits >> 6], 1 << (bits & 63));
-            let is_new = *word & bit == 0;
-            *word |= bit;
-            is_new
+        let is_clear = match self.len() {
+            0..=FEW => self.are_marked_once::<64>(),
+            _ if self.len() <= MOST_MARKED => self.are_marked_once::<1024>(),
+            _ => false,
         };
-        if self.len() <= MOST_MARKED && self.all_ids().all(is_new) {
+        if is_clear {
             return false;
         }
         // Numbers are sorted several times as fast as ids.
-        let mut hashes: Vec<u64> = self.all_ids().map(hash).collect();
+        let hasher = IdHasher::default();
+        let mut hashes: Vec<u64> = self.all_ids().map(|id| hasher.hash(id)).collect();
         hashes.sort_unstable();
         if hashes.windows(2).all(|pair| pair[0] != pair[1]) {
             return false;
@@ -212,6 +211,19 @@ impl List {
         let mut ids: Vec<&[u8]> = self.all_ids().collect();
         ids.sort_unstable();
         ids.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// Whether no two documents share bits of their hashes, of which so many words tell 64 each.
+    fn are_marked_once<const WORDS: usize>(&self) -> bool {
+        let (hasher, mut seen) = (IdHasher::default(), [0u64; WORDS]);
+        self.all_ids().all(|id| {
+            #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+            let bits = hasher.hash(id) as usize;
+            let (word, bit) = (&mut seen[(bits >> 6) % WORDS], 1 << (bits & 63));
+            let is_new = *word & bit == 0;
+            *word |= bit;
+            is_new
+        })
     }
 
     fn sort(&mut self) {
@@ -254,18 +266,6 @@ impl List {
             text.extend_from_slice(&number_bytes(number));
         }
     }
-}
-
-/// A number made of an id, which few others share.
-fn hash(id: &[u8]) -> u64 {
-    let mut sum = id.len() as u64;
-    for piece in id.chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..piece.len()].copy_from_slice(piece);
-        sum = (sum ^ u64::from_le_bytes(bytes)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        sum ^= sum >> 32;
-    }
-    sum
 }
 
 /// The bytes that identify a number; the two zeros are one, as they are equal.

@@ -4,8 +4,10 @@ pub mod batch;
 pub mod body;
 #[cfg(test)]
 mod cases;
+pub mod contexts;
 pub mod copies;
 pub mod digest;
+pub mod index;
 pub mod join;
 pub mod keys;
 pub mod labels;

@@ -1,6 +1,6 @@
 //! Events as a store keeps them: identified, and with what many rankings share kept once.
 
-use crate::log::batch::{Batch, Context, intern};
+use crate::log::batch::Batch;
 use crate::log::{labels, rankings};
 use crate::memory::{Vec, copy};
 use std::ops::Range;
@@ -15,6 +15,9 @@ pub const ENVIRONMENTS: [&str; 3] = ["production", "validation", "training"];
 pub const KINDS: [&str; 3] = ["label", "correction", "retraction"];
 /// The microseconds of the years 1000 to 8999.
 const YEARS: Range<i64> = -30_610_224_000_000_000..221_845_392_000_000_000;
+
+/// So many remarks are searched for one that is already there.
+const RECENT: usize = 64;
 
 /// What is to be said about an event that was accepted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,7 +146,7 @@ impl Decoded {
             };
             push_label(&mut self.batch, &label);
         }
-        self.end_object(1 + own.len(), &remarks);
+        self.end_object(1 + own.len(), remarks);
         Some(())
     }
 
@@ -153,36 +156,23 @@ impl Decoded {
             remarks.notes |= notes::MADE_ID;
         }
         push_label(&mut self.batch, label);
-        self.end_object(1, &remarks);
+        self.end_object(1, remarks);
     }
 
-    fn end_object(&mut self, events: usize, remarks: &Remarks) {
+    fn end_object(&mut self, events: usize, remarks: Remarks) {
         self.batch.end_object(events);
-        let at = intern(&mut self.remarks, |known| known.0 == *remarks, || (remarks.clone(), 0));
-        self.remarks[at].1 += 1;
+        let skipped = self.remarks.len().saturating_sub(RECENT);
+        match self.remarks[skipped..].iter_mut().rfind(|known| known.0 == remarks) {
+            Some(known) => known.1 += 1,
+            None => self.remarks.push((remarks, 1)),
+        }
     }
 }
 
 /// Adds a ranking to a batch, and returns what identifies what it says.
 pub fn push_ranking(batch: &mut Batch, head: &Head<'_>, list: &List) -> Digest {
-    let is_same = |known: &Context| {
-        *known.model == *head.model
-            && *known.version == *head.version
-            && known.environment == head.environment
-            && known.attributes.len() == head.attributes.len()
-            && known
-                .attributes
-                .iter()
-                .zip(head.attributes)
-                .all(|(one, other)| *one.0 == *other.0 && *one.1 == *other.1)
-    };
-    let pair = |(name, value): &(&[u8], Text<'_>)| (copy(name), copy(value));
-    let context = intern(&mut batch.contexts, is_same, || Context {
-        model: copy(head.model),
-        version: copy(head.version),
-        environment: head.environment,
-        attributes: head.attributes.iter().map(pair).collect(),
-    });
+    let attributes = head.attributes.iter().map(|(name, value)| (*name, &**value));
+    let context = batch.contexts.add_parts(head.model, head.version, head.environment, attributes);
     let digest = identify_ranking(head, list);
     let row = rankings::Row {
         seq: 0,
@@ -216,19 +206,19 @@ pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
     write_text(word, &mut text);
     text.extend_from_slice(b"]\0");
     text.extend_from_slice(&number_bytes(value));
-    let digest = digest::of([&text[..]]);
+    let digest = digest::of(&text);
     let made;
     let event_id = if let Some(event_id) = label.event_id {
         event_id
     } else {
-        let (mut when, mut grade) = (Vec::default(), Vec::default());
-        write_integer(time, &mut when);
+        let mut grade = Vec::default();
         if value.is_nan() {
             grade.extend_from_slice(b"None");
         } else {
             digest::write_number(value, &mut grade);
         }
-        let before = [&b"label"[..], ranking_id, doc_id, &when, word];
+        let mut when = itoa::Buffer::new();
+        let before = [&b"label"[..], ranking_id, doc_id, when.format(time).as_bytes(), word];
         let parts = before.into_iter().chain(label.names.iter().map(|name| &**name));
         made = digest::make_id(parts.chain([&b"="[..], &grade]));
         &made
@@ -287,7 +277,7 @@ fn identify_ranking(head: &Head<'_>, list: &List) -> Digest {
     write_integer(list.scores.len().cast_signed() as i64, &mut text);
     text.push(b']');
     list.identify(&mut text);
-    digest::of([&text[..]])
+    digest::of(&text)
 }
 
 /// An integer as an id.
@@ -330,6 +320,21 @@ mod tests {
             .map(|text| super::super::times::read_text(text).unwrap());
         for time in [first - 1, first, first + 1, end - 2, end - 1, end] {
             assert_eq!(span.check(time), (first..end).contains(&time).then_some(time));
+        }
+    }
+
+    #[test]
+    fn remarks_are_counted_together_among_the_last_64() {
+        for count in [63, 64, 65] {
+            let mut decoded = Decoded::default();
+            for notes in (0..count).chain([0]) {
+                decoded.end_object(0, Remarks { notes, ..Remarks::default() });
+            }
+            let expected = if count <= 64 { (2, count) } else { (1, 66) };
+            assert_eq!(
+                (decoded.remarks[0].1, decoded.remarks.len()),
+                (expected.0, usize::from(expected.1))
+            );
         }
     }
 }

@@ -10,7 +10,8 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
 use super::column::{Column, Data};
 use super::log::{LabelBlock, RankingBlock};
 use super::vectors::bytes_of;
-use crate::log::batch::{Batch, Context, Event};
+use crate::log::batch::{Batch, Event};
+use crate::log::contexts::Context;
 use crate::log::digest::Digest;
 use crate::log::labels::{self, Labels};
 use crate::log::list::List;
@@ -107,6 +108,14 @@ impl EventBatch {
     #[getter]
     fn objects(&self) -> usize {
         self.0.counts.len()
+    }
+
+    /// The ids of its rankings.
+    fn ranking_ids(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
+        guard(|| {
+            let ids = py.detach(|| self.0.rankings.ranking_ids.clone());
+            Ok((Column(Data::Places(ids.offsets)), Column(Data::Bytes(ids.bytes))))
+        })
     }
 
     /// The events of some batches, one batch after another.

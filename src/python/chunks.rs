@@ -494,7 +494,7 @@ fn name_cluster(texts: &[Texts<'_>], ranking: usize, name: &mut Vec<u8>) {
     }
 }
 
-fn read_texts(py: Python<'_>, texts: &TextBuffers) -> PyResult<(Vec<usize>, Vec<u8>)> {
+pub(super) fn read_texts(py: Python<'_>, texts: &TextBuffers) -> PyResult<(Vec<usize>, Vec<u8>)> {
     Ok((places(py, &texts.0)?, copy_of(py, &texts.1)?))
 }
 

@@ -11,7 +11,7 @@ from rankscope.monitor.store.tables.documents import offsets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.arrays import Texts
 
 
 def texts(values: list[str]) -> Texts:

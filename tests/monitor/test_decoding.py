@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Decoded
-from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import replace

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rankscope.monitor.events.columns import UnusualColumnError, split_lists
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.intake.columns import UnusualColumnError, split_lists
 
 from tests.monitor.collecting import ingest
 
@@ -125,6 +125,9 @@ def _to_table(draw: Draw, rows: list[dict[str, Any]], times: pa.Array, *, lists:
         is_list = lists and name in {"doc_id", "rank", "score", "relevance"}
         columns[name] = pa.array(values, wrap(kind) if is_list else kind)
     columns["time"] = times.take(pa.array([row["time"] for row in rows]))
+    if draw(st.booleans()):
+        values = [often(draw, 0.1, None, 0.0, -0.0, 1e300) for _ in rows]
+        columns["country"] = pa.array(values, often(draw, pa.float64(), pa.float32()))
     return pa.table(columns)
 
 

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 from rankscope import FileError, InputError, LimitError, RankscopeError, UsageError
+from rankscope.monitor.events import tables as event_rows
 from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.outcome import Outcome, tell_statuses
 from rankscope.monitor.intake import files as event_files
-from rankscope.monitor.intake import tables as event_rows
 from rankscope.monitor.intake.files import EventFile
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.store.sqlite.store import SQLiteStore

@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 from rankscope import LimitError
+from rankscope.monitor.events import tables
+from rankscope.monitor.events.columns import _read_ranks
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.mismatch import Expected, NameCounts, find_alike
 from rankscope.monitor.events.rejection import Batch, RefusedError, Rejection, show
 from rankscope.monitor.events.times import read_time
-from rankscope.monitor.intake import files, tables
-from rankscope.monitor.intake.columns import _read_ranks
+from rankscope.monitor.intake import files
 from rankscope.monitor.intake.files import EventFile, _split_lines
 from rankscope.monitor.intake.ingestion import Ingestion, Refused
 from rankscope.monitor.intake.sets import SetSink

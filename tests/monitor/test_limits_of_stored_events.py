@@ -63,16 +63,16 @@ def test_a_version_is_in_use_for_28_days_after_its_last_ranking(
     assert ("old" in found, "0" in found) == (is_listed, not is_listed)
 
 
-def test_integers_of_a_lake_from_two_to_the_53_on_are_looked_at_one_by_one() -> None:
-    arrow = pytest.importorskip("pyarrow", reason="a lake needs Arrow")
-    from rankscope.monitor.store.lake.cells import read_numbers  # noqa: PLC0415 - needs Arrow
+def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row() -> None:
+    arrow = pytest.importorskip("pyarrow", reason="columns need Arrow")
+    from rankscope.monitor.events import columns  # noqa: PLC0415 - needs Arrow
 
     for sign in (1, -1):
-        column = arrow.array([sign * (2**53 + more) for more in (-1, 0, 1)])
-        numbers, marks = read_numbers(column)
-        # The last one is no double, and becomes the one before.
-        assert numbers.tolist() == [sign * (2.0**53 - 1), sign * 2.0**53, sign * 2.0**53]
-        assert marks.tolist() == [False, True, True]
+        largest = sign * 2**53
+        assert columns.read_numbers(arrow.array([largest])).tolist() == [float(largest)]
+        # It is no double, and would become the one before.
+        with pytest.raises(columns.UnusualColumnError):
+            columns.read_numbers(arrow.array([largest + sign]))
 
 
 @pytest.mark.parametrize("length", [149, 150, 151])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -487,14 +488,16 @@ def test_empty_listings_and_lakes_without_a_good_file_are_errors_and_keep_the_va
     log.connect()
     log.check()
     before = describe(log.lake)
-    files = {path: path.read_bytes() for path in (log.folder / "impressions").rglob("*.parquet")}
+    paths = list((log.folder / "impressions").rglob("*.parquet"))
+    files = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
     for path in files:
         path.write_bytes(b"PAR1 not PAR1")
     with pytest.raises(FileError) as damaged:
         log.lake.evaluate()
     assert damaged.value.code == "lake_damaged"
-    for path, content in files.items():
+    for path, (content, written) in files.items():
         path.write_bytes(content)
+        os.utime(path, ns=(written, written))
     (log.folder / "impressions").rename(log.folder / "elsewhere")
     with pytest.raises(FileError) as empty:
         log.lake.evaluate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,12 +16,14 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope.monitor.events.event import Label, Ranking
+from rankscope import _core
+from rankscope.monitor.events.batch import pack_events
+from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.intake.ingestion import Ingestion
-from rankscope.monitor.store.lake.joining import KeyedLabels, join_labels, name_label
-from rankscope.monitor.store.lake.labels import LabelReader
-from rankscope.monitor.store.lake.rankings import RankingReader
-from rankscope.monitor.store.lake.shown import to_ranking
+from rankscope.monitor.store.chunks import make_label_events
+from rankscope.monitor.store.lake.events import Found, LabelDecoder, RankingDecoder
+from rankscope.monitor.store.lake.hour import list_ids, settle
+from rankscope.monitor.store.lake.reader import ALWAYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,22 +121,27 @@ def ingest(kind: Kind, table: pa.Table, attributes: tuple[str, ...] = ()) -> tup
     return events, codes, notes
 
 
-def read(table: pa.Table, attributes: tuple[str, ...] = ()) -> tuple[Any, ...]:
+def decode(table: pa.Table, attributes: tuple[str, ...] = ()) -> tuple[Any, ...]:
     """The same, as a lake reads it."""
-    reader = RankingReader({}, attributes)
-    found = reader.read(table, reader.plan(table.schema), np.arange(table.num_rows))
-    shown = found.shown
-    listed = [to_ranking(shown, at) for at in range(len(shown))]
-    return listed, list(shown.labels), found.rejected, found.notes
+    decoder = RankingDecoder({}, attributes)
+    found = decoder.decode(table, decoder.plan(table.schema), np.arange(table.num_rows))
+    return list_events(found.batch), found.rejected, found.notes
+
+
+def make_ranking(ranking_id: str, time: datetime) -> Ranking:
+    shown = int(time.timestamp()) * 1_000_000
+    return Ranking(ranking_id, ranking_id, shown, Items(("a",), (1,)), "", "", "", "", "production")
+
+
+def list_events(batch: _core.EventBatch) -> list[bytes]:
+    """What each event says, to the last bit."""
+    return [pickle.dumps(batch.cut(at, at + 1)) for at in range(len(batch))]
 
 
 def check(table: pa.Table, attributes: tuple[str, ...] = ()) -> None:
     """Compare what a lake reads with what ingestion stores."""
     events, codes, notes = ingest("rankings", table, attributes)
-    found, labels, rejected, noted = read(table, attributes)
-    assert found == [event for event in events if isinstance(event, Ranking)]
-    assert labels == [event for event in events if isinstance(event, Label)]
-    assert (rejected, noted) == (codes, notes)
+    assert decode(table, attributes) == (list_events(pack_events(events)), codes, notes)
 
 
 @given(st.lists(rankings(), max_size=6))
@@ -199,9 +207,9 @@ def test_rows_of_documents_are_read_as_if_they_were_sent(rows: list[Any], is_ran
     table = pa.Table.from_pylist(rows, schema)
     # Ingestion sorts the rows of a table by ranking; a lake keeps the order of first rows.
     events, codes, notes = ingest("rankings", table, ("country",))
-    found, _, rejected, noted = read(table, ("country",))
-    assert sorted(found, key=lambda one: one.ranking_id) == events
-    assert (rejected, noted) == (codes, notes)
+    found, *counts = decode(table, ("country",))
+    assert sorted(found) == sorted(list_events(pack_events(events)))
+    assert counts == [codes, notes]
 
 
 labels = st.fixed_dictionaries(
@@ -230,14 +238,14 @@ LABELS = pa.schema(
 def test_labels_are_read_as_if_they_were_sent(rows: list[Any]) -> None:
     table = pa.Table.from_pylist(rows, LABELS)
     events, codes, notes = ingest("labels", table)
-    reader = LabelReader({})
-    found = reader.read(table, reader.plan(table.schema))
+    found = decode_labels(table)
     assert (found.rejected, found.notes) == (codes, notes)
-    names = [
-        found.given.event_ids[at].as_py() or name_label(found.given, at)
-        for at in range(len(found.given))
-    ]
-    assert sorted(names) == sorted(event.event_id for event in events)
+    assert list_events(found.batch) == list_events(pack_events(events))
+
+
+def decode_labels(table: pa.Table) -> Found:
+    decoder = LabelDecoder({})
+    return decoder.decode(table, decoder.plan(table.schema), np.arange(table.num_rows))
 
 
 @given(st.lists(labels, max_size=12))
@@ -245,26 +253,18 @@ def test_labels_are_read_as_if_they_were_sent(rows: list[Any]) -> None:
 def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[Any]) -> None:
     table = pa.Table.from_pylist(rows, LABELS)
     events, _, _ = ingest("labels", table)
-    reader = LabelReader({})
-    found = reader.read(table, reader.plan(table.schema)).given
-    shown = ["r2", "r1"]
-    ranking_ids = pa.array(shown, pa.large_string())
-    joined = join_labels(ranking_ids, [KeyedLabels.of(found)], -(2**60), 2**60, event_ids=True)
-    theirs = [event for event in events if event.ranking_id in shown]
+    shown = [make_ranking("r2", START), make_ranking("r1", START + timedelta(minutes=1))]
+    rankings = pack_events(shown)
+    index = _core.LabelIndex(decode_labels(table).batch)
+    chosen = _core.choose_labels([index], list_ids(rankings), *ALWAYS)
+    settled = settle(shown[0].time, rankings, chosen, [])
+    chunk = settled.make_chunk({("", "", "production", ()): 1}, event_ids=True)
+    theirs = [event for event in events if event.ranking_id in {"r1", "r2"}]
     # Of labels with one id the first counts, as in a store.
     first = {one.event_id: one for one in reversed(theirs)}
-    assert {
-        joined.given.event_ids[at].as_py(): (
-            shown[joined.rankings[at]],
-            joined.given.doc_ids[at].as_py(),
-            joined.given.times[at],
-        )
-        for at in range(len(joined.given))
-    } == {name: (one.ranking_id, one.doc_id, one.time) for name, one in first.items()}
-    order = [
-        (joined.rankings[at], joined.given.times[at], joined.given.event_ids[at].as_py())
-        for at in range(len(joined.given))
-    ]
+    found = [label for place in range(2) for _, label in make_label_events(chunk, place)]
+    assert {label.event_id: label for label in found} == first
+    order = [(label.ranking_id == "r1", label.time, label.event_id.encode()) for label in found]
     assert order == sorted(order)
-    assert joined.matched == len(theirs)
-    assert len(joined.given) == joined.matched - sum(joined.counts.values())
+    assert settled.count_matched() == settled.told.total() == len(theirs)
+    assert settled.told["accepted"] == len(found)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
 
     Numbers = Mapping[int, float]
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.arrays import Texts
 
 
 def explain_logged(

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.measures import Measure
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.ask.document_costs import CostCollector, DocumentCosts
     from rankscope.monitor.ask.user_sample import UserSample
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.store.records import Chunk, Context, Texts
+    from rankscope.monitor.store.records import Chunk, Context
 
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
 MOST_CONTEXTS = 2**22

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.store.records import Chunk, Texts
+    from rankscope.monitor.store.records import Chunk
 
     Moments: TypeAlias = tuple[float, float, float, float]
 

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.records import Chunk, ItemColumns, Texts
+    from rankscope.monitor.store.records import Chunk, ItemColumns
 
     Status: TypeAlias = Literal[
         "counts",

@@ -12,9 +12,9 @@ from functools import partial
 
 from rankscope.errors import FileError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import write_numbers
 from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.events.limits import HOUR, SECOND
-from rankscope.monitor.store.arrays import write_numbers
 from rankscope.monitor.store.columns import MAKERS
 from rankscope.monitor.store.log.files import ArchivedValues
 from rankscope.monitor.store.log.hour_file import HourFile

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from rankscope import _core
 from rankscope.deferred import np
+from rankscope.monitor.arrays import number_codes
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.arrays import number_codes
 from rankscope.records import record
 
 TYPE_CHECKING = False

@@ -11,11 +11,11 @@ from rankscope import _core
 from rankscope.errors import InputError, UsageError
 from rankscope.inputs.tables import is_table, open_table
 from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.decoding import EventDecoder, move_attributes
 from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Decoded, Reading, Rejection, count_unknown
-from rankscope.monitor.intake.decoding import EventDecoder, move_attributes
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.monitor.intake.placing import count_unshown
 from rankscope.output.text import show
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.mismatch import Expected, Mismatch
-    from rankscope.monitor.intake.tables import Rows
+    from rankscope.monitor.events.tables import Rows
     from rankscope.monitor.store.store import Store
 
     Kind: TypeAlias = Literal["rankings", "labels"]
@@ -304,7 +304,7 @@ class Ingestion:
                 for some in file.read_objects():
                     self._take(self._read_objects(some.objects), file.name, some.places)
                 return
-            from rankscope.monitor.intake import tables as event_rows  # noqa: PLC0415 - loads NumPy
+            from rankscope.monitor.events import tables as event_rows  # noqa: PLC0415 - loads NumPy
 
             parts = event_rows.cut_rows(file.read_tables())
             together = None if file.is_stream else lambda name: self._are_together(file, name)
@@ -348,7 +348,7 @@ class Ingestion:
             self._settle()
 
     def _take_table(self, table: object) -> None:
-        from rankscope.monitor.intake.tables import cut_frame  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events.tables import cut_frame  # noqa: PLC0415 - loads NumPy
 
         parts = cut_frame(table)
         if parts is not None:
@@ -373,7 +373,7 @@ class Ingestion:
         is_text: bool,
     ) -> None:
         """Ingest rows, after grouping them by ranking if necessary."""
-        from rankscope.monitor.intake import tables as event_rows  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events import tables as event_rows  # noqa: PLC0415 - loads NumPy
 
         first = next(parts, None)
         if first is None:
@@ -401,8 +401,8 @@ class Ingestion:
         self, rows: Rows, roles: Mapping[str, str], *, is_text: bool
     ) -> Reading | Decoded:
         """Read labels in rows."""
-        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import read_cells  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events.tables import read_cells  # noqa: PLC0415 - likewise
 
         if self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, is_text=is_text)
@@ -421,8 +421,8 @@ class Ingestion:
         *,
         is_text: bool,
     ) -> None:
-        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import first_places, read_cells  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events.tables import first_places, read_cells  # noqa: PLC0415 - likewise
 
         attributes = self._choose_attributes(rows.columns)
         unknown = set(rows.columns).difference(roles.values(), attributes)
@@ -442,8 +442,8 @@ class Ingestion:
 
     def _read_lists(self, rows: Rows) -> Reading | Decoded:
         """Read rankings in rows with lists of documents."""
-        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import list_objects  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events.tables import list_objects  # noqa: PLC0415 - likewise
 
         decoder = TableDecoder(self._reader, self._attributes)
         reading = None
@@ -459,7 +459,7 @@ class Ingestion:
 
     def _are_together(self, file: EventFile, name: str) -> bool:
         from rankscope.inputs.open_column import decode  # noqa: PLC0415 - tables need it
-        from rankscope.monitor.intake.tables import are_together  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events.tables import are_together  # noqa: PLC0415 - loads NumPy
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))
 

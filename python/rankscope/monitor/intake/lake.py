@@ -7,7 +7,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from rankscope.deferred import np
 from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
@@ -19,7 +18,7 @@ from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from rankscope.errors import RankscopeError
@@ -102,8 +101,8 @@ def connect_lake(
     actor: str,
 ) -> bool:
     """Connect a project with a lake, or change its lake."""
-    from rankscope.monitor.store.lake.cells import check_zone  # noqa: PLC0415 - needs Arrow
     from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
+    from rankscope.monitor.store.lake.times import check_zone  # noqa: PLC0415 - needs Arrow
 
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(
@@ -284,10 +283,7 @@ class _Scanner:
             sorted(hours | labelled),
             now_there,
             again,
-            {
-                start: {other: other not in moved and before[other].is_accepted for other in others}
-                for start, others in earlier.items()
-            },
+            earlier,
         )
         self._store.store_scan(
             self._project,
@@ -391,7 +387,7 @@ class _Scanner:
         starts: Sequence[int],
         files: Sequence[KnownFile],
         again: Mapping[int, KnownHour],
-        earlier: Mapping[int, Mapping[int, bool]],
+        earlier: Mapping[int, Collection[int]],
     ) -> tuple[list[SeenHour], Counter[str], dict[str, str]]:
         """Read hours; of those in `again`, nothing has changed but labels.
 
@@ -410,7 +406,7 @@ class _Scanner:
                 found = self._reader.match_again(known, rankings, labels)
                 if found is not None:
                     return _see_again(known, contexts, *found), Counter(), {}
-            hour = self._reader.read_hour(start, rankings, labels, earlier=earlier.get(start))
+            hour = self._reader.read_hour(start, rankings, labels, earlier.get(start, ()))
             return *_see(start, hour), hour.examples
 
         seen = []
@@ -459,19 +455,12 @@ def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:
     """Count what an hour has."""
     from rankscope.monitor.store.lake.state import SeenHour  # noqa: PLC0415 - loads SQLAlchemy
 
-    shown = hour.shown
-    spans = {}
-    # In the order of their first rankings, as contexts are numbered when events are sent.
-    used, first = np.unique(shown.contexts, return_index=True)
-    for number in used[np.argsort(first)].tolist():
-        times = shown.times[shown.contexts == number]
-        spans[shown.contents[number]] = (len(times), int(times[0]), int(times[-1]))
     return (
         SeenHour(
             start=start,
-            spans=spans,
+            spans=hour.settled.find_spans(),
             counts=hour.counts,
-            matched=hour.joined.matched,
+            matched=hour.settled.count_matched(),
             earlier=hour.earlier,
         ),
         hour.notes,

@@ -11,8 +11,8 @@ from rankscope.inputs.arrow import load_arrow, open_text
 from rankscope.inputs.files.blocks import Lines
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.rejection import count_unknown
-from rankscope.monitor.intake.table_decoder import TableDecoder
-from rankscope.monitor.intake.tables import (
+from rankscope.monitor.events.table_decoder import TableDecoder
+from rankscope.monitor.events.tables import (
     Rows,
     are_together,
     cut_rows,

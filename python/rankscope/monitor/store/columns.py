@@ -9,8 +9,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
-from rankscope.monitor.store.arrays import (
+from rankscope.monitor.arrays import (
     count_ranks,
     encode,
     number_lists,
@@ -24,6 +23,7 @@ from rankscope.monitor.store.arrays import (
     write_texts,
     write_times,
 )
+from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.arrays import Texts
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.store.arrays import take_texts, write_texts
+from rankscope.monitor.arrays import take_texts, write_texts
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.records import replace
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.arrays import Texts
 
     Place: TypeAlias = tuple[int, bytes]
 

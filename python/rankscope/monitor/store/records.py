@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.keys import Secret
 
-    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
     Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
 
 

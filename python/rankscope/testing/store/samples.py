@@ -10,8 +10,8 @@ from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.records import Texts
     from rankscope.monitor.store.store import StoreReader
 
 

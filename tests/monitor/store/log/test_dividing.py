@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.store.log.blocks import RANKINGS, Block
-from rankscope.monitor.store.log.chunks import AT_ONCE, PARTS, divide
+from rankscope.monitor.store.log.hot import AT_ONCE, PARTS, divide
 
 from tests.generated import examples
 

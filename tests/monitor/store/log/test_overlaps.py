@@ -8,7 +8,7 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.store.log import chunks, writer
+from rankscope.monitor.store.log import hot, writer
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, texts_of
@@ -72,7 +72,7 @@ def test_spans_are_those_of_a_plain_model(
     rankings: list[Ranking] = []
     labels: list[Label] = []
     with (
-        mock.patch.object(chunks, "AT_ONCE", at_once),
+        mock.patch.object(hot, "AT_ONCE", at_once),
         mock.patch.object(writer, "ALIKE", 3),
         SQLiteStore(path, group_seconds=0) as store,
     ):

@@ -23,11 +23,11 @@ from typing_extensions import TypedDict
 from rankscope.errors import FormatError, InputError, UsageError
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
-from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.intake.ingestion import StoreSink
 from rankscope.monitor.intake.placing import count_unshown
 from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.events import Foreign
 
 WILD = re.compile(r"[*?\[]")
 HIDDEN = ("_", ".")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from rankscope.monitor.store.lake.address import Layout, TableAddress
-    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.events import Foreign
     from rankscope.monitor.store.lake.pieces import Piece
 
     class LakeTable(Protocol):

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope.monitor.store.lake.cells import Foreign
-    from rankscope.monitor.store.lake.rankings import Plan
+    from rankscope.monitor.store.lake.events import Foreign, Plan
 
     Kind: TypeAlias = object
     """Compared with others; `None` of a column without any value."""

@@ -7,24 +7,18 @@ from collections import Counter, OrderedDict
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar, cast
 
+from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.store.lake.cells import (
-    join_chunks,
-    join_texts,
-    make_keys,
-    read_texts,
-    read_times,
-)
+from rankscope.monitor.store.lake.events import LabelDecoder, RankingDecoder, join_chunks
 from rankscope.monitor.store.lake.formats import open_lake_table
-from rankscope.monitor.store.lake.joining import KeyedLabels
-from rankscope.monitor.store.lake.labels import LabelReader
 from rankscope.monitor.store.lake.pieces import WHOLE
-from rankscope.monitor.store.lake.rankings import RankingReader
+from rankscope.monitor.store.lake.times import read_times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,12 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.lake.address import Kind, Lake
-    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.events import Foreign, Plan
     from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.formats import LakeTable
     from rankscope.monitor.store.lake.pieces import Piece
-    from rankscope.monitor.store.lake.rankings import Plan
     from rankscope.monitor.store.lake.state import KnownFile
 
 T = TypeVar("T", "RankingPiece", "LabelPiece", "IdPiece")
@@ -47,8 +41,23 @@ MOST_KEPT = 128 << 20
 """The bytes of files that are kept in memory: consecutive hours share those of labels."""
 FILES = 4096
 """The pieces of so many files are kept in mind."""
-EVENT = 0x5851F42D4C957F2D
-"""Makes other keys of the ids of events than of those of rankings."""
+
+
+class Extent(NamedTuple):
+    """How many rows have a good time, the first and last time, and the starts of their hours."""
+
+    rows: int
+    first: int
+    last: int
+    hours: frozenset[int]
+
+
+def measure(times: NDArray[np.int64]) -> Extent:
+    """Return the extent of rows by their times."""
+    if not len(times):
+        return Extent(0, 0, 0, frozenset())
+    hours = frozenset(np.unique(times - times % HOUR).tolist())
+    return Extent(len(times), int(times.min()), int(times.max()), hours)
 
 
 class RankingPiece(NamedTuple):
@@ -75,9 +84,17 @@ class RankingPiece(NamedTuple):
 
 
 class LabelPiece(NamedTuple):
-    """Labels of a file, by code how many were refused, and what is wrong with the first."""
+    """Labels of a file whose time is good.
 
-    labels: KeyedLabels
+    Args:
+        labels: Those that were accepted.
+        extent: How many labels have a good time, and which times they have.
+        refused: By code, how many were rejected.
+        examples: By code, what is wrong with the first of them.
+    """
+
+    labels: _core.LabelIndex
+    extent: Extent
     refused: Counter[str]
     examples: dict[str, str]
 
@@ -117,25 +134,28 @@ class IdPiece(NamedTuple):
         event_ids = ranking_ids if is_one else self.event_ids.take(places)
         return IdPiece(ranking_ids, event_ids, self.times[rows])
 
-    def make_keys(self) -> NDArray[np.uint64]:
-        """Return the keys of all ids, each once."""
-        keys = make_keys(self.ranking_ids)
-        if self.event_ids is not self.ranking_ids:
-            keys = np.concatenate([keys, make_keys(self.event_ids) ^ np.uint64(EVENT)])
-        return np.unique(keys)
-
 
 def join_ids(parts: list[IdPiece]) -> IdPiece:
     """Put the ids of pieces together."""
     if len(parts) == 1:
         return parts[0]
-    ranking_ids = join_texts([part.ranking_ids for part in parts])
+    ranking_ids = _join_texts([part.ranking_ids for part in parts])
     is_one = all(part.event_ids is part.ranking_ids for part in parts)
     return IdPiece(
         ranking_ids,
-        ranking_ids if is_one else join_texts([part.event_ids for part in parts]),
+        ranking_ids if is_one else _join_texts([part.event_ids for part in parts]),
         np.concatenate([part.times for part in parts] or [np.zeros(0, dtype=np.int64)]),
     )
+
+
+def to_texts(texts: Foreign) -> Texts:
+    """Return ids as columns."""
+    return read_texts(texts, "ids")
+
+
+def _join_texts(columns: list[Foreign]) -> Foreign:
+    arrow = load_arrow()
+    return arrow.concat_arrays(columns) if columns else arrow.array([], arrow.large_string())
 
 
 class FileLoader:
@@ -148,8 +168,8 @@ class FileLoader:
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         self.reopen()
-        self.ranking_reader = RankingReader(dict(lake.rankings.names), lake.rankings.attributes)
-        self.label_reader = LabelReader(dict(lake.labels.names) if lake.labels else {})
+        self.rankings = RankingDecoder(dict(lake.rankings.names), lake.rankings.attributes)
+        self._labels = LabelDecoder(dict(lake.labels.names) if lake.labels else {})
         self._kept: OrderedDict[Hashable, RankingPiece | LabelPiece | IdPiece] = OrderedDict()
         self._bytes = 0
         self._pieces: dict[tuple[Kind, DataFile], tuple[Piece, ...]] = {}
@@ -165,12 +185,12 @@ class FileLoader:
     def plan_rankings(self, file: DataFile) -> Plan:
         """Return what the columns of a file of rankings hold."""
         with named(file):
-            return self.ranking_reader.plan(self.tables["rankings"].read_schema(file))
+            return self.rankings.plan(self.tables["rankings"].read_schema(file))
 
     def plan_labels(self, file: DataFile) -> dict[str, str]:
         """Return what the columns of a file of labels hold, by role."""
         with named(file):
-            return self.label_reader.plan(self.tables["labels"].read_schema(file))
+            return self._labels.plan(self.tables["labels"].read_schema(file))
 
     def list_pieces(self, kind: Kind, file: DataFile) -> tuple[Piece, ...]:
         """List the pieces of a file."""
@@ -260,13 +280,18 @@ class FileLoader:
         if refused:
             good = np.setdiff1d(np.arange(len(times)), sorted(refused))
             table = table.take(load_arrow().array(good))
-        found = self.label_reader.read(table, roles)
+        times, places = times[good], piece.first + good
+        found = self._labels.decode(table, roles, places)
         counts = found.rejected + Counter(error.code for error in refused.values())
         examples = {
-            code: locate(file, piece.first + int(good[place]), said)
-            for code, (place, said) in found.examples.items()
+            code: locate(file, place, said) for code, (place, said) in found.examples.items()
         } | _choose_examples(refused, file, piece.first)
-        return LabelPiece(KeyedLabels.of(found.given), counts, examples)
+        return LabelPiece(
+            _core.LabelIndex(found.batch),
+            measure(times),
+            counts,
+            examples,
+        )
 
     def load_ids(self, known: KnownFile, since: int, until: int) -> Iterator[IdPiece]:
         """Load the ids of the rankings of a file that may be in a span; see `load_rankings`."""
@@ -296,8 +321,13 @@ class FileLoader:
 
     @staticmethod
     def _read_texts(table: Foreign, name: str) -> Foreign:
-        texts, _ = read_texts(join_chunks(table[name], name), LIMITS.id_bytes)
-        return texts
+        """Read ids; those of another type are empty, and rejected when their rows are read."""
+        arrow = load_arrow()
+        column = join_chunks(table[name], name)
+        kinds, kind = arrow.types, column.type
+        if kinds.is_large_string(kind) or (kinds.is_integer(kind) and not kinds.is_uint64(kind)):
+            return column.cast(arrow.large_string()).fill_null("")
+        return arrow.repeat("", len(column)).cast(arrow.large_string())
 
     def _read_own_times(
         self, table: Foreign, name: str, seen: int
@@ -314,16 +344,6 @@ class FileLoader:
                     refused[place] = error
         stamps = arrow.array(times).cast(arrow.timestamp("us", "UTC"))
         return table.set_column(table.column_names.index(name), name, stamps), times, refused
-
-    def keep_labels(self, name: Hashable, labels: KeyedLabels) -> None:
-        """Keep the labels of an hour, which were found among those of many files."""
-        self._keep(name, LabelPiece(labels, Counter(), {}))
-
-    def find_kept_labels(self, name: Hashable) -> KeyedLabels | None:
-        """Return the labels of an hour if they are kept."""
-        with self._lock:
-            found = self._kept.get(name)
-        return found.labels if isinstance(found, LabelPiece) else None
 
     def _find(self, name: Hashable, load: Callable[[], T]) -> T:
         """Return a piece that is kept, or load it, in one thread at a time."""

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.events import Foreign
 
 ROWS = 65_536
 """Row groups are read together until they have so many rows."""

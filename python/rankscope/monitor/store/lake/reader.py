@@ -6,40 +6,43 @@ from collections import Counter
 from math import inf
 from typing import NamedTuple
 
+from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import write_texts
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.chunks import buffer_texts
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.lake.cells import join_chunks
-from rankscope.monitor.store.lake.joining import (
-    KeyedLabels,
-    choose_labels,
-    find_labels,
-    join_labels,
-)
+from rankscope.monitor.store.lake.events import Found, join_chunks, join_found
+from rankscope.monitor.store.lake.hour import PROJECT, Settled, list_ids, settle
 from rankscope.monitor.store.lake.kinds import find_kinds, join_kinds, join_tables
-from rankscope.monitor.store.lake.labels import make_given
-from rankscope.monitor.store.lake.loading import FileLoader, IdPiece, join_ids, locate, named
+from rankscope.monitor.store.lake.loading import (
+    Extent,
+    FileLoader,
+    IdPiece,
+    join_ids,
+    locate,
+    measure,
+    named,
+    to_texts,
+)
 from rankscope.monitor.store.lake.pieces import WHOLE
-from rankscope.monitor.store.lake.rankings import Read, join_examples
-from rankscope.monitor.store.lake.shown import Shown, drop_repeated, join_shown, make_shown
 from rankscope.monitor.store.lake.state import KnownFile
 from rankscope.records import record
 from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.lake.address import Kind, Lake
-    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.events import Foreign, Plan
     from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.formats import LakeTable
-    from rankscope.monitor.store.lake.joining import Joined
-    from rankscope.monitor.store.lake.rankings import Plan
     from rankscope.monitor.store.lake.state import KnownHour
 
 HOURS_AT_ONCE = 4
@@ -57,17 +60,15 @@ class LakeHour:
     """The rankings of an hour with their labels.
 
     Args:
-        shown: The rankings by time, then by `ranking_id`.
-        joined: Their labels.
+        settled: The rankings that count, with their labels.
         counts: By code, how many rankings and labels were accepted, repeated and rejected; labels
-            are only counted where they are repeated.
+            of files are only counted where they are repeated.
         notes: By code, how many rankings have something suspicious but legal.
         earlier: The starts of earlier hours that have rankings of this hour, which were left out.
         examples: By code, what is wrong with the first ranking that was rejected, and where it is.
     """
 
-    shown: Shown
-    joined: Joined
+    settled: Settled
     counts: Counter[str]
     notes: Counter[str]
     earlier: tuple[int, ...]
@@ -139,57 +140,54 @@ class LakeReader:
         else:
             used = list(self._loader.plan_labels(file).values())
             parts, counts, examples = self._look_at_labels(file, now)
-        some = [part for part in parts if len(part)]
-        starts = [np.unique(part - part % HOUR).tolist() for part in some]
+        some = [part for part in parts if part.rows]
         known = KnownFile(
             kind=kind,
             file=file,
             seen=now,
-            rows=sum(map(len, some)),
-            first=min((int(part.min()) for part in some), default=None),
-            last=max((int(part.max()) for part in some), default=None),
+            rows=sum(part.rows for part in some),
+            first=min((part.first for part in some), default=None),
+            last=max((part.last for part in some), default=None),
             counts=dict(counts),
         )
         names = self.tables[kind].read_schema(file).names
         unused = tuple(name for name in names if name not in used and name not in TECHNICAL)
-        hours = frozenset().union(*starts) if kind == "rankings" else frozenset()
+        hours = frozenset[int]().union(*(part.hours for part in some if kind == "rankings"))
         return LookedAt(known, hours, unused, examples)
 
     def _look_at_rankings(
         self, file: DataFile, now: int
-    ) -> tuple[list[NDArray[np.int64]], Counter[str], dict[str, str]]:
-        parts = []
+    ) -> tuple[list[Extent], Counter[str], dict[str, str]]:
+        extents = []
         for piece in self._loader.list_pieces("rankings", file):
             times, refused = self._loader.read_times(file, piece, now)
             if refused:
                 [whole] = WHOLE
                 loaded = self._loader.load_ranking_piece(file, whole, now)
-                return [loaded.times], loaded.refused, loaded.examples
-            parts.append(times)
-        return parts, Counter(), {}
+                return [measure(loaded.times)], loaded.refused, loaded.examples
+            extents.append(measure(times))
+        return extents, Counter(), {}
 
     def _look_at_labels(
         self, file: DataFile, now: int
-    ) -> tuple[list[NDArray[np.int64]], Counter[str], dict[str, str]]:
-        parts, counts = [], Counter[str]()
+    ) -> tuple[list[Extent], Counter[str], dict[str, str]]:
+        extents, counts = [], Counter[str]()
         examples: dict[str, str] = {}
         for piece in self._loader.list_pieces("labels", file):
             found = self._loader.load_label_piece(file, piece, now)
-            times = found.labels.given.times
-            parts.append(times)
-            counts += found.refused + Counter(accepted=len(times))
+            extents.append(found.extent)
+            counts += found.refused + Counter(accepted=len(found.labels))
             examples = found.examples | examples
-        return parts, counts, examples
+        return extents, counts, examples
 
     def label_ids(self, files: Sequence[KnownFile]) -> Foreign:
         """Return the ids of the rankings of labels, each once."""
         compute = load_arrow("pyarrow.compute")
         ids = [
-            piece.labels.given.ranking_ids
-            for one in files
-            for piece in self._loader.load_labels(one, *ALWAYS)
+            write_texts(buffer_texts(index.unique_ids()))
+            for index in self._list_labels(files, *ALWAYS)
         ]
-        return compute.unique(load_arrow().chunked_array(ids))
+        return compute.unique(load_arrow().chunked_array(ids, load_arrow().large_string()))
 
     def find_hours(self, known: KnownFile, ids: Foreign) -> set[int]:
         """Find the starts of the hours of a file that have some rankings."""
@@ -225,93 +223,71 @@ class LakeReader:
         start: int,
         rankings: Sequence[KnownFile],
         labels: Sequence[KnownFile],
-        *,
-        earlier: Mapping[int, bool] | None = None,
-        is_plain: bool = False,
-        event_ids: bool = False,
+        earlier: Collection[int] = (),
     ) -> LakeHour:
-        """Read an hour."""
-        found = self.read_rankings(start, start + HOUR, rankings, is_plain=is_plain)
-        first, left_out, used = self._drop_earlier(found.shown, earlier or {}, rankings)
-        shown, counts = (first, {}) if is_plain else drop_repeated(first)
-        shown = shown.sort()
-        since, until = start - self.lake.early, start + HOUR + self.lake.reach
-        own = [KeyedLabels.of(make_given(shown.labels))] if shown.labels else []
-        kept = None if own else self._loader.find_kept_labels(self._name(start, rankings, labels))
-        files = self._load_near(labels, since, until) if kept is None else [kept]
-        joined = join_labels(shown.ranking_ids, [*own, *files], since, until, event_ids=event_ids)
-        counted = found.rejected + Counter(counts) + Counter(joined.counts)
-        if left_out:
-            counted["conflict"] += left_out
+        """Read an hour; its rankings may be in earlier ones, too."""
+        found = self.read_rankings(start, start + HOUR, rankings)
+        known, used = self._find_earlier(found.batch, earlier, rankings)
+        told = self._choose_labels(start, list_ids(found.batch), labels)
+        settled = settle(start, found.batch, told, known)
         # Repeated labels are rows of files that were counted as accepted.
-        counted["accepted"] += len(shown) + len(shown.labels)
-        for number in joined.counts.values():
-            counted["accepted"] -= number
+        repeated = settled.told - Counter(accepted=settled.told["accepted"])
+        counts = found.rejected + settled.own + repeated
+        counts["accepted"] -= repeated.total()  # below 0 where there are more than rankings
         examples = {}
         for code, (place, said) in found.examples.items():
-            known = rankings[place // ROW]
+            file = rankings[place // ROW]
             # Rows with bad times were left out before the others were numbered.
-            row = None if known.counts else place % ROW
-            examples[code] = locate(known.file, row, said)
-        return LakeHour(shown, joined, counted, found.notes, used, examples)
+            row = None if file.counts else place % ROW
+            examples[code] = locate(file.file, row, said)
+        return LakeHour(settled, counts, found.notes, used, examples)
 
-    def _drop_earlier(
-        self, shown: Shown, earlier: Mapping[int, bool], rankings: Sequence[KnownFile]
-    ) -> tuple[Shown, int, tuple[int, ...]]:
-        """Leave out the rankings that earlier hours have.
+    def _find_earlier(
+        self, batch: _core.EventBatch, earlier: Collection[int], rankings: Sequence[KnownFile]
+    ) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+        """Find the ids that earlier hours have, and these hours.
 
-        Their times differ, so that each is in conflict with the first, as if it had been sent.
+        The times of their rankings differ, so that each is in conflict with the first, as if it
+        had been sent.
         """
-        compute = load_arrow("pyarrow.compute")
-        drops = np.zeros(len(shown), dtype=np.bool_)
-        used = []
-        for start, is_clean in sorted(earlier.items()):
-            there = self._read_accepted(start, rankings, is_clean=is_clean)
-            is_there = np.zeros(len(shown), dtype=np.bool_)
-            for ids, theirs in (
-                (shown.ranking_ids, there.ranking_ids),
-                (shown.event_ids, there.event_ids),
-            ):
-                is_there |= compute.is_in(ids, value_set=theirs).to_numpy(zero_copy_only=False)
-            if is_there.any():
+        if not earlier:
+            return [], ()
+        own = set(batch.hash_ids(PROJECT).highs())
+        known, used = [], []
+        for start in sorted(earlier):
+            there = self.read_rankings(start, start + HOUR, rankings).batch
+            rows = there.hash_ids(PROJECT).settle([], 1).ids()
+            shared = [row for row in rows if row[0] in own]
+            if shared:
+                known += shared
                 used.append(start)
-                drops |= is_there
-        if not used:
-            return shown, 0, ()
-        return shown.choose(np.flatnonzero(~drops)), int(drops.sum()), tuple(used)
+        return known, tuple(used)
 
-    def _read_accepted(
-        self, start: int, rankings: Sequence[KnownFile], *, is_clean: bool
-    ) -> IdPiece:
-        """Read the ids of the rankings of an hour that are accepted, be they repeated or not."""
-        since, until = start, start + HOUR
-        if is_clean and not any(file.counts for file in rankings if file.overlaps(since, until)):
-            return self.read_ids(start, rankings)
-        shown = self.read_rankings(since, until, rankings).shown
-        return IdPiece(shown.ranking_ids, shown.event_ids, shown.times)
-
-    def _load_near(self, labels: Sequence[KnownFile], since: int, until: int) -> list[KeyedLabels]:
+    def _list_labels(
+        self, files: Sequence[KnownFile], since: int, until: int
+    ) -> list[_core.LabelIndex]:
         """Load the labels that may be in a span."""
         return [
             piece.labels
-            for file in labels
+            for file in files
             if file.overlaps(since, until)
             for piece in self._loader.load_labels(file, since, until)
         ]
 
-    def _name(
-        self, start: int, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
-    ) -> Hashable:
-        """Name the labels of an hour as they are in some files."""
-        since, until = start - self.lake.early, start + HOUR + self.lake.reach
-        return (
-            "labels of an hour",
-            start,
-            tuple(
-                (file.file, file.seen) for file in rankings if file.overlaps(start, start + HOUR)
-            ),
-            tuple((file.file, file.seen) for file in labels if file.overlaps(since, until)),
-        )
+    def _choose_labels(
+        self, start: int, ids: Texts, labels: Sequence[KnownFile], until: int | None = None
+    ) -> _core.EventBatch:
+        """Return the labels of files that are of some rankings of an hour."""
+        since, end = start - self.lake.early, start + HOUR + self.lake.reach
+        end = end if until is None else min(end, until)
+        return _core.choose_labels(self._list_labels(labels, since, end), ids, since, end)
+
+    def has_labels(
+        self, start: int, rankings: Sequence[KnownFile], labels: Sequence[KnownFile], before: int
+    ) -> bool:
+        """Return whether a ranking of an hour has a label from before a time."""
+        ids = to_texts(self.read_ids(start, rankings).ranking_ids)
+        return len(self._choose_labels(start, ids, labels, before)) > 0
 
     def match_again(
         self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
@@ -320,44 +296,22 @@ class LakeReader:
 
         Only the ids of its rankings are read, not their documents.
         """
-        found = self.match(hour, rankings, labels)
-        if found is None:
-            return None
-        times, joined = found
-        counts = Counter(joined.counts)
-        counts["accepted"] = len(times) - sum(joined.counts.values())
-        return counts, joined.matched
-
-    def match(
-        self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
-    ) -> tuple[NDArray[np.int64], Joined] | None:
-        """Return the times of the rankings of an hour, and their labels; see `match_again`."""
-        count, start = hour.rankings, hour.start
+        start = hour.start
         files = [file for file in rankings if file.overlaps(start, start + HOUR)]
-        if not hour.is_plain or any(one.counts for one in files):
+        if not hour.is_plain or any(file.counts for file in files):
             return None
-        ids, _, times = self.read_ids(start, files)
-        # Rows of documents have the ids and times of their rankings, in the order of first rows.
-        different = ids.unique()
-        if len(different) != count:
+        # Rows of documents have the ids of their rankings.
+        ids = self.read_ids(start, files).ranking_ids.unique()
+        if len(ids) != hour.rankings:
             return None
-        if count < len(ids):
-            codes = ids.dictionary_encode().indices.to_numpy()
-            times = times[np.unique(codes, return_index=True)[1]]
-        since, until = start - self.lake.early, start + HOUR + self.lake.reach
-        name = self._name(start, rankings, labels)
-        kept = self._loader.find_kept_labels(name)
-        near = self._load_near(labels, since, until) if kept is None else [kept]
-        found = find_labels(different, near, since, until)
-        if kept is None:
-            # They are joined again when the hour is evaluated.
-            self._loader.keep_labels(name, KeyedLabels.of(found.given))
-        return times, choose_labels(found, event_ids=False)
+        nothing = _core.BatchBuilder().finish()
+        told = settle(start, nothing, self._choose_labels(start, to_texts(ids), labels), []).told
+        matched = told.total()
+        told["accepted"] = hour.rankings + told["accepted"] - matched
+        return told, matched
 
-    def read_rankings(
-        self, since: int, until: int, files: Sequence[KnownFile], *, is_plain: bool = False
-    ) -> Read:
-        """Read the rankings of a span from their files; see `read_hour`."""
+    def read_rankings(self, since: int, until: int, files: Sequence[KnownFile]) -> Found:
+        """Read the rankings of a span from their files."""
         arrow = load_arrow()
         groups: list[tuple[dict[str, object], list[_Part]]] = []
         for number, known in enumerate(files):
@@ -372,23 +326,16 @@ class LakeReader:
                 table = loaded.table if is_whole else loaded.table.take(arrow.array(rows))
                 part = _Part(known.file, loaded.plan, table, number * ROW + first + rows)
                 _add_part(groups, part)
-        reads = [self._read_together(parts, is_plain=is_plain) for _, parts in groups]
-        return Read(
-            join_shown([one.shown for one in reads]) if reads else make_shown([], []),
-            sum((one.rejected for one in reads), Counter()),
-            sum((one.notes for one in reads), Counter()),
-            join_examples(one.examples for one in reads),
-        )
+        return join_found([self._decode_together(parts) for _, parts in groups])
 
-    def _read_together(self, parts: Sequence[_Part], *, is_plain: bool) -> Read:
-        """Read rows of several files, which may have rows of one ranking."""
+    def _decode_together(self, parts: Sequence[_Part]) -> Found:
+        """Decode rows of several files, which may have rows of one ranking."""
         plan = parts[0].plan
         try:
-            return self._loader.ranking_reader.read(
+            return self._loader.rankings.decode(
                 join_tables([part.table for part in parts]),
                 plan,
                 np.concatenate([part.places for part in parts]),
-                is_plain=is_plain,
             )
         except FormatError:
             for part in parts:  # to name the file with the damaged column

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.lake.loading import to_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.store.lake.events import Foreign
+    from rankscope.monitor.store.lake.loading import IdPiece
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.lake.state import KnownFile
 
@@ -70,7 +74,7 @@ class RepeatFinder:
         missing = [start for start in near if start not in self._keys]
 
         def read(start: int) -> NDArray[np.uint64]:
-            return self._reader.read_ids(start, self._rankings).make_keys()
+            return _make_keys(self._reader.read_ids(start, self._rankings))
 
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
             self._keys |= zip(missing, pool.map(read, missing), strict=True)
@@ -117,3 +121,16 @@ def _divide(hours: Sequence[int]) -> Iterator[list[int]]:
         block.append(start)
     if block:
         yield block
+
+
+def _make_keys(ids: IdPiece) -> NDArray[np.uint64]:
+    """Return the keys of all ids, each once; ids of events have others than those of rankings."""
+    keys = [_hash(b"ranking", ids.ranking_ids)]
+    if ids.event_ids is not ids.ranking_ids:
+        keys.append(_hash(b"event", ids.event_ids))
+    return np.unique(np.concatenate(keys))
+
+
+def _hash(name: bytes, ids: Foreign) -> NDArray[np.uint64]:
+    hashes = _core.hash_texts([(name, to_texts(ids))], np.arange(len(ids)))
+    return np.frombuffer(memoryview(hashes), np.uint64)

@@ -20,18 +20,18 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.lake.address import Kind
-    from rankscope.monitor.store.lake.shown import Content
     from rankscope.monitor.store.records import Context
     from rankscope.monitor.store.transaction import Transaction
 
+    Content: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
+    """A model, its version, its environment, and attributes."""
 
-OUTCOMES = frozenset({"accepted", "duplicate", "conflict"})
-"""The codes of rows that were not rejected."""
+
 FAULT = "fault"
 """Under this name, what is wrong with a file is beside the counts of its rows."""
 EARLIER = "earlier"
@@ -103,11 +103,6 @@ class KnownHour:
     def is_plain(self) -> bool:
         """Whether all of its rows count: none was rejected or repeated."""
         return self.counts == {"accepted": self.rankings}
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether all of its rows were accepted, be they repeated or not."""
-        return not self.counts.keys() - OUTCOMES
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope.deferred import np
+from rankscope.monitor.arrays import find_texts
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.arrays import find_texts
 from rankscope.monitor.store.log.blocks import FILE, list_blocks
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import find_rankings

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import pairwise
 
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.checked_parquet import open_path
-from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.arrays import (
+from rankscope.monitor.arrays import (
     read_integers,
     read_lists,
     read_numbers,
@@ -19,6 +16,7 @@ from rankscope.monitor.store.arrays import (
     read_times,
     write_texts,
 )
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.columns import (
     read_item_numbers,
     read_items,
@@ -34,14 +32,14 @@ from rankscope.monitor.store.tables.documents import offsets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import HistoryPlace
-    from rankscope.monitor.store.records import Context, Texts
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -326,74 +324,3 @@ def _find_times(file: Foreign, group: int) -> tuple[int, int]:
     # All columns before this one are plain, so that their numbers are those of the leaves.
     statistics = file.metadata.row_group(group).column(TIME).statistics
     return statistics.min_raw, statistics.max_raw
-
-
-def make_ranking(chunk: Chunk, place: int, contexts: Mapping[int, Context]) -> Ranking:
-    """Make an event of a ranking of a chunk that has the ids of events."""
-    items = chunk.items
-    start, end = items.offsets[place : place + 2].tolist()
-    context = contexts[int(chunk.contexts[place])]
-    scores, relevance = (
-        _list_numbers(column[start:end]) for column in (items.scores, items.relevance)
-    )
-    doc_ids = tuple(text_at(items.doc_ids, at) for at in range(start, end))
-    return Ranking(
-        text_at(_require(chunk.event_ids), place),
-        text_at(chunk.ranking_ids, place),
-        int(chunk.times[place]),
-        Items(doc_ids, tuple(items.ranks[start:end].tolist()), scores, relevance),
-        text_at(chunk.query_keys, place),
-        text_at(chunk.user_ids, place),
-        context.model,
-        context.version,
-        context.environment,
-        context.attributes,
-    )
-
-
-def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
-    """Make events of the labels of a ranking of a chunk, with their numbers."""
-    labels = chunk.labels
-    ranking_id = text_at(chunk.ranking_ids, place)
-    seqs = _require(labels.seqs)
-    start, end = np.searchsorted(labels.rankings, (place, place + 1)).tolist()
-    for at in range(start, end):
-        (value,) = _list_numbers(labels.values[at : at + 1]) or (None,)
-        kind: Any = LABEL_KINDS[labels.kinds[at]]
-        yield (
-            int(seqs[at]),
-            Label(
-                text_at(_require(labels.event_ids), at),
-                ranking_id,
-                text_at(labels.doc_ids, at),
-                int(labels.times[at]),
-                labels.names[labels.codes[at]],
-                value,
-                kind,
-            ),
-        )
-
-
-def text_at(column: Texts, place: int) -> str:
-    """Return the text at a place of a column."""
-    starts, text = column
-    return text[starts[place] : starts[place + 1]].tobytes().decode()
-
-
-def list_texts(column: Texts) -> list[str]:
-    """Return the texts of a column."""
-    starts, text = column
-    whole, bounds = text.tobytes(), starts.tolist()
-    return [whole[start:end].decode() for start, end in pairwise(bounds)]
-
-
-def _list_numbers(column: NDArray[np.float64]) -> tuple[float | None, ...]:
-    """Return numbers with `None` for NaN, and nothing where all of them are."""
-    numbers = [None if value != value else value for value in column.tolist()]  # noqa: PLR0124 - NaN alone differs from itself
-    return () if numbers.count(None) == len(numbers) else tuple(numbers)
-
-
-def _require(column: Any) -> Any:  # noqa: ANN401 - any column
-    if column is None:
-        raise TypeError("the ids of events were not asked for")
-    return column

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.store.arrays import write_numbers, write_texts, write_times
+from rankscope.monitor.arrays import write_numbers, write_texts, write_times
 from rankscope.monitor.store.columns import MAKERS, write_contexts, write_kinds, write_names
 from rankscope.monitor.store.merging import concatenate
 from rankscope.monitor.store.tables.versions import RankingSpan

@@ -10,9 +10,19 @@ from sqlalchemy import select
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import write_texts
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.arrays import write_texts
+from rankscope.monitor.store.chunks import (
+    buffer_texts,
+    count_labels,
+    make_chunk,
+    make_label_events,
+    make_labels,
+    make_ranking,
+    text_at,
+    to_integers,
+)
 from rankscope.monitor.store.log.blocks import (
     FILE,
     LABELS,
@@ -26,22 +36,14 @@ from rankscope.monitor.store.log.blocks import (
     open_rankings,
     select_blocks,
 )
-from rankscope.monitor.store.log.chunks import (
-    buffer_texts,
-    make_chunk,
-    make_labels,
-    read_hot,
-    to_integers,
-)
-from rankscope.monitor.store.log.hour_file import HourFile, make_ranking, text_at
-from rankscope.monitor.store.log.hour_file import make_labels as make_label_events
+from rankscope.monitor.store.log.hot import read_hot
+from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import find_rankings
 from rankscope.monitor.store.merging import (
     concatenate_labels,
     merge_chunks,
     sort_labels,
 )
-from rankscope.monitor.store.records import LabelCount
 from rankscope.monitor.store.tables.contexts import read_contexts
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks, pending
@@ -56,10 +58,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.events.event import Ranking
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import HistoryPlace
-    from rankscope.monitor.store.records import Chunk, Context, Texts
+    from rankscope.monitor.store.records import Chunk, Context, LabelCount
 
 CHUNK = 5_000
 """How many rankings are read at once, so that their columns fit into the cache of a core."""
@@ -276,22 +279,8 @@ class LogReader:
 
     def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
         """Count the labels of the rankings of production in a span; see `StoreReader`."""
-        counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
-        contexts = self._contexts()
-        for chunk in self.read(since, until, CHUNK, event_ids=False):
-            labels = chunk.labels
-            ages = labels.times - chunk.times[labels.rankings]
-            kept = np.flatnonzero((labels.kinds != RETRACTION) & (ages < window))
-            theirs = chunk.contexts[labels.rankings[kept]]
-            keys = np.stack([theirs, labels.codes[kept], ~np.isnan(labels.values[kept])], axis=1)
-            rows, numbers = np.unique(keys, axis=0, return_counts=True)
-            for (context, code, is_grade), number in zip(
-                rows.tolist(), numbers.tolist(), strict=True
-            ):
-                if contexts[context].environment == "production":
-                    kind = contexts[context].model, labels.names[code], bool(is_grade)
-                    counts[kind] += number
-        return [LabelCount(*kind, number) for kind, number in sorted(counts.items())]
+        chunks = self.read(since, until, CHUNK, event_ids=False)
+        return count_labels(chunks, self._contexts(), window)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""

@@ -10,9 +10,10 @@ from sqlalchemy import bindparam, delete, select, update
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.monitor.arrays import find_texts
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.rejection import show
-from rankscope.monitor.store.arrays import find_texts
+from rankscope.monitor.store.chunks import buffer_texts, list_texts, to_integers
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.blocks import (
     ERASED,
@@ -30,8 +31,6 @@ from rankscope.monitor.store.log.blocks import (
     remove_blocks,
     select_blocks,
 )
-from rankscope.monitor.store.log.chunks import buffer_texts, to_integers
-from rankscope.monitor.store.log.hour_file import list_texts
 from rankscope.monitor.store.log.ids import remove_ids
 from rankscope.monitor.store.log.writer import write_columns
 from rankscope.monitor.store.records import Deleted

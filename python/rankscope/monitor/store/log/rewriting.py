@@ -16,6 +16,7 @@ from sqlalchemy import select
 
 from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.chunks import list_texts
 from rankscope.monitor.store.log.blocks import (
     ERASED,
     FILE,
@@ -32,7 +33,7 @@ from rankscope.monitor.store.log.blocks import (
     write_index,
     write_spans,
 )
-from rankscope.monitor.store.log.hour_file import HourFile, list_texts
+from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import remove_ids
 from rankscope.monitor.store.log.layout import GROUP, write_hour
 from rankscope.monitor.store.log.reading import LogReader

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.arrays import Texts
 
 
 def hash_users(user_ids: Texts) -> NDArray[np.uint32]:

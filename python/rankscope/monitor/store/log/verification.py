@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from rankscope.monitor.events.digest import digest
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.chunks import buffer_texts, list_texts, to_integers
 from rankscope.monitor.store.log.blocks import (
     FILE,
     LABELS,
@@ -18,8 +19,7 @@ from rankscope.monitor.store.log.blocks import (
     read_index,
     select_blocks,
 )
-from rankscope.monitor.store.log.chunks import buffer_texts, to_integers
-from rankscope.monitor.store.log.hour_file import HourFile, list_texts
+from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
 from rankscope.monitor.store.log.writer import make_block
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.log.writer import Columns
-    from rankscope.monitor.store.records import Texts
 
     Named: TypeAlias = tuple[str, int, int, int]
     """An id, the number of its event, the time of a ranking, and the role."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.open_column import decode
+from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.names import ITEM_NAMES
-from rankscope.monitor.intake.tables import differs_from_next
-from rankscope.monitor.store.arrays import read_texts
+from rankscope.monitor.events.tables import differs_from_next
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -275,8 +275,23 @@ def read_has(column: Foreign) -> NDArray[np.uint8]:
 
 def _read_attribute(column: Foreign) -> Texts:
     pa = load_arrow()
+    if pa.types.is_floating(column.type):
+        return read_ids(_write_floats(column))
     # A truth value is written as JSON has it.
     return read_ids(column.cast(pa.string()) if pa.types.is_boolean(column.type) else column)
+
+
+def _write_floats(column: Foreign) -> Foreign:
+    """Write numbers as the reader does, each different one once."""
+    pa = load_arrow()
+    values = np.asarray(column.cast(pa.float64()).fill_null(0.0))
+    if not np.isfinite(values).all():
+        raise UnusualColumnError
+    # Compared by their bits, as the two zeros are written in two ways.
+    bits, codes = np.unique(values.view(np.int64), return_inverse=True)
+    texts = pa.array(list(map(repr, bits.view(np.float64).tolist())), pa.large_string())
+    missing = np.asarray(column.is_null())
+    return texts.take(pa.array(codes.reshape(-1), mask=missing))
 
 
 def _read_maps(column: Foreign) -> list[Any]:

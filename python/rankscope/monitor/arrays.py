@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.records import Texts
-
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
+    """The offsets of texts, from 0, and the texts in UTF-8, end to end."""
 
 
 def read_texts(column: Foreign, name: str) -> Texts:

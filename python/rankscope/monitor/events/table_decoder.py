@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.intake.columns import (
+from rankscope.monitor.events.columns import (
     UnusualColumnError,
     find_starts,
     list_rows,
     split_documents,
     split_lists,
 )
-from rankscope.monitor.intake.decoding import EventDecoder
-from rankscope.monitor.intake.label_columns import split_labels
-from rankscope.monitor.intake.tables import list_objects, read_cells, take_rows, type_cells
+from rankscope.monitor.events.decoding import EventDecoder
+from rankscope.monitor.events.label_columns import split_labels
+from rankscope.monitor.events.tables import list_objects, read_cells, take_rows, type_cells
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.reader import EventReader
     from rankscope.monitor.events.rejection import Decoded, Reading
-    from rankscope.monitor.intake.tables import Rows
+    from rankscope.monitor.events.tables import Rows
 
 
 class TableDecoder:

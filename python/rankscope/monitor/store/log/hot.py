@@ -1,26 +1,23 @@
-"""Makes chunks of the columns of blocks: rankings in the order of a store, with their labels."""
+"""Reads blocks of columns: rankings in the order of a store, with their labels."""
 
 from __future__ import annotations
 
 from rankscope import _core
 from rankscope.deferred import np
+from rankscope.monitor.store.chunks import make_chunk, to_integers
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, open_labels, open_rankings
 from rankscope.monitor.store.merging import split
-from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
-from rankscope.monitor.store.tables.statements import parse_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeVar
 
-    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope._core import Column
     from rankscope.monitor.store.log.blocks import Block
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.store.records import Chunk
 
     C = TypeVar("C", _core.RankingBlock, _core.LabelBlock)
 
@@ -113,73 +110,3 @@ def _join(
             kept.append(part.take(np.arange(start, end)))
     joined: C = kept[0] if len(kept) == 1 else kind.join(kept)
     return joined
-
-
-def make_chunk(rankings: _core.RankingBlock, labels: _core.LabelBlock, *, event_ids: bool) -> Chunk:
-    """Make a chunk of rankings, and of those labels that are theirs."""
-    seqs, times, contexts, *texts, offsets, docs, doc_bytes, ranks, scores, relevance = (
-        rankings.columns()
-    )
-    ranking_ids, own_ids, query_keys, user_ids = map(to_texts, texts[::2], texts[1::2])
-    return Chunk(
-        to_integers(seqs),
-        to_integers(times),
-        to_integers(contexts),
-        ranking_ids,
-        query_keys,
-        user_ids,
-        ItemColumns(
-            to_integers(offsets),
-            to_texts(docs, doc_bytes),
-            to_integers(ranks),
-            _to_numbers(scores),
-            _to_numbers(relevance),
-        ),
-        make_labels(
-            labels, *map(to_integers, _core.join_labels(rankings, labels)), event_ids=event_ids
-        ),
-        own_ids if event_ids else None,
-    )
-
-
-def make_labels(
-    labels: _core.LabelBlock,
-    positions: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    *,
-    event_ids: bool,
-) -> LabelColumns:
-    """Make columns of some rows of labels, whose rankings have some positions."""
-    seqs, _, times, kinds, _, _, ids, id_bytes, docs, doc_bytes, names, codes, values = labels.take(
-        rows
-    ).columns()
-    return LabelColumns(
-        positions,
-        to_texts(docs, doc_bytes),
-        to_integers(times),
-        np.frombuffer(memoryview(kinds), np.int8),
-        tuple(tuple(parse_stored(name)) for name in names),
-        to_integers(codes),
-        _to_numbers(values),
-        to_texts(ids, id_bytes) if event_ids else None,
-        to_integers(seqs) if event_ids else None,
-    )
-
-
-def to_integers(column: Column) -> NDArray[np.int64]:
-    """Return a column of the core as an array, without a copy."""
-    return np.frombuffer(memoryview(column), np.int64)
-
-
-def _to_numbers(column: Column) -> NDArray[np.float64]:
-    return np.frombuffer(memoryview(column), np.float64)
-
-
-def to_texts(offsets: Column, text: Column) -> Texts:
-    """Return a column of texts of the core as arrays, without a copy."""
-    return to_integers(offsets), np.frombuffer(memoryview(text), np.uint8)
-
-
-def buffer_texts(column: tuple[Column, Column]) -> Texts:
-    """Return a column of texts of the core as arrays, likewise."""
-    return to_texts(*column)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.intake.columns import (
+from rankscope.monitor.events.columns import (
     UnusualColumnError,
     find_list_roles,
     open_list,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.intake.columns import Foreign, Texts
+    from rankscope.monitor.events.columns import Foreign, Texts
 
     LabelColumns: TypeAlias = tuple[Any, ...]
     """Which rows may be plain, and their columns, as the core takes them."""

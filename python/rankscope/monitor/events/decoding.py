@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
+    from rankscope.monitor.events.columns import Columns
+    from rankscope.monitor.events.label_columns import LabelColumns
     from rankscope.monitor.events.reader import EventReader
-    from rankscope.monitor.intake.columns import Columns
-    from rankscope.monitor.intake.label_columns import LabelColumns
 
     Said: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]
     """The codes of notes and the names of unknown fields, and how many objects have them."""
@@ -227,12 +227,16 @@ def _cut_body(body: bytes, most: int, *, is_lines: bool) -> list[bytes]:
     return _core.split_json(body, most) or []
 
 
-def move_attributes(given: object, attributes: Sequence[str]) -> object:
-    """Move fields of an object into its attributes."""
+def move_attributes(
+    given: object,
+    attributes: Sequence[str],
+    names: Iterable[str] = RANKING_NAMES["attributes"],
+) -> object:
+    """Move fields of an object into its attributes, which have one of some names."""
     if not attributes or not isinstance(given, Mapping):
         return given
     moved = {name: given[name] for name in attributes if name in given}
-    place = next((name for name in RANKING_NAMES["attributes"] if name in given), "attributes")
+    place = next((name for name in names if name in given), next(iter(names)))
     there = given.get(place) or {}
     if not moved or not isinstance(there, Mapping):
         return given

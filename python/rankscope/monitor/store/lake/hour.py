@@ -1,0 +1,120 @@
+"""The rankings of an hour of a lake with their labels, each event once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from rankscope import _core
+from rankscope.deferred import np
+from rankscope.errors import FileError
+from rankscope.monitor.store.chunks import buffer_texts, make_chunk, to_integers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.monitor.arrays import Texts
+    from rankscope.monitor.store.lake.state import Content
+    from rankscope.monitor.store.records import Chunk
+
+CODES = ("accepted", "duplicate", "conflict")
+"""What became of events, as the core tells it."""
+PROJECT = 0
+"""Ids are compared with those of the same lake only."""
+
+
+class Settled(NamedTuple):
+    """What became of the events of an hour.
+
+    Args:
+        start: The start of the hour.
+        events: What became of them, and the columns of those that count.
+        own: By code, what became of the rankings and of the labels that were logged with them.
+        told: By code, what became of the labels of files.
+    """
+
+    start: int
+    events: _core.Settled
+    own: Counter[str]
+    told: Counter[str]
+
+    def list_rankings(self, contexts: Sequence[int]) -> list[_core.RankingBlock]:
+        """Return the rankings of each environment, with the numbers of their contexts."""
+        return [block for _, _, block in self.events.rankings(contexts)]
+
+    def find_spans(self) -> dict[Content, tuple[int, int, int]]:
+        """Return by context the number of rankings, and the times of the first and the last.
+
+        They are in the order of their first rankings, as contexts are numbered when events are
+        sent.
+        """
+        contents = self.events.contexts()
+        found: dict[Content, tuple[int, int, int]] = {}
+        for block in self.list_rankings(range(len(contents))):
+            for number, *span in block.spans():
+                content = contents[number]
+                if content is not None:
+                    count, first, last = found.get(content, (0, span[1], span[2]))
+                    found[content] = (count + span[0], min(first, span[1]), max(last, span[2]))
+        return dict(sorted(found.items(), key=lambda one: one[1][1]))
+
+    def count_matched(self) -> int:
+        """Count the labels of files whose ranking counts, be they repeated or not."""
+        first = self.own["accepted"]  # labels of files have the numbers after those
+        blocks, waiting = self.events.labels([])
+        others = [to_integers(block.seqs()) for start, _, block in blocks if start != self.start]
+        others.append(np.array([row[0] for row in waiting], dtype=np.int64))
+        return self.told.total() - sum(int((seqs > first).sum()) for seqs in others)
+
+    def make_chunk(self, numbers: Mapping[Content, int], *, event_ids: bool) -> Chunk:
+        """Return the rankings by time, then by `ranking_id`, with their labels.
+
+        Raises:
+            FileError: There is a context without a number.
+        """
+        contents = self.events.contexts()
+        contexts = [0 if one is None else numbers.get(one, -1) for one in contents]
+        if -1 in contexts:
+            raise FileError(
+                "the files of an hour are not those that were scanned",
+                hint="run it again: files that change are read again",
+                code="lake_changed",
+            )
+        rankings = self.list_rankings(contexts)
+        told, _ = self.events.labels([])
+        labels = [block for start, _, block in told if start == self.start]
+        return make_chunk(
+            _core.RankingBlock.join(rankings), _core.LabelBlock.join(labels), event_ids=event_ids
+        )
+
+
+def settle(
+    start: int,
+    batch: _core.EventBatch,
+    told: _core.EventBatch,
+    known: Sequence[tuple[int, ...]],
+) -> Settled:
+    """Tell which rankings of an hour, and which labels of files, are the first with their ids.
+
+    Args:
+        start: The start of the hour.
+        batch: Its rankings, and the labels that were logged with them.
+        told: Labels of files.
+        known: The ids of earlier hours.
+    """
+    joined = _core.EventBatch.join([batch, told])
+    events = joined.hash_ids(PROJECT).settle(known, 1)
+    statuses = np.frombuffer(events.statuses(), dtype=np.uint8)
+    own, others = _count(statuses[: len(batch)]), _count(statuses[len(batch) :])
+    return Settled(start, events, own, others)
+
+
+def _count(statuses: np.ndarray) -> Counter[str]:
+    counts = np.bincount(statuses, minlength=len(CODES)).tolist()
+    return Counter({code: count for code, count in zip(CODES, counts, strict=True) if count})
+
+
+def list_ids(batch: _core.EventBatch) -> Texts:
+    """Return the ids of the rankings of a batch."""
+    return buffer_texts(batch.ranking_ids())
