@@ -105,7 +105,7 @@ lint: develop ## Check format, style, import contracts and the stub of the exten
 	cargo clippy -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 	$(BIN)/lint-imports
-	$(BIN)/stubtest --allowlist tests/house/stubtest.txt rankscope._core
+	$(BIN)/stubtest --mypy-config-file tests/house/stubtest.ini --allowlist tests/house/stubtest.txt rankscope._core
 
 .PHONY: types
 types: develop $(VENV)/.docs ## Run mypy in strict mode
