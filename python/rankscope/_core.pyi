@@ -26,6 +26,7 @@ __all__ = [
     "Items",
     "Judgments",
     "LabelBlock",
+    "LabelIndex",
     "Lines",
     "ParquetFooter",
     "Plan",
