@@ -1,8 +1,7 @@
 //! Texts and digests that identify what an event says, as stores have them.
 
 use crate::memory::Vec;
-use blake2::digest::consts::{U8, U16};
-use blake2::{Blake2b, Digest as _};
+use blake2b_simd::Params;
 use std::io::Write as _;
 
 /// 16 bytes of `BLAKE2b`.
@@ -11,13 +10,20 @@ pub type Digest = [u8; 16];
 /// The digest of a text.
 #[must_use]
 pub fn of(text: &[u8]) -> Digest {
-    Blake2b::<U16>::digest(text).into()
+    first(Params::new().hash_length(16).hash(text).as_bytes())
 }
 
 /// A number for a text that is the same in every process: 8 bytes of `BLAKE2b`, the first the highest.
 #[must_use]
 pub fn number(text: &[u8]) -> i64 {
-    i64::from_be_bytes(Blake2b::<U8>::digest(text).into())
+    i64::from_be_bytes(first(Params::new().hash_length(8).hash(text).as_bytes()))
+}
+
+/// The bytes of a hash, of which there are so many.
+pub(super) fn first<const N: usize>(hash: &[u8]) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(hash);
+    bytes
 }
 
 /// An id made of parts, which NUL separates, in hexadecimal.

@@ -1,7 +1,7 @@
 //! Keys under which events are found, whatever the length of their ids.
 
-use blake2::digest::consts::U16;
-use blake2::{Blake2b, Digest as _};
+use super::digest::first;
+use blake2b_simd::Params;
 
 /// The key of an id in a project: 16 bytes of `BLAKE2b` as two numbers.
 #[must_use]
@@ -16,12 +16,12 @@ pub fn other_key(project: i64, text: &[u8]) -> (i64, i64) {
 }
 
 fn hash(project: i64, parts: [&[u8]; 2]) -> (i64, i64) {
-    let mut hash = Blake2b::<U16>::new();
-    hash.update(project.to_le_bytes());
+    let mut hash = Params::new().hash_length(16).to_state();
+    hash.update(&project.to_le_bytes());
     for part in parts {
         hash.update(part);
     }
-    let digest = i128::from_le_bytes(hash.finalize().into());
+    let digest = i128::from_le_bytes(first(hash.finalize().as_bytes()));
     #[allow(clippy::cast_possible_truncation)] // one half after the other
     (digest as i64, (digest >> 64) as i64)
 }
