@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
 
-NOTHING = pack_events([])
-
 
 def show(ranking_id: str, time: int, version: str = "1", event_id: str = "") -> Ranking:
     items = Items(("a", "b"), (1, 2))
@@ -31,8 +29,8 @@ def click(event_id: str, ranking_id: str, time: int = 9) -> Label:
     return Label(event_id, ranking_id, "a", time, ("click",))
 
 
-def settle_events(own: Sequence[Event], told: Sequence[Event] = (), start: int = 0) -> Settled:
-    return settle(start, pack_events(own), pack_events(told), [])
+def settle_events(own: Sequence[Event], told: Sequence[Event] = ()) -> Settled:
+    return settle(0, pack_events(own), pack_events(told), [])
 
 
 def test_labels_of_a_ranking_that_does_not_count_are_of_none() -> None:

@@ -176,6 +176,16 @@ def test_rows_with_lists_of_objects_are_read_as_if_they_were_sent(rows: list[Any
     check(pa.Table.from_pylist(rows, pa.schema(schema)))
 
 
+def test_objects_of_documents_and_of_attributes_have_fields_of_their_own() -> None:
+    document = {"item_id": "a", "rank": 1, "colors": ["red"]}
+    features = {"country": "de", "rank": "first"}
+    row = {"ranking_id": "r", "time": START, "items": [document], "features": features}
+    (ranking,), _, _ = ingest("rankings", pa.Table.from_pylist([row]))
+    assert ranking.attributes == (("country", "de"), ("rank", "first"))
+    found, *_ = decode(pa.Table.from_pylist([row]))
+    assert found == list_events(pack_events([ranking]))
+
+
 documents = st.fixed_dictionaries(
     {
         "ranking_id": st.one_of(st.sampled_from(["r1", "r2", "r3"]), st.none()),

@@ -143,8 +143,12 @@ class RankingDecoder:
 
     def decode(self, table: Foreign, plan: Plan, places: NDArray[np.int64]) -> Found:
         """Decode rankings; `places` are those of the rows."""
-        known = plan.fields.values()
-        rows = Rows({name: join_chunks(table[name], name, known) for name in plan.columns}, places)
+        # Other fields of documents are left out; a column of attributes has fields of its own.
+        known = {plan.roles.get("items"): plan.fields.values()}
+        columns = {
+            name: join_chunks(table[name], name, known.get(name, ())) for name in plan.columns
+        }
+        rows = Rows(columns, places)
         decoder = TableDecoder(self._reader, plan.attributes)
         if plan.is_grouped:
             decoded = decoder.decode_lists(

@@ -8,18 +8,19 @@ from typing import NamedTuple
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError
+from rankscope.monitor.events.outcome import STATUSES
 from rankscope.monitor.store.chunks import buffer_texts, make_chunk, to_integers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.lake.state import Content
     from rankscope.monitor.store.records import Chunk
 
-CODES = ("accepted", "duplicate", "conflict")
-"""What became of events, as the core tells it."""
 PROJECT = 0
 """Ids are compared with those of the same lake only."""
 
@@ -110,9 +111,9 @@ def settle(
     return Settled(start, events, own, others)
 
 
-def _count(statuses: np.ndarray) -> Counter[str]:
-    counts = np.bincount(statuses, minlength=len(CODES)).tolist()
-    return Counter({code: count for code, count in zip(CODES, counts, strict=True) if count})
+def _count(statuses: NDArray[np.uint8]) -> Counter[str]:
+    counts = np.bincount(statuses).tolist()
+    return Counter({STATUSES[at]: count for at, count in enumerate(counts) if count})
 
 
 def list_ids(batch: _core.EventBatch) -> Texts:

@@ -11,7 +11,6 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.lake.address import Kind, Lake
     from rankscope.monitor.store.lake.events import Foreign, Plan
     from rankscope.monitor.store.lake.files import DataFile
@@ -146,11 +144,6 @@ def join_ids(parts: list[IdPiece]) -> IdPiece:
         ranking_ids if is_one else _join_texts([part.event_ids for part in parts]),
         np.concatenate([part.times for part in parts] or [np.zeros(0, dtype=np.int64)]),
     )
-
-
-def to_texts(texts: Foreign) -> Texts:
-    """Return ids as columns."""
-    return read_texts(texts, "ids")
 
 
 def _join_texts(columns: list[Foreign]) -> Foreign:
@@ -286,12 +279,7 @@ class FileLoader:
         examples = {
             code: locate(file, place, said) for code, (place, said) in found.examples.items()
         } | _choose_examples(refused, file, piece.first)
-        return LabelPiece(
-            _core.LabelIndex(found.batch),
-            measure(times),
-            counts,
-            examples,
-        )
+        return LabelPiece(_core.LabelIndex(found.batch), measure(times), counts, examples)
 
     def load_ids(self, known: KnownFile, since: int, until: int) -> Iterator[IdPiece]:
         """Load the ids of the rankings of a file that may be in a span; see `load_rankings`."""

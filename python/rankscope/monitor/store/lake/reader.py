@@ -10,7 +10,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import write_texts
+from rankscope.monitor.arrays import read_texts, write_texts
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import buffer_texts
 from rankscope.monitor.store.deadline import check_deadline
@@ -25,7 +25,6 @@ from rankscope.monitor.store.lake.loading import (
     locate,
     measure,
     named,
-    to_texts,
 )
 from rankscope.monitor.store.lake.pieces import WHOLE
 from rankscope.monitor.store.lake.state import KnownFile
@@ -286,7 +285,7 @@ class LakeReader:
         self, start: int, rankings: Sequence[KnownFile], labels: Sequence[KnownFile], before: int
     ) -> bool:
         """Return whether a ranking of an hour has a label from before a time."""
-        ids = to_texts(self.read_ids(start, rankings).ranking_ids)
+        ids = read_texts(self.read_ids(start, rankings).ranking_ids, "ids")
         return len(self._choose_labels(start, ids, labels, before)) > 0
 
     def match_again(
@@ -305,7 +304,9 @@ class LakeReader:
         if len(ids) != hour.rankings:
             return None
         nothing = _core.BatchBuilder().finish()
-        told = settle(start, nothing, self._choose_labels(start, to_texts(ids), labels), []).told
+        told = settle(
+            start, nothing, self._choose_labels(start, read_texts(ids, "ids"), labels), []
+        ).told
         matched = told.total()
         told["accepted"] = hour.rankings + told["accepted"] - matched
         return told, matched

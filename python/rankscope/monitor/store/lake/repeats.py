@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rankscope import _core
 from rankscope.deferred import np
+from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.lake.loading import to_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,5 +132,5 @@ def _make_keys(ids: IdPiece) -> NDArray[np.uint64]:
 
 
 def _hash(name: bytes, ids: Foreign) -> NDArray[np.uint64]:
-    hashes = _core.hash_texts([(name, to_texts(ids))], np.arange(len(ids)))
+    hashes = _core.hash_texts([(name, read_texts(ids, "ids"))], np.arange(len(ids)))
     return np.frombuffer(memoryview(hashes), np.uint64)
