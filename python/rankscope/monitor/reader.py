@@ -247,8 +247,11 @@ class ProjectReader(Hinted):
         Returns:
             What doesn't match in the rankings of the last day and their labels, near misses first.
         """
-        now = self.clock()
-        return find_mismatches(self.store, self.project, self.configuration, now - DAY, now + 1)
+        since, until = self.clock() - DAY, self.clock() + 1
+        hours = self.store.hours(self.project, self.configuration.digest, since, until)
+        return find_mismatches(
+            self.store, self.project, self.configuration, since, until, hours=hours
+        )
 
     def folded_versions(self, since: Time | None = None) -> int:
         """Return how many versions are summed as `<other>` in the hour that has the most of them.

@@ -15,6 +15,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 from rankscope import FileError, InputError, UsageError
 from rankscope.monitor import Configuration, Monitor, Rule, Span, define
 from rankscope.monitor.doctor import examine
+from rankscope.monitor.evaluate.stored_windows import count_labels
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -101,13 +102,13 @@ def describe(monitor: Monitor) -> dict[str, Any]:
         "cells": store.cells("default", digest),
         "days": store.cells("default", digest, length=DAY),
         "hours": store.hours("default", digest),
+        "labels": count_labels(store.hours("default", digest)),
         "open hours": store.open_hours("default", digest),
         "versions": store.versions("default"),
         "contexts": sorted(store.contexts("default").values(), key=repr),
         "counters": store.counters("default"),
         "pending": store.count_pending("default"),
         "times": store.touched("default", 0, HOUR).times.tolist(),
-        "labels": store.count_labels("default", BEGIN, BEGIN + 4 * DAY, window=DAY),
         "incidents": [
             {name: value for name, value in one.to_dict().items() if name != "id"}
             for one in monitor.incidents("all")

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
-from rankscope.monitor.evaluate.stored_windows import AGES
+from rankscope.monitor.evaluate.stored_windows import AGES, LabelKind
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Segment
-from rankscope.monitor.store.records import LabelCount, LeftOut, Version
+from rankscope.monitor.store.records import LeftOut, Version
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -147,14 +147,14 @@ class FaultyCounts(Counts):
                     summed[model] = summed.get(model, 0) + number
         return counts
 
-    def count_labels(self, day: int) -> list[LabelCount]:
+    def count_labels(self, day: int) -> dict[LabelKind, int]:
         """Count the labels of a day."""
         hours = [self._count(day + hour * HOUR).clicks for hour in range(24)]
-        return [
-            LabelCount(model, ("click",), is_grade=False, number=number)
+        return {
+            LabelKind(model, ("click",), is_grade=False): number
             for model in sorted({model for one in hours for model in one})
             if (number := sum(one.get(model, 0) for one in hours))
-        ]
+        }
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
         """Find names that match nothing."""

@@ -10,11 +10,10 @@ from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.refresh import refresh
-from rankscope.monitor.evaluate.stored_windows import AGES
+from rankscope.monitor.evaluate.stored_windows import AGES, LabelKind
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
-from rankscope.monitor.store.records import LabelCount
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.rules.world import PROJECT, START, make_day, make_scene, show
@@ -110,24 +109,29 @@ def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStor
         [
             rank("one", 0),
             rank("two", 5, model="n"),
-            rank("three", 10),
+            rank("three", DAY),
             Label("1", "one", "a", 1, ("click",)),
             Label("2", "one", "b", 2, ("click",)),
             Label("3", "one", "b", HOUR - 1, ("click", "buy")),
             Label("late", "one", "b", HOUR, ("click",)),
             Label("taken back", "one", "a", 3, (), kind="retraction"),
             Label("4", "two", "a", 6, (), 3.0),
-            Label("outside", "three", "a", 11, ("click",)),
+            Label("outside", "three", "a", DAY + 1, ("click",)),
+            Ranking("test", "test", 3, Items(("a",), (1,)), environment="validation"),
+            Label("test", "test", "a", 4, ("click",)),
         ],
     )
-    assert empty.count_labels(PROJECT, 0, 10, window=HOUR) == [
-        LabelCount("m", ("click",), is_grade=False, number=2),
-        LabelCount("m", ("click", "buy"), is_grade=False, number=1),
-        LabelCount("n", (), is_grade=True, number=1),
-    ]
+    expected = {
+        LabelKind("m", ("click",), is_grade=False): 2,
+        LabelKind("m", ("click", "buy"), is_grade=False): 1,
+        LabelKind("n", (), is_grade=True): 1,
+    }
+    assert open_reader(empty).count_labels(0) == expected
+    refresh(empty, PROJECT, CONFIGURATION, now=3 * DAY, threads=1)
+    assert open_reader(empty).count_labels(0) == expected
     assert empty.has_labels(PROJECT, 0, 5, before=2)
     assert not empty.has_labels(PROJECT, 0, 5, before=1)
-    assert not empty.has_labels(PROJECT, 20, 30, before=99)
+    assert not empty.has_labels(PROJECT, DAY - 9, DAY, before=2 * DAY)
 
 
 def test_cells_of_some_slices_are_those_among_all(store: SQLiteStore) -> None:

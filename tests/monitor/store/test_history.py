@@ -244,7 +244,6 @@ def ask_all(store: SQLiteStore, since: int, until: int) -> list[Any]:
     return [
         [time for chunk in chunks for time in chunk.times.tolist()],
         sorted(store.count_by_hour("music", since, until)),
-        store.count_labels("music", since, until, window=2 * HOUR),
         store.has_labels("music", since, until, until),
         store.has_labels("music", since, until, since),
         [
@@ -324,7 +323,6 @@ def test_a_damaged_file_is_named_and_never_read_around(store: SQLiteStore, place
         "read": lambda: list(again.read("music")),
         "find": lambda: again.find_ranking("music", "r1"),
         "labels": lambda: again.find_labels("music", "r1"),
-        "count": lambda: again.count_labels("music", 0, DAY, window=DAY),
         "verify": again.verify,
         "backup": lambda: again.backup(store.path.with_name("copy.db")),
     }

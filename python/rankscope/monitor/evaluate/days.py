@@ -13,6 +13,7 @@ from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     Folded,
+    LabelKind,
     StoredCell,
     add_cells,
     pack_cell,
@@ -21,6 +22,7 @@ from rankscope.monitor.evaluate.stored_windows import (
 )
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import Grouping, sum_cells
+from rankscope.monitor.events.event import RETRACTION
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.records import record
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Foldings, Key
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.records import CellRow, Context, HourRow
+    from rankscope.monitor.store.records import CellRow, Chunk, Context, HourRow
     from rankscope.monitor.store.store import StoreReader
 
 
@@ -186,6 +188,7 @@ class _Hours:
         self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
         self._late = np.zeros(len(starts), dtype=np.int64)
         self._unshown = np.zeros(len(starts), dtype=np.int64)
+        self._labels: list[Counter[LabelKind]] = [Counter() for _ in starts]
         self.rankings = np.zeros(len(starts), dtype=np.int64)
         self.cells: list[StoredCell] = []
 
@@ -205,6 +208,7 @@ class _Hours:
             for each in evaluated:
                 spreads.take(each, *grouping.divide(each).group())
                 self._count(each)
+                self._count_labels(each.chunk, contexts, configuration.definition.window * SECOND)
                 yield each
 
         cells = sum_cells(watch(), contexts, slicing, foldings=foldings)
@@ -224,6 +228,24 @@ class _Hours:
         at = hour[graded.aged[is_final]] * (len(AGES) + 1) + places
         self._ages += np.bincount(at, minlength=self._ages.size).reshape(self._ages.shape)
 
+    def _count_labels(self, chunk: Chunk, contexts: Mapping[int, Context], window: int) -> None:
+        """Count the labels of the rankings of production that came in time to count, by kind."""
+        labels = chunk.labels
+        ages = labels.times - chunk.times[labels.rankings]
+        kept = np.flatnonzero((labels.kinds != RETRACTION) & (ages < window))
+        theirs = labels.rankings[kept]
+        hours = np.searchsorted(np.array(self._starts), chunk.times[theirs], side="right") - 1
+        is_grade = ~np.isnan(labels.values[kept])
+        columns = (hours, chunk.contexts[theirs], labels.codes[kept], is_grade)
+        sizes = [int(column.max(initial=0)) + 1 for column in columns]
+        keys, numbers = np.unique(np.ravel_multi_index(columns, sizes), return_counts=True)
+        places = zip(*(each.tolist() for each in np.unravel_index(keys, sizes)), strict=True)
+        for (hour, number, code, graded), count in zip(places, numbers.tolist(), strict=True):
+            context = contexts[number]
+            if context.environment == "production":
+                kind = LabelKind(context.model, labels.names[code], bool(graded))
+                self._labels[hour][kind] += count
+
     def pack(self, foldings: Foldings) -> list[HourRow]:
         """Return the rows of the hours: ages of labels, late labels and folded versions."""
         columns = zip(
@@ -231,13 +253,14 @@ class _Hours:
             self._ages.tolist(),
             self._late.tolist(),
             self._unshown.tolist(),
+            self._labels,
             strict=True,
         )
         packed = []
-        for start, ages, late, unshown in columns:
+        for start, ages, late, unshown, labels in columns:
             folding = foldings.get((start, "production"))
             folded = None if folding is None else Folded(folding.folded, folding.rest)
-            packed.append(pack_hour(start, ages, late, unshown, folded))
+            packed.append(pack_hour(start, ages, late, unshown, labels=labels, folded=folded))
         return packed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections import Counter
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import timedelta
     from typing import Any
 
@@ -98,6 +99,20 @@ def read_rankings(row: CellRow) -> int:
     return count
 
 
+class LabelKind(NamedTuple):
+    """A kind of labels of the rankings of a model.
+
+    Args:
+        model: The model.
+        labels: What happened, such as `("click",)`; empty for a grade.
+        is_grade: Whether they are grades.
+    """
+
+    model: str
+    labels: tuple[str, ...]
+    is_grade: bool
+
+
 class Folded(NamedTuple):
     """The versions that have no windows of their own in an hour of production.
 
@@ -111,16 +126,33 @@ class Folded(NamedTuple):
 
 
 def pack_hour(
-    start: int, ages: Sequence[int], late: int, unshown: int, folded: Folded | None = None
+    start: int,
+    ages: Sequence[int],
+    late: int,
+    unshown: int,
+    *,
+    labels: Mapping[LabelKind, int],
+    folded: Folded | None = None,
 ) -> HourRow:
     """Pack what is known of an hour besides its cells."""
     # Most hours fold nothing, and do not say it.
-    return HourRow(start, _pack("q", (*ages, *(folded or ()))), late, unshown)
+    packed = _pack("q", (*ages, *(folded or ())))
+    counts = [[*kind, number] for kind, number in sorted(labels.items())]
+    return HourRow(start, packed, late, unshown, json.dumps(counts))
 
 
 def unpack_ages(row: HourRow) -> tuple[int, ...]:
     """Unpack how many labels came by which age."""
     return _unpack("q", row.ages)[: len(AGES) + 1]
+
+
+def count_labels(rows: Iterable[HourRow]) -> Counter[LabelKind]:
+    """Count the labels of some hours by kind."""
+    counts: Counter[LabelKind] = Counter()
+    for row in rows:
+        for model, names, is_grade, number in json.loads(row.labels):
+            counts[LabelKind(model, tuple(names), is_grade)] += number
+    return counts
 
 
 def unpack_folded(row: HourRow) -> Folded:

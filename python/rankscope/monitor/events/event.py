@@ -16,6 +16,7 @@ ENVIRONMENTS: tuple[str, ...] = ("production", "validation", "training")
 """Where a ranking was made, the default first."""
 
 LABEL_KINDS: tuple[str, ...] = ("label", "correction", "retraction")
+RETRACTION = LABEL_KINDS.index("retraction")
 """What a label does, the default first; the place of a word is how it is stored."""
 
 

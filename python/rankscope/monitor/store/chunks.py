@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns, LabelCount
+from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.monitor.store.tables.statements import parse_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from numpy.typing import NDArray
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from rankscope._core import Column
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.records import Context
-
-RETRACTION = LABEL_KINDS.index("retraction")
 
 
 def make_chunk(rankings: _core.RankingBlock, labels: _core.LabelBlock, *, event_ids: bool) -> Chunk:
@@ -164,22 +161,3 @@ def _require(column: Any) -> Any:  # noqa: ANN401 - any column
     if column is None:
         raise TypeError("the ids of events were not asked for")
     return column
-
-
-def count_labels(
-    chunks: Iterable[Chunk], contexts: Mapping[int, Context], window: int
-) -> list[LabelCount]:
-    """Count the labels of the rankings of production; see `StoreReader.count_labels`."""
-    counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
-    for chunk in chunks:
-        labels = chunk.labels
-        ages = labels.times - chunk.times[labels.rankings]
-        kept = np.flatnonzero((labels.kinds != RETRACTION) & (ages < window))
-        theirs = chunk.contexts[labels.rankings[kept]]
-        keys = np.stack([theirs, labels.codes[kept], ~np.isnan(labels.values[kept])], axis=1)
-        rows, numbers = np.unique(keys, axis=0, return_counts=True)
-        for (context, code, is_grade), number in zip(rows.tolist(), numbers.tolist(), strict=True):
-            if contexts[context].environment == "production":
-                kind = contexts[context].model, labels.names[code], bool(is_grade)
-                counts[kind] += number
-    return [LabelCount(*kind, number) for kind, number in sorted(counts.items())]

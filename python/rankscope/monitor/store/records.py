@@ -326,22 +326,6 @@ class CellRow(NamedTuple):
     spread: bytes
 
 
-class LabelCount(NamedTuple):
-    """How many labels of one kind the rankings of a model have.
-
-    Args:
-        model: The model.
-        labels: What happened, such as `("click",)`; empty for a grade.
-        is_grade: Whether they are grades.
-        number: The number of labels.
-    """
-
-    model: str
-    labels: tuple[str, ...]
-    is_grade: bool
-    number: int
-
-
 @record(frozen=True, slots=True)
 class HourRow:
     """The counts of labels of one hour, over all its cells.
@@ -351,12 +335,14 @@ class HourRow:
         ages: The number of labels by age, packed.
         late: The number of labels that came after the attribution window of their ranking.
         unshown: The number of labels of documents that were not shown.
+        labels: How many labels of each kind the rankings of production have, packed.
     """
 
     start: int
     ages: bytes
     late: int
     unshown: int
+    labels: str
 
 
 class OpenHour(NamedTuple):

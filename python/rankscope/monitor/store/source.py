@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.records import Chunk, LabelCount
+    from rankscope.monitor.store.records import Chunk
 
 
 class Source(Protocol):
@@ -43,9 +43,6 @@ class Source(Protocol):
 
     def count_by_hour(self, since: int, until: int) -> Sequence[tuple[int, int, int]]:
         """Count the rankings of a span by the start of the hour and the context."""
-
-    def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
-        """Count the labels of the rankings of production in a span; see `count_labels`."""
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""

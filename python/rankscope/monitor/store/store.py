@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted, LabelCount
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
     from rankscope.monitor.store.source import Source
     from rankscope.monitor.store.transaction import Transaction
 
@@ -256,20 +256,6 @@ class StoreReader(KeepsHistory, ABC):
         """
         with self.engine.connect() as connection:
             return sorted(self.open_source(connection, project).count_by_hour(since, until))
-
-    def count_labels(
-        self, project: str, since: int, until: int, *, window: int
-    ) -> list[LabelCount]:
-        """Count the labels of the rankings of production from one time to before another.
-
-        Args:
-            project: The name of the project.
-            since: The earliest time of a ranking, in microseconds since 1970.
-            until: The first time that is not counted.
-            window: How long after its ranking a label may happen to be counted, in microseconds.
-        """
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).count_labels(since, until, window=window)
 
     def has_labels(self, project: str, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""

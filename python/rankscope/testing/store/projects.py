@@ -76,7 +76,7 @@ class ProjectConformance:
         mature, day = cell._replace(is_mature=True), cell._replace(length=DAY)
         tv = mature._replace(slice='[["device", "tv"]]', spread=b"4")
         later = cell._replace(start=9)
-        hours = [HourRow(0, b"5", 6, 7), HourRow(9, b"", 0, 0)]
+        hours = [HourRow(0, b"5", 6, 7, "[8]"), HourRow(9, b"", 0, 0, "[]")]
         done = Progress(8, 9, "{}", "")
 
         def put(

@@ -14,24 +14,25 @@ from rankscope.deferred import np
 from rankscope.monitor.ask.names import find_mismatches
 from rankscope.monitor.definition.slices import MISSING, Slice
 from rankscope.monitor.evaluate.days import sum_day
-from rankscope.monitor.evaluate.stored_windows import AGES, name_place, unpack_ages
+from rankscope.monitor.evaluate.stored_windows import AGES, count_labels, name_place, unpack_ages
 from rankscope.monitor.evaluate.windows import COUNTS
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import OTHER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.evaluate.stored_windows import LabelKind
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.rules.data.usual import Usual
     from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version
+    from rankscope.monitor.store.records import CellRow, HourRow, LeftOut, Version
 
     Hours: TypeAlias = NDArray[np.float64]
 
@@ -88,6 +89,7 @@ class DayCounts(NamedTuple):
         labelled: By model, how many rankings of the day have labels or grades.
         empty: By model, how many rankings of the day have no relevant document.
         ages: How many labels came by which age, as `AGES` has them.
+        hours: What the store has of its hours besides.
     """
 
     rankings: dict[Segment, list[int]]
@@ -95,6 +97,7 @@ class DayCounts(NamedTuple):
     labelled: dict[str, int]
     empty: dict[str, int]
     ages: list[int]
+    hours: tuple[HourRow, ...] = ()
 
 
 class Counts(ABC):
@@ -123,7 +126,7 @@ class Counts(ABC):
         """Count the rankings of each day of UTC from one midnight to before another."""
 
     @abstractmethod
-    def count_labels(self, day: int) -> list[LabelCount]:
+    def count_labels(self, day: int) -> Mapping[LabelKind, int]:
         """Count the labels of the rankings of a day that came in time to count."""
 
     @abstractmethod
@@ -220,9 +223,9 @@ class DataReader(Counts):
         coverage = self._store.coverage(self._project)
         return () if coverage is None else coverage.left_out
 
-    def count_labels(self, day: int) -> list[LabelCount]:
+    def count_labels(self, day: int) -> Mapping[LabelKind, int]:
         """Count the labels of the rankings of a day that came in time to count."""
-        return self._store.count_labels(self._project, day, day + DAY, window=self.window)
+        return count_labels(self.read_day(day).hours)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
@@ -230,7 +233,13 @@ class DataReader(Counts):
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
         """Find names in the rankings of a span, and in their labels, that match nothing."""
-        return find_mismatches(self._store, self._project, self.configuration, since, until)
+        days = range(since - since % DAY, until, DAY)
+        hours = [
+            row for day in days for row in self.read_day(day).hours if since <= row.start < until
+        ]
+        return find_mismatches(
+            self._store, self._project, self.configuration, since, until, hours=hours
+        )
 
     @cached_property
     def _outdated(self) -> frozenset[int]:
@@ -277,7 +286,7 @@ def _add_up(
     since: int,
     until: int,
     cells: Iterable[CellRow],
-    hours: Iterable[HourRow],
+    hours: Sequence[HourRow],
     slices: frozenset[str],
 ) -> dict[int, DayCounts]:
     """Add up the cells of each day."""
@@ -302,7 +311,10 @@ def _add_up(
     for row in hours:
         ages = days[row.start - row.start % DAY].ages
         ages[:] = map(add, ages, unpack_ages(row))
-    return days
+    return {
+        start: day._replace(hours=tuple(row for row in hours if start <= row.start < start + DAY))
+        for start, day in days.items()
+    }
 
 
 @lru_cache(10_000)

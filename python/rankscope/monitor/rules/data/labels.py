@@ -68,11 +68,11 @@ def count_day(reader: Counts, day: int) -> RateDay:
     counts = reader.read_day(day)
     known = reader.configuration.definition.attribution.weights
     labels: dict[str, dict[str, int]] = {}
-    for row in reader.count_labels(day):
-        named = [GRADE] if row.is_grade else [one for one in row.labels if one in known]
-        of_model = labels.setdefault(row.model, {})
+    for kind, number in reader.count_labels(day).items():
+        named = [GRADE] if kind.is_grade else [one for one in kind.labels if one in known]
+        of_model = labels.setdefault(kind.model, {})
         for one in named:
-            of_model[one] = of_model.get(one, 0) + row.number
+            of_model[one] = of_model.get(one, 0) + number
     return RateDay(day, dict(counts.sizes), dict(counts.labelled), dict(counts.empty), labels)
 
 

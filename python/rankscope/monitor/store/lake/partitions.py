@@ -9,7 +9,6 @@ from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.chunks import (
-    count_labels,
     make_label_events,
     make_ranking,
     text_at,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Label, Ranking
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.lake.state import Content, KnownFile, KnownHour
-    from rankscope.monitor.store.records import Chunk, Context, LabelCount
+    from rankscope.monitor.store.records import Chunk, Context
 
 CHUNK = 5_000
 """How many rankings are looked at together to count their labels."""
@@ -142,11 +141,6 @@ class LakePartitions:
             for hour in self._known(since, until)
             for number, (count, *_) in hour.spans.items()
         ]
-
-    def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
-        """Count the labels of the rankings of production in a span."""
-        chunks = self.read(since, until, CHUNK, event_ids=False)
-        return count_labels(chunks, self._contexts, window)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""

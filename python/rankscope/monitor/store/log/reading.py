@@ -15,7 +15,6 @@ from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import (
     buffer_texts,
-    count_labels,
     make_chunk,
     make_label_events,
     make_labels,
@@ -62,13 +61,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Ranking
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import HistoryPlace
-    from rankscope.monitor.store.records import Chunk, Context, LabelCount
+    from rankscope.monitor.store.records import Chunk, Context
 
 CHUNK = 5_000
 """How many rankings are read at once, so that their columns fit into the cache of a core."""
 FEW = 2
 """From so many blocks the documents of some rankings are read."""
-RETRACTION = LABEL_KINDS.index("retraction")
 
 
 class LogReader:
@@ -276,11 +274,6 @@ class LogReader:
                     chosen = contexts[(times >= since) & (times < until)]
                     counts.update((block.start, context) for context in chosen.tolist())
         return [(*place, count) for place, count in sorted(counts.items())]
-
-    def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
-        """Count the labels of the rankings of production in a span; see `StoreReader`."""
-        chunks = self.read(since, until, CHUNK, event_ids=False)
-        return count_labels(chunks, self._contexts(), window)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""

@@ -216,6 +216,7 @@ hours = Table(
     Column("ages", LargeBinary, nullable=False),
     Column("late", BigInteger, nullable=False),
     Column("unshown", BigInteger, nullable=False),
+    Column("labels", Text, nullable=False),
     Column("checksum", BigInteger, nullable=False),
 )
 """One row per hour that has rankings; `checksum` is that of all other columns."""
