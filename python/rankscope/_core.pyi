@@ -604,6 +604,9 @@ class Settled:
     def ranking_ids(self) -> list[str]:
         """Return the ids of the new rankings."""
 
+    def spans(self) -> list[tuple[int, int, int, int]]:
+        """Return by context how many rankings are new, and their first and last times."""
+
     def rankings(self, contexts: Sequence[int]) -> list[tuple[int, int, RankingBlock]]:
         """Return the new rankings by hour and environment, with the numbers of contexts."""
 

@@ -83,18 +83,17 @@ impl Batch {
     #[must_use]
     pub fn join(parts: &[&Self]) -> Self {
         let mut contexts = Contexts::default();
-        let mut rankings: Vec<Rankings> = Vec::with_capacity(parts.len());
+        let mut codes = Vec::with_capacity(parts.iter().map(|part| part.rankings.len()).sum());
         for part in parts {
-            let mut theirs = part.rankings.clone();
             let places = part.contexts.iter().map(|context| count(contexts.add(context)));
             let places: Vec<i64> = places.collect();
-            theirs.contexts.iter_mut().for_each(|code| *code = places[at(*code)]);
-            rankings.push(theirs);
+            codes.extend(part.rankings.contexts.iter().map(|&code| places[at(code)]));
         }
+        let rankings: Vec<&Rankings> = parts.iter().map(|part| &part.rankings).collect();
         let labels: Vec<&Labels> = parts.iter().map(|part| &part.labels).collect();
         let parts = parts.iter().copied();
         Self {
-            rankings: Rankings::join(&rankings.iter().collect::<Vec<_>>()),
+            rankings: Rankings { contexts: codes, ..Rankings::join(&rankings) },
             labels: Labels::join(&labels),
             kinds: join(parts.clone().map(|part| &part.kinds)),
             digests: join(parts.clone().map(|part| &part.digests)),

@@ -204,14 +204,7 @@ impl Rankings {
     /// The number of rankings of each context, and their first and last times.
     #[must_use]
     pub fn spans(&self) -> Vec<(i64, i64, i64, i64)> {
-        let mut rows: Vec<(i64, i64)> =
-            self.contexts.iter().copied().zip(self.times.iter().copied()).collect();
-        rows.sort_unstable();
-        let span = |some: &[(i64, i64)]| {
-            let ((context, first), (_, last)) = (some[0], some[some.len() - 1]);
-            (context, count(some.len()), first, last)
-        };
-        rows.chunk_by(|one, other| one.0 == other.0).map(span).collect()
+        spans(self.contexts.iter().copied().zip(self.times.iter().copied()))
     }
 
     /// Writes them; none where they have more than a block may have.
@@ -263,6 +256,18 @@ impl Rankings {
             offsets,
         })
     }
+}
+
+/// The number of rankings of each context, and their first and last times, from contexts and times.
+#[must_use]
+pub fn spans(rows: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64, i64, i64)> {
+    let mut rows: Vec<(i64, i64)> = rows.collect();
+    rows.sort_unstable();
+    let span = |some: &[(i64, i64)]| {
+        let ((context, first), (_, last)) = (some[0], some[some.len() - 1]);
+        (context, count(some.len()), first, last)
+    };
+    rows.chunk_by(|one, other| one.0 == other.0).map(span).collect()
 }
 
 #[cfg(test)]

@@ -109,10 +109,14 @@ impl RankingBlock {
     #[staticmethod]
     fn join(py: Python<'_>, blocks: Vec<Py<Self>>) -> PyResult<Self> {
         guard(|| {
-            Ok(Self(Arc::new(py.detach(|| {
-                let parts: Vec<&Rankings> = blocks.iter().map(|block| &*block.get().0).collect();
-                Rankings::join(&parts).sort()
-            }))))
+            let parts: Vec<&Arc<Rankings>> = blocks.iter().map(|block| &block.get().0).collect();
+            Ok(Self(py.detach(|| match parts[..] {
+                [part] if part.is_sorted() => Arc::clone(part),
+                _ => {
+                    let views: Vec<&Rankings> = parts.iter().map(|part| &***part).collect();
+                    Arc::new(Rankings::join(&views).sort())
+                }
+            })))
         })
     }
 
@@ -243,10 +247,14 @@ impl LabelBlock {
     #[staticmethod]
     fn join(py: Python<'_>, blocks: Vec<Py<Self>>) -> PyResult<Self> {
         guard(|| {
-            Ok(Self(Arc::new(py.detach(|| {
-                let parts: Vec<&Labels> = blocks.iter().map(|block| &*block.get().0).collect();
-                Labels::join(&parts).sort()
-            }))))
+            let parts: Vec<&Arc<Labels>> = blocks.iter().map(|block| &block.get().0).collect();
+            Ok(Self(py.detach(|| match parts[..] {
+                [part] if part.is_sorted() => Arc::clone(part),
+                _ => {
+                    let views: Vec<&Labels> = parts.iter().map(|part| &***part).collect();
+                    Arc::new(Labels::join(&views).sort())
+                }
+            })))
         })
     }
 

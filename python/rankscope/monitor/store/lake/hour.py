@@ -40,10 +40,6 @@ class Settled(NamedTuple):
     own: Counter[str]
     told: Counter[str]
 
-    def list_rankings(self, contexts: Sequence[int]) -> list[_core.RankingBlock]:
-        """Return the rankings of each environment, with the numbers of their contexts."""
-        return [block for _, _, block in self.events.rankings(contexts)]
-
     def find_spans(self) -> dict[Content, tuple[int, int, int]]:
         """Return by context the number of rankings, and the times of the first and the last.
 
@@ -51,14 +47,8 @@ class Settled(NamedTuple):
         sent.
         """
         contents = self.events.contexts()
-        found: dict[Content, tuple[int, int, int]] = {}
-        for block in self.list_rankings(range(len(contents))):
-            for number, *span in block.spans():
-                content = contents[number]
-                if content is not None:
-                    count, first, last = found.get(content, (0, span[1], span[2]))
-                    found[content] = (count + span[0], min(first, span[1]), max(last, span[2]))
-        return dict(sorted(found.items(), key=lambda one: one[1][1]))
+        spans = sorted(self.events.spans(), key=lambda span: span[2])
+        return {contents[place]: (count, first, last) for place, count, first, last in spans}
 
     def count_matched(self) -> int:
         """Count the labels of files whose ranking counts, be they repeated or not."""
@@ -82,7 +72,7 @@ class Settled(NamedTuple):
                 hint="run it again: files that change are read again",
                 code="lake_changed",
             )
-        rankings = self.list_rankings(contexts)
+        rankings = [block for _, _, block in self.events.rankings(contexts)]
         told, _ = self.events.labels([])
         labels = [block for start, _, block in told if start == self.start]
         return make_chunk(
