@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import lru_cache
 
 from rankscope.monitor.events.rejection import MOST_UNKNOWN, OTHER, show
 from rankscope.names import find_closest
@@ -191,6 +192,12 @@ def find_alike(name: str, names: Iterable[str]) -> str:
         >>> find_alike("view", ["click"])
         ''
     """
+    return _find_alike(name, tuple(names))
+
+
+# Each request has the names of the one before.
+@lru_cache(1000)
+def _find_alike(name: str, names: tuple[str, ...]) -> str:
     plain = {_simplify(one): one for one in names}
     found = find_closest(_simplify(name), plain, likeness=ALIKE)
     return "" if found is None else plain[found]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_FRAMES = 20
 LAST_SECONDS = 0.3
+TOGETHER_SECONDS = 0.02
+"""For so long, lines are collected that are written together."""
 LOGGERS = ("asyncio", "uvicorn.error")
 """Loggers of libraries that would write lines of their own into the log."""
 
@@ -96,6 +98,7 @@ class LogWriter:
         self._taken = self._written = 0
         self._error: OSError | None = None
         self._is_closing = False
+        self._is_urgent = False
         self._thread = threading.Thread(target=self._run, name="rankscope-log", daemon=True)
         self._thread.start()
 
@@ -119,6 +122,8 @@ class LogWriter:
         """Write a line that must not be dropped, and wait until it is written."""
         with self._changed:
             number = self._append(line)
+            self._is_urgent = True
+            self._changed.notify_all()
             self._changed.wait_for(lambda: self._written >= number or not self._thread.is_alive())
             if self._error is not None:
                 raise self._error
@@ -126,7 +131,7 @@ class LogWriter:
     def close(self, seconds: float = 2.0) -> None:
         """Write the lines that wait, for at most so many seconds."""
         with self._changed:
-            self._is_closing = True
+            self._is_closing = self._is_urgent = True
             self._changed.notify_all()
         self._thread.join(seconds)
 
@@ -144,13 +149,17 @@ class LogWriter:
     def _append(self, line: str) -> int:
         self._lines.append(line)
         self._taken += 1
-        self._changed.notify_all()
+        if len(self._lines) == 1:
+            self._changed.notify_all()
         return self._taken
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._lines or self._is_closing)
+                # One turn of the thread for many requests costs each of them less.
+                self._changed.wait_for(lambda: self._is_urgent, TOGETHER_SECONDS)
+                self._is_urgent = self._is_closing
                 lines, dropped = list(self._lines), self._dropped
                 self._lines.clear()
                 self._dropped = 0

@@ -342,7 +342,7 @@ class SQLiteStore(SQLiteReader, Store):
             for secret_id, secret in transaction.secrets.items():
                 self._secrets.add(secret_id, secret)
             used = list_secret_ids(self._connection) if transaction.changes_webhooks else None
-        if mark != self._mark:
+        if mark is not self._mark:
             try:
                 self._high_water.write(mark)
             except OSError as error:
