@@ -71,7 +71,7 @@ def find_texts(column: Texts, wanted: Sequence[str]) -> NDArray[np.bool_]:
     """Return which texts of a column are among some."""
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     found = compute.is_in(write_texts(column), pa.array(list(wanted), pa.large_string()))
-    return _to_numpy(found)
+    return to_array(found)
 
 
 def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
@@ -84,7 +84,7 @@ def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
         raise FormatError(
             f"expected whole numbers in {name}, found {found}", code="input_type", file=name
         )
-    return _to_numpy(array.cast(pa.int64()))
+    return to_array(array.cast(pa.int64()))
 
 
 def read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
@@ -96,7 +96,21 @@ def read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
     if not (is_number or pa.types.is_null(kind)):
         raise FormatError(f"expected numbers in {name}, found {kind}", code="input_type", file=name)
     array = array.cast(pa.float64())
-    return _to_numpy(array.fill_null(float("nan")) if array.null_count else array)
+    return fill_nulls(array, np.nan)
+
+
+def to_array(column: Foreign) -> NDArray[Any]:
+    """Return the numbers or truth values of an array of Arrow, none of which is missing."""
+    # Arrow's own ways load pandas where it is installed, which takes half a second.
+    joined = _join(column)
+    if load_arrow().types.is_boolean(joined.type):
+        return np.from_dlpack(joined.cast("uint8")).view(np.bool_)
+    return np.from_dlpack(joined)
+
+
+def fill_nulls(array: Foreign, value: float) -> NDArray[Any]:
+    """Return the numbers of an array, with a value where one is missing."""
+    return to_array(array.fill_null(value) if array.null_count else array)
 
 
 def write_numbers(column: NDArray[np.float64]) -> Foreign:
@@ -120,7 +134,7 @@ def read_times(column: Foreign, name: str) -> NDArray[np.int64]:
             file=name,
         )
     # The values are in UTC, whatever the zone; nanoseconds are cut off.
-    return _to_numpy(array.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64()))
+    return to_array(array.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64()))
 
 
 def write_times(column: NDArray[np.int64]) -> Foreign:
@@ -146,7 +160,7 @@ def read_lists(column: Foreign, name: str) -> tuple[NDArray[np.int64], Foreign]:
     compute = load_arrow("pyarrow.compute")
     sizes = compute.list_value_length(array)
     offsets = np.zeros(len(array) + 1, dtype=np.int64)
-    np.cumsum(_to_numpy(sizes.fill_null(0)), out=offsets[1:])
+    np.cumsum(fill_nulls(sizes, 0), out=offsets[1:])
     return offsets, array.flatten()
 
 
@@ -234,12 +248,9 @@ def encode(column: Foreign, name: str) -> tuple[list[str], NDArray[np.int64]]:
         array = array.dictionary_decode()
     if not pa.types.is_dictionary(array.type):
         array = write_texts(read_texts(array, name)).dictionary_encode()
-    codes = array.indices.cast(pa.int64())
     words = [word or "" for word in array.dictionary.to_pylist()]
-    if codes.null_count:
-        codes = codes.fill_null(len(words))
-        words.append("")
-    return words, _to_numpy(codes)
+    codes = fill_nulls(array.indices.cast(pa.int64()), len(words))
+    return ([*words, ""] if array.null_count else words), codes
 
 
 def _is_text(kind: Foreign) -> bool:
@@ -263,11 +274,6 @@ def _join(column: Foreign) -> Foreign:
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     return column.combine_chunks() if column.num_chunks else pa.array([], column.type)
-
-
-def _to_numpy(array: Foreign) -> NDArray[Any]:
-    values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    return values
 
 
 def check_columns(table: Foreign, source: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.open_column import decode
-from rankscope.monitor.arrays import read_texts
+from rankscope.monitor.arrays import fill_nulls, read_texts, to_array
 from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.events.tables import differs_from_next
 from rankscope.records import record
@@ -193,10 +193,7 @@ def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
     types, compute = load_arrow().types, load_arrow("pyarrow.compute")
     if not all(types.is_list(one.type) or types.is_large_list(one.type) for one in lists.values()):
         raise UnusualColumnError
-    sizes = [
-        np.asarray(compute.fill_null(compute.list_value_length(column), -1))
-        for column in lists.values()
-    ]
+    sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists.values()]
     usual: NDArray[np.bool_] = np.logical_and.reduce(
         [sizes[0] >= 0, *(size == sizes[0] for size in sizes)]
     )
@@ -205,7 +202,7 @@ def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
 
 def open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
     """Return the bounds of lists, and their values."""
-    offsets = np.asarray(column.offsets).astype(np.int64)
+    offsets = to_array(column.offsets).astype(np.int64)
     first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
     return offsets - first, column.values.slice(first, last - first)
 
@@ -230,7 +227,6 @@ def _read_documents(
     nan_is_none: Sequence[str],
 ) -> tuple[Any, ...]:
     """Return ids, whether these are integers, ranks, scores and grades."""
-    compute = load_arrow("pyarrow.compute")
     ids = columns["doc_id"]
     numbers: dict[str, NDArray[np.float64]] = {}
     for role in ("score", "relevance"):
@@ -239,7 +235,7 @@ def _read_documents(
             values = numbers[role] = read_numbers(column)
             is_odd = np.isinf(values) if role in nan_is_none else ~np.isfinite(values)
             if column.null_count:
-                is_odd &= ~np.asarray(compute.is_null(column))
+                is_odd &= to_array(column.is_valid())
             _exclude(plain, bounds, np.flatnonzero(is_odd))
     is_integer = load_arrow().types.is_integer(ids.type)
     ranks = _read_ranks(columns["rank"]) if "rank" in columns else None
@@ -270,7 +266,7 @@ def read_has(column: Foreign) -> NDArray[np.uint8]:
     """Return whether each value is there."""
     if load_arrow().types.is_nested(column.type):
         raise UnusualColumnError
-    return np.asarray(column.is_valid()).astype(np.uint8)
+    return to_array(column.is_valid()).astype(np.uint8)
 
 
 def _read_attribute(column: Foreign) -> Texts:
@@ -284,13 +280,13 @@ def _read_attribute(column: Foreign) -> Texts:
 def _write_floats(column: Foreign) -> Foreign:
     """Write numbers as the reader does, each different one once."""
     pa = load_arrow()
-    values = np.asarray(column.cast(pa.float64()).fill_null(0.0))
+    values = fill_nulls(column.cast(pa.float64()), 0.0)
     if not np.isfinite(values).all():
         raise UnusualColumnError
     # Compared by their bits, as the two zeros are written in two ways.
     bits, codes = np.unique(values.view(np.int64), return_inverse=True)
     texts = pa.array(list(map(repr, bits.view(np.float64).tolist())), pa.large_string())
-    missing = np.asarray(column.is_null())
+    missing = to_array(column.is_null())
     return texts.take(pa.array(codes.reshape(-1), mask=missing))
 
 
@@ -305,8 +301,8 @@ def _read_maps(column: Foreign) -> list[Any]:
         ]
     if not types.is_map(column.type):
         raise UnusualColumnError
-    offsets = np.asarray(column.offsets).astype(np.int64)
-    if column.null_count and np.diff(offsets)[~np.asarray(column.is_valid())].any():
+    offsets = to_array(column.offsets).astype(np.int64)
+    if column.null_count and np.diff(offsets)[~to_array(column.is_valid())].any():
         raise UnusualColumnError
     first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
     names, values = (part.slice(first, size) for part in (column.keys, column.items))
@@ -326,8 +322,7 @@ def read_times(
     is_zoned = pa.types.is_timestamp(kind) and kind.tz in {"UTC", "+00:00"} and kind.unit == "us"
     if not is_zoned and not (pa.types.is_integer(kind) and kind != pa.uint64()):
         raise UnusualColumnError
-    numbers = column.cast(pa.int64()).fill_null(np.iinfo(np.int64).min)
-    return is_zoned, np.asarray(numbers)
+    return is_zoned, fill_nulls(column.cast(pa.int64()), np.iinfo(np.int64).min)
 
 
 def read_numbers(column: Foreign) -> NDArray[np.float64]:
@@ -337,7 +332,7 @@ def read_numbers(column: Foreign) -> NDArray[np.float64]:
     if kind not in {pa.float64(), pa.float32()} and not pa.types.is_integer(kind):
         raise UnusualColumnError
     try:
-        return np.asarray(column.cast(pa.float64()).fill_null(np.nan))
+        return fill_nulls(column.cast(pa.float64()), np.nan)
     except pa.ArrowInvalid:  # an integer that no double is
         raise UnusualColumnError from None
 
@@ -346,7 +341,7 @@ def _read_ranks(column: Foreign) -> NDArray[np.int64]:
     """Return ranks; -1, which no rank is, in the place of what is not a whole number."""
     pa = load_arrow()
     if pa.types.is_integer(column.type) and column.type != pa.uint64():
-        return np.asarray(column.cast(pa.int64()).fill_null(-1))
+        return fill_nulls(column.cast(pa.int64()), -1)
     values = read_numbers(column)
     is_rank = (np.floor(values) == values) & (np.abs(values) < LARGEST_WHOLE)
     return np.where(is_rank, values, -1.0).astype(np.int64)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import fill_nulls, to_array
 from rankscope.monitor.events.columns import (
     UnusualColumnError,
     find_list_roles,
@@ -76,12 +77,12 @@ def _read_labels(
         return _read_words(column)
     bounds, labels = open_list(column)
 
-    return bounds, np.asarray(column.is_valid()).astype(np.uint8), _read_words(labels)
+    return bounds, to_array(column.is_valid()).astype(np.uint8), _read_words(labels)
 
 
 def _read_given(column: Foreign) -> NDArray[np.uint8]:
     """Return which rows have something in a column; NaN is nothing."""
     has = read_has(column)
     if load_arrow().types.is_floating(column.type):
-        has &= ~np.isnan(np.asarray(column.fill_null(0))).astype(bool)
+        has &= ~np.isnan(fill_nulls(column, 0))
     return has

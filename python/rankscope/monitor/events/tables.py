@@ -13,6 +13,7 @@ from rankscope.inputs.files.cells import NUMBER_ROLES, name_mistake
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode, is_null, open_column
 from rankscope.inputs.tables import open_table
+from rankscope.monitor.arrays import to_array
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column
 from rankscope.records import record
@@ -194,10 +195,9 @@ def differs_from_next(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array
     """Check for each id whether the next one differs."""
     compute = load_arrow("pyarrow.compute")
     before, after = ids.slice(0, len(ids) - 1), ids.slice(1)
-    differs = compute.fill_null(compute.not_equal(before, after), False)
-    differs = compute.or_(differs, compute.xor(before.is_null(), after.is_null()))
-    made: NDArray[np.bool_] = differs.to_numpy(zero_copy_only=False)
-    return made
+    differs = compute.not_equal(before, after)
+    is_one_missing = compute.xor(before.is_null(), after.is_null())
+    return to_array(compute.if_else(differs.is_valid(), differs, is_one_missing))
 
 
 def _join(one: Rows, other: Rows) -> Rows:

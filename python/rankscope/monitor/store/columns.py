@@ -19,6 +19,7 @@ from rankscope.monitor.arrays import (
     read_texts,
     read_times,
     repeat_nan,
+    to_array,
     write_numbers,
     write_texts,
     write_times,
@@ -206,7 +207,7 @@ def read_item_numbers(
             continue
         there, elements = read_lists(column, name)
         sizes, expected = np.diff(there), np.diff(offsets)
-        is_given = _to_mask(column)
+        is_given = to_array(column.is_valid())
         if not np.array_equal(sizes[is_given], expected[is_given]):
             raise FormatError(
                 f"expected as many elements in {name} as in doc_id, in each row",
@@ -374,11 +375,6 @@ def _find(table: Foreign, name: str) -> Foreign:
             code="columns",
         )
     return table.column(name)
-
-
-def _to_mask(column: Foreign) -> NDArray[np.bool_]:
-    mask: NDArray[np.bool_] = column.is_valid().to_numpy(zero_copy_only=False)
-    return mask
 
 
 def _require(column: Texts | None) -> Texts:

@@ -10,6 +10,7 @@ from rankscope.deferred import np
 from rankscope.inputs.arrow import check_whole, load_arrow
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode
+from rankscope.monitor.arrays import to_array
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import move_attributes
 from rankscope.monitor.events.limits import DAY, Limits
@@ -232,7 +233,7 @@ def _name_plain(kind: Foreign, known: Collection[str]) -> Foreign:
 def _sort(rows: Rows, name: str) -> Rows:
     """Put the rows of each ranking together, in the order of their first rows."""
     coded = rows.columns[name].dictionary_encode(null_encoding="encode")
-    codes = coded.indices.to_numpy(zero_copy_only=False)
+    codes = to_array(coded.indices)
     if (codes[1:] >= codes[:-1]).all():
         return rows
     return take_rows(rows, np.argsort(codes, kind="stable"))

@@ -48,7 +48,11 @@ class Settled(NamedTuple):
         """
         contents = self.events.contexts()
         spans = sorted(self.events.spans(), key=lambda span: span[2])
-        return {contents[place]: (count, first, last) for place, count, first, last in spans}
+        return {
+            content: (count, first, last)
+            for place, count, first, last in spans
+            if (content := contents[place]) is not None
+        }
 
     def count_matched(self) -> int:
         """Count the labels of files whose ranking counts, be they repeated or not."""

@@ -11,6 +11,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import to_array
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError
@@ -241,7 +242,7 @@ class FileLoader:
             # All rows of a ranking share its time, so that none of them is good.
             ids = join_chunks(table[plan.roles["ranking_id"]], "ranking_id")
             theirs = compute.unique(ids.take(arrow.array(bad)))
-            drops |= compute.is_in(ids, value_set=theirs).to_numpy(zero_copy_only=False)
+            drops |= to_array(compute.is_in(ids, value_set=theirs))
             said = {ids[place].as_py(): refused[place].code for place in reversed(bad.tolist())}
             counts = Counter(said.values())
         good = np.flatnonzero(~drops)

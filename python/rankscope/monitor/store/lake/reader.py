@@ -10,7 +10,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import read_texts, write_texts
+from rankscope.monitor.arrays import read_texts, to_array, write_texts
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import buffer_texts
 from rankscope.monitor.store.deadline import check_deadline
@@ -193,7 +193,7 @@ class LakeReader:
         starts: set[int] = set()
         for piece in self._loader.load_ids(known, *ALWAYS):
             is_in = load_arrow("pyarrow.compute").is_in(piece.ranking_ids, value_set=ids)
-            times = piece.times[is_in.to_numpy(zero_copy_only=False)]
+            times = piece.times[to_array(is_in)]
             starts.update(np.unique(times - times % HOUR).tolist())
         return starts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.monitor.arrays import fill_nulls, to_array
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import FAR, YEARS, read_time
 from rankscope.output.text import show
@@ -26,10 +27,9 @@ def read_times(
     column: Foreign, name: str, zone: str | None = None
 ) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:
     """Read a column of times."""
-    compute = load_arrow("pyarrow.compute")
     found = _find_times(column, name, zone)
-    times = np.array(compute.fill_null(found, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
-    is_given = found.is_valid().to_numpy(zero_copy_only=False)
+    times = np.array(fill_nulls(found, 0), dtype=np.int64)
+    is_given = to_array(found.is_valid())
     is_known = is_given & (times >= YEARS.start) & (times < YEARS.stop)
     refused: dict[int, RefusedError] = {}
     for place in np.flatnonzero(~is_known).tolist():

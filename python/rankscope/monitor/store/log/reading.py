@@ -10,7 +10,7 @@ from sqlalchemy import select
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import write_texts
+from rankscope.monitor.arrays import to_array, write_texts
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import (
@@ -350,9 +350,9 @@ def _add_labels(chunk: Chunk, ids: Texts, late: _core.LabelBlock) -> Chunk:
     """Add labels to the rankings of a chunk that they name."""
     compute = load_arrow("pyarrow.compute")
     found = compute.index_in(write_texts(ids), write_texts(chunk.ranking_ids))
-    rows = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
+    rows = np.flatnonzero(to_array(found.is_valid()))
     if not len(rows):
         return chunk
-    positions = found.drop_null().to_numpy().astype(np.int64)
+    positions = to_array(found.drop_null()).astype(np.int64)
     added = make_labels(late, positions, rows, event_ids=True)
     return replace(chunk, labels=sort_labels(concatenate_labels([chunk.labels, added], [0, 0])))
