@@ -181,10 +181,7 @@ _LoggedValues: TypeAlias = tuple[list[Column], tuple[Column, Column, Column, Col
 
 @final
 class BatchBuilder:
-    """Makes a batch of events that were read in Python.
-
-    An event is returned as the 16 bytes that identify what it says.
-    """
+    """Makes a batch of events that were read in Python."""
 
     def __new__(cls) -> Self: ...
     def add_ranking(
@@ -202,7 +199,7 @@ class BatchBuilder:
         ranks: Sequence[int],
         scores: Sequence[float | None],
         relevance: Sequence[float | None],
-    ) -> bytes: ...
+    ) -> None: ...
     def add_label(
         self,
         event_id: str,
@@ -212,7 +209,7 @@ class BatchBuilder:
         labels: Sequence[str],
         value: float | None,
         kind: str,
-    ) -> bytes: ...
+    ) -> None: ...
     def end_object(self) -> None:
         """End an object, to which all events since the last one belong."""
 
@@ -314,6 +311,12 @@ class EventBatch:
 
     def tell(self, statuses: bytes) -> bytes:
         """Tell what became of objects by what became of their events, by places in `STATUSES`."""
+
+    def digest(self, at: int) -> bytes:
+        """Return the 16 bytes that identify what an event says."""
+
+    def digest(self, at: int) -> bytes:
+        """Return the 16 bytes that identify what an event says."""
 
     def event_id(self, at: int) -> str: ...
     def first_labels(self, most: int) -> list[tuple[str, str]]:

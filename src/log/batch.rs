@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::contexts::Contexts;
-use super::digest::Digest;
 use super::labels::{self, Labels};
 use super::list::List;
 use super::rankings::{self, Rankings};
@@ -20,8 +19,6 @@ pub struct Batch {
     pub labels: Labels,
     /// Of each event, whether it is a label.
     pub kinds: Vec<u8>,
-    /// Of each event, what identifies what it says.
-    pub digests: Vec<Digest>,
     /// How many events each object has: none where it was not taken.
     pub counts: Vec<i64>,
     /// What rankings have in common.
@@ -61,17 +58,15 @@ impl Batch {
     }
 
     /// Adds a ranking with its documents.
-    pub fn push_ranking(&mut self, row: &rankings::Row<'_>, list: &List, digest: Digest) {
+    pub fn push_ranking(&mut self, row: &rankings::Row<'_>, list: &List) {
         self.rankings.push(row, list);
         self.kinds.push(0);
-        self.digests.push(digest);
     }
 
     /// Adds a label.
-    pub fn push_label(&mut self, row: &labels::Row<'_>, digest: Digest) {
+    pub fn push_label(&mut self, row: &labels::Row<'_>) {
         self.labels.push(row);
         self.kinds.push(1);
-        self.digests.push(digest);
     }
 
     /// Ends an object, all events since the last of which are its own.
@@ -96,7 +91,6 @@ impl Batch {
             rankings: Rankings { contexts: codes, ..Rankings::join(&rankings) },
             labels: Labels::join(&labels),
             kinds: join(parts.clone().map(|part| &part.kinds)),
-            digests: join(parts.clone().map(|part| &part.digests)),
             counts: join(parts.map(|part| &part.counts)),
             contexts,
         }
@@ -122,7 +116,6 @@ impl Batch {
             rankings,
             labels: self.labels.take(&labels),
             kinds: events.iter().map(|&event| self.kinds[event]).collect(),
-            digests: events.iter().map(|&event| self.digests[event]).collect(),
             counts: std::iter::once(count(events.len())).collect(),
             contexts,
         }
@@ -201,7 +194,7 @@ mod tests {
                     names,
                     value,
                 };
-                batch.push_label(&row, [id; 16]);
+                batch.push_label(&row);
             }
             batch.end_object(count);
         }
@@ -218,8 +211,6 @@ mod tests {
         assert_eq!(same.to_bytes(), merged.to_bytes());
         for batch in [&merged, &same] {
             assert_eq!(batch.labels.event_ids.bytes, [0, 1, 2, 3]);
-            let first: std::vec::Vec<u8> = batch.digests.iter().map(|digest| digest[0]).collect();
-            assert_eq!(first, [0, 1, 2, 3]);
         }
         let first = other.merge(&one, &[0, 1]).unwrap();
         assert_eq!(

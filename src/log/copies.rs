@@ -80,7 +80,7 @@ impl Batch {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        let Self { rankings, labels, kinds, digests, counts, contexts } = self;
+        let Self { rankings, labels, kinds, counts, contexts } = self;
         for integers in [
             &rankings.seqs,
             &rankings.times,
@@ -112,7 +112,6 @@ impl Batch {
         }
         writer.bytes(&labels.kinds);
         writer.bytes(kinds);
-        writer.bytes(digests.as_flattened());
         writer.size(contexts.len());
         for context in contexts.iter() {
             writer.bytes(&context.model);
@@ -170,7 +169,6 @@ impl Batch {
             Rankings { scores: reader.numbers()?, relevance: reader.numbers()?, ..rankings };
         let labels = Labels { values: reader.numbers()?, kinds: copy(reader.bytes()?), ..labels };
         let kinds = copy(reader.bytes()?);
-        let digests = copy(reader.bytes()?.as_chunks().0);
         let mut contexts = Contexts::default();
         for place in 0..reader.size()? {
             let (model, version) = (copy(reader.bytes()?), copy(reader.bytes()?));
@@ -182,6 +180,6 @@ impl Batch {
             let context = Context { model, version, environment, attributes };
             (contexts.add(&context) == place).then_some(())?;
         }
-        reader.0.is_empty().then_some(Self { rankings, labels, kinds, digests, counts, contexts })
+        reader.0.is_empty().then_some(Self { rankings, labels, kinds, counts, contexts })
     }
 }

@@ -59,11 +59,8 @@ impl LabelIndex {
     /// About how many bytes it takes.
     #[must_use]
     pub fn size(&self) -> usize {
-        let Batch { labels, kinds, digests, .. } = &*self.batch;
-        size_of_val(&self.rows[..])
-            + size_of_val(&kinds[..])
-            + size_of_val(&digests[..])
-            + labels.size()
+        let Batch { labels, kinds, .. } = &*self.batch;
+        size_of_val(&self.rows[..]) + size_of_val(&kinds[..]) + labels.size()
     }
 
     /// The rows of the labels of some rankings from one time to before another. `sorted` has the places
@@ -120,18 +117,17 @@ impl LabelIndex {
 pub fn choose(indexes: &[&LabelIndex], ids: &[&[u8]], since: i64, until: i64) -> Batch {
     let Some(first) = indexes.first() else { return Batch::default() };
     let sorted = sort(ids.iter().copied(), first.hash);
-    let (mut parts, mut digests) = (Vec::new(), Vec::new());
+    let mut parts = Vec::new();
     for index in indexes {
         let rows = index.find(ids, &sorted, since, until);
         if !rows.is_empty() {
             parts.push(index.batch.labels.take(&rows));
-            digests.extend(rows.iter().map(|&row| index.batch.digests[row]));
         }
     }
     let labels = Labels::join(&parts.iter().collect::<Vec<_>>());
     let (kinds, mut counts) = (fill(1, labels.len()), Vec::new());
     counts.push(count(labels.len()));
-    Batch { labels, kinds, digests, counts, ..Batch::default() }
+    Batch { labels, kinds, counts, ..Batch::default() }
 }
 
 /// How many numbers at the beginning, which are sorted, are less than the half of a hash.
@@ -186,7 +182,7 @@ mod tests {
                     names: b"[]",
                     value: 0.5,
                 };
-                batch.push_label(&row, [number; 16]);
+                batch.push_label(&row);
             } else {
                 let (query_key, user_id) = (&b""[..], &b""[..]);
                 let row = rankings::Row {
@@ -198,7 +194,7 @@ mod tests {
                     query_key,
                     user_id,
                 };
-                batch.push_ranking(&row, &List::default(), [number; 16]);
+                batch.push_ranking(&row, &List::default());
             }
         }
         batch.contexts.add(&Context::default());

@@ -244,33 +244,4 @@ impl List {
         }
         *self = sorted;
     }
-
-    /// Writes what identifies the documents that are settled: ids, ranks, and scores and grades.
-    pub fn identify(&self, text: &mut Vec<u8>) {
-        text.push(0);
-        for (place, id) in self.all_ids().enumerate() {
-            if place > 0 {
-                text.push(0);
-            }
-            text.extend_from_slice(id);
-        }
-        text.push(0);
-        if self.ranks.is_empty() {
-            (1..)
-                .take(self.len())
-                .for_each(|rank: i64| text.extend_from_slice(&rank.to_le_bytes()));
-        }
-        self.ranks.iter().for_each(|rank| text.extend_from_slice(&rank.to_le_bytes()));
-        text.push(0);
-        for &number in self.scores.iter().chain(&*self.relevance) {
-            text.extend_from_slice(&number_bytes(number));
-        }
-    }
-}
-
-/// The bytes that identify a number; the two zeros are one, as they are equal.
-#[must_use]
-pub fn number_bytes(number: f64) -> [u8; 8] {
-    // Any NaN stands for no number.
-    (if number.is_nan() { f64::NAN } else { number + 0.0 }).to_le_bytes()
 }

@@ -6,8 +6,8 @@ use crate::memory::{Vec, copy};
 use std::ops::Range;
 
 use super::json::Text;
-use crate::log::digest::{self, Digest, write_integer, write_text};
-use crate::log::list::{Limits, List, notes, number_bytes};
+use crate::log::digest::{self, write_integer, write_text};
+use crate::log::list::{Limits, List, notes};
 
 /// Where rankings are made, the usual place first.
 pub const ENVIRONMENTS: [&str; 3] = ["production", "validation", "training"];
@@ -169,11 +169,10 @@ impl Decoded {
     }
 }
 
-/// Adds a ranking to a batch, and returns what identifies what it says.
-pub fn push_ranking(batch: &mut Batch, head: &Head<'_>, list: &List) -> Digest {
+/// Adds a ranking to a batch.
+pub fn push_ranking(batch: &mut Batch, head: &Head<'_>, list: &List) {
     let attributes = head.attributes.iter().map(|(name, value)| (*name, &**value));
     let context = batch.contexts.add_parts(head.model, head.version, head.environment, attributes);
-    let digest = identify_ranking(head, list);
     let row = rankings::Row {
         seq: 0,
         time: head.time,
@@ -183,30 +182,13 @@ pub fn push_ranking(batch: &mut Batch, head: &Head<'_>, list: &List) -> Digest {
         query_key: head.query_key,
         user_id: head.user_id,
     };
-    batch.push_ranking(&row, list, digest);
-    digest
+    batch.push_ranking(&row, list);
 }
 
-/// Adds a label to a batch, and returns what identifies what it says. Without an id it has one that is
-/// made of that.
-pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
+/// Adds a label to a batch. Without an id it has one that is made of what it says.
+pub fn push_label(batch: &mut Batch, label: &Label<'_>) {
     let &Label { ranking_id, doc_id, time, kind, value, .. } = label;
-    let word = KINDS[usize::from(kind)].as_bytes();
     let names = write_names(label.names);
-    let mut text = Vec::with_capacity(64 + ranking_id.len() + doc_id.len() + names.len());
-    text.extend_from_slice(b"[\"label\",");
-    for id in [ranking_id, doc_id] {
-        write_text(id, &mut text);
-        text.push(b',');
-    }
-    write_integer(time, &mut text);
-    text.push(b',');
-    text.extend_from_slice(&names);
-    text.push(b',');
-    write_text(word, &mut text);
-    text.extend_from_slice(b"]\0");
-    text.extend_from_slice(&number_bytes(value));
-    let digest = digest::of(&text);
     let made;
     let event_id = if let Some(event_id) = label.event_id {
         event_id
@@ -218,6 +200,7 @@ pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
             digest::write_number(value, &mut grade);
         }
         let mut when = itoa::Buffer::new();
+        let word = KINDS[usize::from(kind)].as_bytes();
         let before = [&b"label"[..], ranking_id, doc_id, when.format(time).as_bytes(), word];
         let parts = before.into_iter().chain(label.names.iter().map(|name| &**name));
         made = digest::make_id(parts.chain([&b"="[..], &grade]));
@@ -234,8 +217,7 @@ pub fn push_label(batch: &mut Batch, label: &Label<'_>) -> Digest {
         names: &names,
         value,
     };
-    batch.push_label(&row, digest);
-    digest
+    batch.push_label(&row);
 }
 
 /// Writes labels as a list of JSON.
@@ -250,34 +232,6 @@ fn write_names(names: &[Text<'_>]) -> Vec<u8> {
     }
     text.push(b']');
     text
-}
-
-fn identify_ranking(head: &Head<'_>, list: &List) -> Digest {
-    let mut text = Vec::with_capacity(256 + list.ids.len() + 24 * list.len());
-    text.extend_from_slice(b"[\"ranking\",");
-    write_text(head.ranking_id, &mut text);
-    text.push(b',');
-    write_integer(head.time, &mut text);
-    let environment = ENVIRONMENTS[head.environment].as_bytes();
-    for part in [head.query_key, head.user_id, head.model, head.version, environment] {
-        text.push(b',');
-        write_text(part, &mut text);
-    }
-    text.extend_from_slice(b",[");
-    for (place, (name, value)) in head.attributes.iter().enumerate() {
-        text.extend_from_slice(if place > 0 { b",[" } else { b"[" });
-        write_text(name, &mut text);
-        text.push(b',');
-        write_text(value, &mut text);
-        text.push(b']');
-    }
-    text.extend_from_slice(b"],");
-    write_integer(list.len().cast_signed() as i64, &mut text);
-    text.push(b',');
-    write_integer(list.scores.len().cast_signed() as i64, &mut text);
-    text.push(b']');
-    list.identify(&mut text);
-    digest::of(&text)
 }
 
 /// An integer as an id.

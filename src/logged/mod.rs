@@ -7,6 +7,7 @@ pub mod costs;
 pub mod events;
 pub mod grading;
 pub mod id_set;
+pub mod identity;
 pub mod json;
 pub mod label_columns;
 pub mod labels;

@@ -16,6 +16,8 @@ use crate::log::labels::Labels;
 use crate::log::rankings::{Rankings, spans};
 use crate::memory::{Vec, fill};
 
+use super::identity::identify;
+
 /// The role of the id of an event.
 pub const EVENT: u8 = 1;
 /// The role of the id of a ranking, which labels name.
@@ -80,12 +82,16 @@ struct Entries {
 }
 
 impl Entries {
-    fn find(&self, key: Key) -> Option<&Entry> {
+    /// The place of a row.
+    fn find(&self, key: Key) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
         }
-        let row = self.slots[self.place(key)];
-        row.checked_sub(1).map(|row| &self.rows[row as usize].1)
+        (self.slots[self.place(key)] as usize).checked_sub(1)
+    }
+
+    fn has(&self, row: usize, role: u8) -> bool {
+        self.rows[row].1.role & role != 0
     }
 
     /// The slot of a key, or the empty one where it belongs.
@@ -158,7 +164,7 @@ impl Keys {
     pub fn more_highs(&self, batch: &Batch, known: &Known) -> Vec<i64> {
         let mut highs = Vec::new();
         let mut ask = |key: Key, role: u8, text: &[u8]| {
-            if known.0.find(key).is_some_and(|entry| entry.role & role == 0) {
+            if known.0.find(key).is_some_and(|row| !known.0.has(row, role)) {
                 highs.push(other_key(self.project, text).0);
             }
         };
@@ -201,12 +207,13 @@ impl Known {
         Some(())
     }
 
-    fn find(&self, project: i64, key: Key, text: &[u8], role: u8) -> Option<&Entry> {
-        let found = self.0.find(key)?;
-        if found.role & role != 0 {
-            return Some(found);
+    /// The place of the row of a text in a role.
+    fn find(&self, project: i64, key: Key, text: &[u8], role: u8) -> Option<usize> {
+        let row = self.0.find(key)?;
+        if self.0.has(row, role) {
+            return Some(row);
         }
-        self.0.find(other_key(project, text)).filter(|found| found.role & role != 0)
+        self.0.find(other_key(project, text)).filter(|&row| self.0.has(row, role))
     }
 }
 
@@ -214,13 +221,14 @@ impl Known {
 #[derive(Debug)]
 pub struct Settled {
     project: i64,
+    /// What was known, and behind it what is new.
     known: Known,
+    /// Whose the new rows are: digests are made of events where they are asked for.
+    owners: Vec<Event>,
     /// Of each event, what became of it.
     pub statuses: Vec<u8>,
     /// Of each event, the number under which it is stored; with a conflict, that of what was there.
     pub seqs: Vec<i64>,
-    /// The ids that are new, by their keys.
-    pub ids: Vec<(Key, Entry)>,
     /// The new rankings: their rows and numbers.
     rankings: Vec<(usize, i64)>,
     /// The new labels, likewise, and their places in the batch.
@@ -256,44 +264,43 @@ impl Settled {
         let mut settled = Self {
             project: keys.project,
             known,
+            owners: Vec::with_capacity(batch.len()),
             statuses: Vec::with_capacity(batch.len()),
             seqs: Vec::with_capacity(batch.len()),
-            ids: Vec::with_capacity(batch.len()),
             rankings: Vec::new(),
             labels: Vec::new(),
         };
         let mut next = first;
         for (at, event) in batch.events().enumerate() {
-            let digest = shorten(&batch.digests[at]);
             let (own, ranking) = ids_of(batch, event);
             let (own_key, ranking_key) = (keys.own[at], keys.rankings[at]);
-            let find = |key, text, role| settled.known.find(keys.project, key, text, role).copied();
+            let find = |key, text, role| settled.known.find(keys.project, key, text, role);
             let before = find(own_key, own, EVENT).or_else(|| match event {
                 Event::Ranking(_) => find(ranking_key, ranking, RANKING),
                 Event::Label(_) => None,
             });
-            if let Some(before) = before {
-                let is_same = before.digest == digest;
+            if let Some(row) = before {
+                let is_same = settled.digest(batch, row) == shorten(&identify(batch, event));
                 settled.statuses.push(if is_same { DUPLICATE } else { CONFLICT });
-                settled.seqs.push(before.seq);
+                settled.seqs.push(settled.known.0.rows[row].1.seq);
                 continue;
             }
-            let entry = Entry { seq: next, digest, time: 0, role: EVENT };
+            let entry = Entry { seq: next, digest: 0, time: 0, role: EVENT };
             match event {
                 Event::Ranking(row) => {
                     let time = batch.rankings.times[row];
                     let role = RANKING | environment(batch, row) << SHIFT;
                     if own == ranking {
                         let role = EVENT | role;
-                        settled.add(own_key, own, Entry { time, role, ..entry });
+                        settled.add(event, own_key, own, Entry { time, role, ..entry });
                     } else {
-                        settled.add(own_key, own, Entry { time, ..entry });
-                        settled.add(ranking_key, ranking, Entry { time, role, ..entry });
+                        settled.add(event, own_key, own, Entry { time, ..entry });
+                        settled.add(event, ranking_key, ranking, Entry { time, role, ..entry });
                     }
                     settled.rankings.push((row, next));
                 }
                 Event::Label(row) => {
-                    settled.add(own_key, own, entry);
+                    settled.add(event, own_key, own, entry);
                     settled.labels.push((row, next, at));
                 }
             }
@@ -301,16 +308,38 @@ impl Settled {
             settled.seqs.push(next);
             next += 1;
         }
-        // Neighbors in the order of the index are written together.
-        settled.ids.sort_unstable();
         settled
     }
 
-    fn add(&mut self, key: Key, text: &[u8], entry: Entry) {
+    fn add(&mut self, event: Event, key: Key, text: &[u8], entry: Entry) {
         let is_taken = self.known.0.find(key).is_some();
         let key = if is_taken { other_key(self.project, text) } else { key };
         self.known.0.add(key, entry);
-        self.ids.push((key, entry));
+        self.owners.push(event);
+    }
+
+    /// The digest of what a row is about.
+    fn digest(&self, batch: &Batch, row: usize) -> i64 {
+        let rows = &self.known.0.rows;
+        match row.checked_sub(rows.len() - self.owners.len()) {
+            Some(place) => shorten(&identify(batch, self.owners[place])),
+            None => rows[row].1.digest,
+        }
+    }
+
+    /// The ids that are new, by their keys.
+    #[must_use]
+    pub fn ids(&self, batch: &Batch) -> Vec<(Key, Entry)> {
+        let rows = &self.known.0.rows;
+        let new = rows.len() - self.owners.len()..rows.len();
+        let with_digest = |row: usize| {
+            let (key, entry) = rows[row];
+            (key, Entry { digest: self.digest(batch, row), ..entry })
+        };
+        let mut ids: Vec<(Key, Entry)> = new.map(with_digest).collect();
+        // Neighbors in the order of the index are written together.
+        ids.sort_unstable();
+        ids
     }
 
     /// Whether there are new rankings.
@@ -376,7 +405,8 @@ impl Settled {
             };
             match self.known.find(self.project, key, id, RANKING) {
                 None => waiting.push(row),
-                Some(ranking) => {
+                Some(place) => {
+                    let ranking = self.known.0.rows[place].1;
                     all.shown[row] = ranking.time;
                     placed.push((row, ranking.role >> SHIFT));
                 }
@@ -384,7 +414,7 @@ impl Settled {
         }
         let digest = |&row: &usize| match row.checked_sub(waited.len()) {
             None => theirs[row],
-            Some(place) => batch.digests[self.labels[place].2],
+            Some(place) => identify(batch, Event::Label(self.labels[place].0)),
         };
         let digests = waiting.iter().map(digest).collect();
         let place = |&(row, environment): &(usize, u8)| (hour(all.shown[row]), environment);
@@ -537,11 +567,12 @@ mod tests {
                     };
                     prop_assert_eq!((settled.statuses[at], settled.seqs[at]), expected);
                 }
-                for new in &settled.ids {
+                let ids = settled.ids(&batch);
+                for new in &ids {
                     prop_assert!(rows.iter().all(|row| row.0 != new.0));
                     rows.push(*new);
                 }
-                prop_assert!(settled.ids.is_sorted());
+                prop_assert!(ids.is_sorted());
 
                 let numbers: Vec<i64> = (100..).take(batch.contexts.len()).collect();
                 let groups = settled.rankings(&batch, &numbers);

@@ -18,6 +18,7 @@ use crate::log::list::List;
 use crate::logged::events::{
     ENVIRONMENTS, Head, Label, find_environment, find_kind, push_label, push_ranking,
 };
+use crate::logged::identity::identify;
 use crate::logged::json::Text;
 use crate::logged::settle::{self, Entry, Keys, Known};
 use crate::memory::{Vec, guard};
@@ -177,6 +178,13 @@ impl EventBatch {
         }
     }
 
+    /// The 16 bytes that identify what an event says.
+    fn digest<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let event = self.0.events().nth(at);
+        let event = event.ok_or_else(|| PyIndexError::new_err("there is no such event"))?;
+        Ok(PyBytes::new(py, &identify(&self.0, event)))
+    }
+
     /// The rankings and documents of the first labels.
     fn first_labels<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyList>> {
         let labels = &self.0.labels;
@@ -275,7 +283,8 @@ impl Settled {
 
     /// The rows of ids that are new, by their keys, with their checksums.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let rows = self.answer.ids.iter().map(|&((high, low), entry)| {
+        let ids = py.detach(|| self.answer.ids(&self.batch));
+        let rows = ids.iter().map(|&((high, low), entry)| {
             let Entry { seq, digest, time, role } = entry;
             (high, low, seq, digest, time, role, entry.checksum((high, low))).into_pyobject(py)
         });
@@ -379,11 +388,10 @@ impl BatchBuilder {
         Self::default()
     }
 
-    /// Adds a ranking, and returns the 16 bytes that identify what it says.
+    /// Adds a ranking.
     #[allow(clippy::too_many_arguments)] // as many as a ranking has
-    fn add_ranking<'py>(
+    fn add_ranking(
         &self,
-        py: Python<'py>,
         event_id: PyBackedStr,
         ranking_id: PyBackedStr,
         time: i64,
@@ -397,7 +405,7 @@ impl BatchBuilder {
         ranks: Vec<i64>,
         scores: Vec<Option<f64>>,
         relevance: Vec<Option<f64>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<()> {
         guard(|| {
             let count = doc_ids.len();
             let fits = |size: usize| size == 0 || size == count;
@@ -430,16 +438,15 @@ impl BatchBuilder {
                     .ok_or_else(|| unknown("the environment"))?,
                 attributes: &pairs,
             };
-            let digest = self.add(|batch| push_ranking(batch, &head, &list));
-            Ok(PyBytes::new(py, &digest))
+            push_ranking(&mut self.lock().0, &head, &list);
+            Ok(())
         })
     }
 
-    /// Adds a label, likewise.
+    /// Adds a label.
     #[allow(clippy::too_many_arguments)] // as many as a label has
-    fn add_label<'py>(
+    fn add_label(
         &self,
-        py: Python<'py>,
         event_id: PyBackedStr,
         ranking_id: PyBackedStr,
         doc_id: PyBackedStr,
@@ -447,7 +454,7 @@ impl BatchBuilder {
         labels: Vec<PyBackedStr>,
         value: Option<f64>,
         kind: PyBackedStr,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<()> {
         guard(|| {
             let names: Vec<_> = labels.iter().map(|name| Text::Plain(name.as_bytes())).collect();
             let label = Label {
@@ -459,8 +466,8 @@ impl BatchBuilder {
                 names: &names,
                 value: value.unwrap_or(f64::NAN),
             };
-            let digest = self.add(|batch| push_label(batch, &label));
-            Ok(PyBytes::new(py, &digest))
+            push_label(&mut self.lock().0, &label);
+            Ok(())
         })
     }
 
@@ -481,9 +488,5 @@ impl BatchBuilder {
 impl BatchBuilder {
     fn lock(&self) -> std::sync::MutexGuard<'_, (Batch, usize)> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn add(&self, push: impl FnOnce(&mut Batch) -> Digest) -> Digest {
-        push(&mut self.lock().0)
     }
 }

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.rejection import Reading
 
 
-def add_event(builder: _core.BatchBuilder, event: Event) -> bytes:
-    """Add an event, and return the 16 bytes that identify what it says."""
+def add_event(builder: _core.BatchBuilder, event: Event) -> None:
+    """Add an event."""
     if not isinstance(event, Ranking):
-        return builder.add_label(
+        builder.add_label(
             event.event_id,
             event.ranking_id,
             event.doc_id,
@@ -26,8 +26,9 @@ def add_event(builder: _core.BatchBuilder, event: Event) -> bytes:
             event.value,
             event.kind,
         )
+        return
     items = event.items
-    return builder.add_ranking(
+    builder.add_ranking(
         event.event_id,
         event.ranking_id,
         event.time,

@@ -21,4 +21,6 @@ def digest(event: Event) -> bytes:
         >>> digest(click) == digest(Label("e", "r", "d", 1, ("click",)))
         False
     """
-    return add_event(_core.BatchBuilder(), event)
+    builder = _core.BatchBuilder()
+    add_event(builder, event)
+    return builder.finish().digest(0)
