@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 import rankscope
-from rankscope.drawing.palette import DARK, LIGHT, PALETTES, Palette, write_properties
-from rankscope.drawing.theme import DASHES, HATCHES, MARKERS, find_theme
+from rankscope.drawing.palette import (
+    DARK,
+    DASHES,
+    HATCHES,
+    LIGHT,
+    MARKERS,
+    PALETTES,
+    Palette,
+    find_theme,
+    write_properties,
+)
 from rankscope.errors import UsageError
 from rankscope.losses.chart import PARTS, UNDEFINED
 
