@@ -33,13 +33,13 @@ from rankscope.monitor.server.api.fields import (
     Part,
     Time,
 )
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import (
     WHOLE,
     Number,
     OneOf,
 )
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.store.keys import make_key
 
 TYPE_CHECKING = False

@@ -15,11 +15,11 @@ from rankscope.monitor.server.api.fields import (
     Object,
     Time,
 )
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import (
     Number,
     extensible,
 )
+from rankscope.monitor.server.routing.endpoint import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.management import Notification
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.notify.status import ChannelState
-    from rankscope.monitor.server.api.channels import ChannelRoutes
+    from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.routing.endpoint import Call
 
 MOST = 50
@@ -46,20 +46,20 @@ class ChannelsView:
     told: str = ""
 
 
-def make_channel_page(routes: ChannelRoutes) -> tuple[Page, Form]:
+def make_channel_page(notifying: Notifying) -> tuple[Page, Form]:
     """Make the page of channels, and the form that tests one."""
 
     def view(monitor: Monitor, **tested: Any) -> ChannelsView:  # noqa: ANN401 - of the view
         return ChannelsView(
             now=monitor.clock(),
-            channels=tuple(routes.states(monitor)),
+            channels=tuple(notifying.states(monitor)),
             notifications=monitor.notifications(MOST),
             **tested,
         )
 
     def test(monitor: Monitor, call: Call) -> tuple[Page, object, int]:
         name = call.part("name")
-        return page, view(monitor, tested=name, **routes.send_test(monitor, name)), 200
+        return page, view(monitor, tested=name, **notifying.send_test(monitor, name)), 200
 
     page = Page(
         path="/channels",

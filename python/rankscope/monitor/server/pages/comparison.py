@@ -7,7 +7,7 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_micros
-from rankscope.monitor.server.api.comparison import MOST_COMPARED
+from rankscope.monitor.server.api.causes import MOST_COMPARED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.page import Page, read_configuration

@@ -9,7 +9,6 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.server.api.fields import Object, make_query
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
@@ -27,6 +26,7 @@ from rankscope.monitor.server.pages.overview_range import (
 from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.slice_rows import list_slices
 from rankscope.monitor.server.pages.slices import address_slice
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.records import record
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.api.channels import ChannelRoutes
+    from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Form, Page
     from rankscope.monitor.server.routing.endpoint import Call
@@ -48,7 +48,7 @@ class Pages:
     Args:
         pool: Asks the monitors of projects.
         now: Returns the time, in microseconds since 1970 in UTC.
-        channels: Knows the channels of the operator.
+        notifying: Knows the channels of the operator.
         slow: Asks the monitors where that may take long.
     """
 
@@ -56,13 +56,13 @@ class Pages:
         self,
         pool: MonitorPool,
         now: Callable[[], int],
-        channels: ChannelRoutes,
+        notifying: Notifying,
         slow: MonitorPool,
     ) -> None:
         self._pool = pool
         self._now = now
         self._templates = make_pages()
-        channel_page, channel_form = make_channel_page(channels)
+        channel_page, channel_form = make_channel_page(notifying)
         self._pages = (*find_pages(), channel_page)
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {

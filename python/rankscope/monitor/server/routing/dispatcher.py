@@ -12,8 +12,8 @@ from threading import Lock
 from rankscope.errors import FileError
 from rankscope.monitor.events.fields import read_id
 from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.server.access.authenticator import ANONYMOUS
 from rankscope.monitor.server.access.origin import demand_own_page
-from rankscope.monitor.server.access.principal import ANONYMOUS
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
 from rankscope.monitor.server.http.body import check_length, read_media_type, receive_body
 from rankscope.monitor.server.http.parser import Parser
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rankscope.monitor.server.access.authenticator import Authenticator
-    from rankscope.monitor.server.access.principal import Principal
+    from rankscope.monitor.server.access.authenticator import Authenticator, Principal
     from rankscope.monitor.server.http.body import MemoryBudget
     from rankscope.monitor.server.routing.endpoint import Endpoint
     from rankscope.monitor.server.settings import Settings

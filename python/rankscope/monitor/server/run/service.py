@@ -22,7 +22,7 @@ from rankscope.monitor.notify.sending import check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.deadlines import Deadlines
+from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.settings import Settings
