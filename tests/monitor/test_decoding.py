@@ -14,7 +14,7 @@ from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Decoded
-from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.http.body import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import replace
 

@@ -16,10 +16,10 @@ from rankscope.monitor.server.pages.charts.lines import (
     Level,
     Line,
     Point,
+    TimeAxis,
     draw_lines,
 )
 from rankscope.monitor.server.pages.charts.others import draw_maturity, draw_waterfall
-from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
 
 NUMBER = re.compile(r"[\d.]+")
 

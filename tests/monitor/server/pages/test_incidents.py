@@ -11,7 +11,7 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.incident import Change, Notified
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import describe_evidence
-from rankscope.monitor.server.pages.incident import IncidentView
+from rankscope.monitor.server.pages.incidents import IncidentView
 
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import (

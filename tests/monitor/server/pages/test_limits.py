@@ -18,14 +18,18 @@ from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.charts.lines import (
     Episode,
     Event,
+    TimeAxis,
     _draw_episodes,
     _draw_events,
 )
 from rankscope.monitor.server.pages.charts.others import draw_maturity
-from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
 from rankscope.monitor.server.pages.groups import write_multiple
-from rankscope.monitor.server.pages.incident import IncidentView, choose_windows
-from rankscope.monitor.server.pages.incidents import IncidentsView, read_incidents
+from rankscope.monitor.server.pages.incidents import (
+    IncidentsView,
+    IncidentView,
+    choose_windows,
+    read_incidents,
+)
 from rankscope.monitor.server.pages.overview import Overview
 from rankscope.monitor.server.pages.overview_range import Choice, Extent, choose_extent
 from rankscope.monitor.server.pages.render import describe_marks
@@ -266,4 +270,4 @@ def test_50_notifications_are_listed(count: int) -> None:
     told = [*range(count)]
     monitor: Any = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
     view: Any = make_channel_page(routes)[0].view(monitor, routes)
-    assert len(view.notifications) == min(count, 50)
+    assert len(view["notifications"]) == min(count, 50)

@@ -11,9 +11,9 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import write_multiple
-from rankscope.monitor.server.pages.incident import _name_chart
+from rankscope.monitor.server.pages.incidents import _name_chart
 from rankscope.monitor.server.pages.render import write_field
-from rankscope.monitor.server.pages.rule import fill_form, read_form
+from rankscope.monitor.server.pages.rules import fill_form, read_form
 
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.pages.site import (

@@ -82,6 +82,11 @@ def send(site: Service, fields: dict[str, str]) -> httpx.Response:
     return browser.send(PATH, fields | {"csrf": token[1]})
 
 
+def fill_texts(configuration: Configuration) -> dict[str, str]:
+    """What stands in the fields of a form that is filled."""
+    return {name: text for name, (text,) in fill_form(configuration).values.items()}
+
+
 def read_fields(reader: Reader) -> dict[str, str]:
     """What stands in the fields of a page, as a browser would send it."""
     fields = {
@@ -167,7 +172,7 @@ def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Servic
     open_monitor(site.store)
     reader = sign_in(site, "read", "admin")
     assert PATH in [form["action"] for form in reader.all("form")]
-    assert read_fields(reader) == fill_form(CONFIGURATION).texts
+    assert read_fields(reader) == fill_texts(CONFIGURATION)
     assert "buy 3, click 1" in reader.text
     assert "recomputes every value" in reader.text
 
@@ -178,7 +183,7 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, PATH)
     entry = monitor.store.audit("default")[-1]
     assert (entry.actor, entry.action) == ("local", "configuration.set")
-    assert read_fields(check_page(get(site, PATH))) == fill_form(MADE).texts
+    assert read_fields(check_page(get(site, PATH))) == fill_texts(MADE)
     key = site.make_key("default", "read")
     assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
@@ -186,8 +191,8 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
 def test_values_are_made_anew(story: Service) -> None:
     monitor = open_monitor(story.store)
     before = monitor.series("nDCG@5", every="day").values
-    changed = fill_form(CONFIGURATION).texts | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
-    assert send(story, dict(changed)).status_code == 303
+    changed = fill_texts(CONFIGURATION) | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
+    assert send(story, changed).status_code == 303
     again = Monitor(story.store, clock=lambda: NOW)
     assert len(again.series("nDCG@5", every="day")) == 0
     again.evaluate()
@@ -331,7 +336,7 @@ def test_a_form_without_its_token_changes_nothing(site: Service) -> None:
 @pytest.mark.parametrize("configuration", [CONFIGURATION, MADE, UNUSUAL])
 def test_a_form_is_read_as_it_was_filled(configuration: Configuration) -> None:
     form = fill_form(configuration)
-    read, again = read_form({name: (text,) for name, text in form.texts.items()}, configuration)
+    read, again = read_form(form.values, configuration)
     assert read is not None
     assert read.to_json() == configuration.to_json()
     assert again == form

@@ -36,13 +36,13 @@ from rankscope.monitor.server.api.fields import Count
 from rankscope.monitor.server.http.body import (
     ARROW,
     LINES,
+    Parser,
     check_length,
     find_encoding,
     gunzip,
     read_media_type,
     receive_body,
 )
-from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record, replace

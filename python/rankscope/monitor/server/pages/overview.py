@@ -13,7 +13,6 @@ from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import (
-    WORDS_OVER_TIME,
     OverTime,
     draw_counts,
     view_measures,
@@ -24,13 +23,13 @@ from rankscope.monitor.server.pages.overview_range import (
     read_extent,
 )
 from rankscope.monitor.server.pages.page import Page, list_states
-from rankscope.monitor.server.pages.slice_rows import list_slices
-from rankscope.monitor.server.pages.slices import address_slice
+from rankscope.monitor.server.pages.slices import list_slices
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -39,10 +38,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.charts.others import MaturityChart
     from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
+    from rankscope.monitor.server.pages.measure_view import MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.pages.slice_rows import SliceRow
+    from rankscope.monitor.server.pages.slices import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Coverage, Version
 
@@ -86,7 +87,7 @@ class Overview(OverTime):
     groups: tuple[Group, ...]
     evaluated: int | None
     measures: tuple[MeasureView, ...]
-    counts: tuple[CountChart, ...]
+    counts: Mapping[str, LineChart]
     baseline: Baseline | None
     maturity: MaturityCurve | None
     coverage: Coverage | None
@@ -99,6 +100,11 @@ class Overview(OverTime):
         """The newest two versions of a model that serve at the same time in the range."""
         pair = find_pair(self.versions, model=self.extent.model)
         return pair if pair and min(version.last for version in pair) >= self.extent.since else None
+
+    @property
+    def label_delay(self) -> MaturityChart | None:
+        """How soon labels come, drawn; `None` where none are known."""
+        return None if self.maturity is None else draw_maturity(self.maturity)
 
     @property
     def folded_versions(self) -> int:
@@ -212,14 +218,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     )
 
 
-def _extras(view: Overview) -> dict[str, object]:
-    return {
-        **WORDS_OVER_TIME,
-        "most_slices": MOST_SLICES,
-        "address_slice": address_slice,
-        "maturity": None if view.maturity is None else draw_maturity(view.maturity),
-    }
-
+WORDS = {"most_rows": MOST_SLICES}
 
 OVERVIEW = Page(
     path="/",
@@ -240,7 +239,6 @@ OVERVIEW = Page(
         range=tuple(RANGES),
         every=tuple(LENGTHS),
     ),
-    extras=_extras,
     refresh=60,
 )
 PAGES = (OVERVIEW,)

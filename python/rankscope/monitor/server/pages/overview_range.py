@@ -35,6 +35,7 @@ RANGE_NAMES = {
     "1y": "1 year",
     "all": "all",
 }
+WORDS = {"ranges": RANGE_NAMES}
 MOST_HOURS = 90
 """Hours are drawn over so many days at most."""
 MOST_LINES = 6

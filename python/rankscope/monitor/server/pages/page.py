@@ -28,7 +28,6 @@ class Page:
         summary: What it shows, in a line.
         view: Looks at the monitor.
         query: The type of its query, a `TypedDict`.
-        extras: What the template needs besides, made of what was seen.
         refuses: Statuses of refusals that don't follow from the path and the parameters.
         is_trace: Whether it reads rankings, and not only windows.
         place: Its place in the navigation, from 1; 0 for a page that is only linked to.
@@ -41,7 +40,6 @@ class Page:
     summary: str
     view: Callable[[Monitor, Call], object]
     query: Any = None
-    extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
     is_trace: bool = False
     place: int = 0
@@ -70,6 +68,23 @@ class Form:
     status: int = 303
     refuses: tuple[int, ...] = ()
     is_slow: bool = False
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FormState:
+    """What stands in the fields of a form, and what is wrong with it.
+
+    Args:
+        values: What stands in the fields, or is ticked, by name, as a browser sends it.
+        wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
+    """
+
+    values: Mapping[str, tuple[str, ...]]
+    wrong: Mapping[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        """Return the text of a field."""
+        return "".join(self.values.get(name, ())[:1])
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:

@@ -12,7 +12,6 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview_range import (
-    RANGE_NAMES,
     RANGES,
     Choice,
     read_extent,
@@ -22,6 +21,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from rankscope.monitor.ask.quality import Quality
@@ -71,21 +71,6 @@ class Share:
     chart: LineChart
 
 
-@record(frozen=True, slots=True)
-class Room:
-    """How much room the store takes, and how much there is.
-
-    Args:
-        store: Its bytes.
-        log: The bytes of its log.
-        free: The share of the disk that is free.
-    """
-
-    store: int
-    log: int
-    free: float
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class QualityView:
     """The data of a project.
@@ -95,7 +80,8 @@ class QualityView:
         now: As of when, in microseconds since 1970 in UTC.
         extent: The range of time that shares are of.
         quality: What is known of the data; `None` where the project is not configured.
-        room: How much room the store takes; `None` where it is in no file.
+        room: The bytes of the store and of its log, and the share of the disk that is free; `None`
+            where the store is in no file.
         series: The counts over time.
         shares: Shares of rankings and documents.
     """
@@ -104,7 +90,7 @@ class QualityView:
     now: int
     extent: Extent
     quality: Quality | None
-    room: Room | None
+    room: Mapping[str, float] | None
     series: Series | None
     shares: tuple[Share, ...]
 
@@ -177,14 +163,14 @@ def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
     )
 
 
-def _measure_room(monitor: Monitor) -> Room | None:
+def _measure_room(monitor: Monitor) -> Mapping[str, float] | None:
     path: Path | None = getattr(monitor.store, "path", None)
     if path is None:
         return None
     disk = shutil.disk_usage(path.parent)
     log = path.with_name(f"{path.name}-wal")
     size = log.stat().st_size if log.exists() else 0
-    return Room(path.stat().st_size, size, disk.free / disk.total)
+    return {"store": path.stat().st_size, "log": size, "free": disk.free / disk.total}
 
 
 def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
@@ -216,6 +202,6 @@ QUALITY = Page(
         range=tuple(RANGES),
         every=tuple(LENGTHS),
     ),
-    extras=lambda _view: {"ranges": RANGE_NAMES, "most_files": MOST_FILES},
 )
 PAGES = (QUALITY,)
+WORDS = {"most_files": MOST_FILES}

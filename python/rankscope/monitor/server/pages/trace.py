@@ -267,7 +267,7 @@ def _write_spans(before: Span, after: Span) -> dict[str, str]:
     return fields
 
 
-WORDS = {
+PART_MEANINGS = {
     "since": "Start of the span {}, in UTC.",
     "until": "End of the span {}, exclusive, in UTC.",
     "model": "Model of the span {}.",
@@ -280,11 +280,12 @@ FACTS = {
     "without relevant": "share without relevant documents",
     "gained": "DCG of the ranking",
 }
+WORDS = {"facts": FACTS}
 
 
 def _describe(field: str) -> str:
     side, part = field.split("_")
-    return WORDS[part].format(side)
+    return PART_MEANINGS[part].format(side)
 
 
 TRACE = Page(
@@ -294,7 +295,6 @@ TRACE = Page(
     template="trace.html.j2",
     summary="Why a value changed between two spans.",
     view=lambda monitor, call: view_trace(monitor, call.query),
-    extras=lambda _view: {"facts": FACTS},
     is_trace=True,
     query=make_query(
         "TracePageQuery",

@@ -15,8 +15,7 @@ from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.server.access.authenticator import ANONYMOUS
 from rankscope.monitor.server.access.origin import demand_own_page
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
-from rankscope.monitor.server.http.body import check_length, read_media_type, receive_body
-from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.http.body import Parser, check_length, read_media_type, receive_body
 from rankscope.monitor.server.http.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.http.query import (
     QueryReader,
