@@ -106,9 +106,9 @@ aggregate=tail_mean(0.1)
             check_choice(name, getattr(self, name), CHOICES[name])
         if self.ties is not None:
             check_choice("ties", self.ties, CHOICES["ties"])
-        if not _is_number(self.unjudged):
+        if not _is_finite(self.unjudged):
             check_choice("unjudged", self.unjudged, CHOICES["unjudged"], "or a number")
-        if self.missing_gain is not None and not _is_number(self.missing_gain):
+        if self.missing_gain is not None and not _is_finite(self.missing_gain):
             raise PolicyError(
                 f"expected missing_gain to be a finite number, found {quote(self.missing_gain)}",
                 hint="leave it out for a gain of 0",
@@ -203,11 +203,16 @@ def check_choice(
     )
 
 
-def _is_number(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+def is_real(value: object) -> bool:
+    """Whether a value is a number; `True` and `False` are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_finite(value: object) -> bool:
+    if not is_real(value):
         return False
     try:
-        return math.isfinite(value)
+        return math.isfinite(value)  # type: ignore[arg-type]  # a number
     except OverflowError:  # an integer that is larger than every float
         return False
 

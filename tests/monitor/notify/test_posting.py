@@ -381,7 +381,7 @@ def test_a_webhook_may_ask_for_a_day_of_rest(seconds: int) -> None:
 
 def test_a_webhook_has_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(http, "Deadline", lambda _, seconds: asked.append(seconds))
+    monkeypatch.setattr(http, "start_deadline", lambda _, seconds: asked.append(seconds))
     monkeypatch.setattr(Poster, "_find", lambda *_: [])
     Poster().check(http.read_url("https://example.com/"))
     assert asked == [5.0]

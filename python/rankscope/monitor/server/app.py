@@ -29,7 +29,7 @@ from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
-from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpoints, register_ids
+from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpoints
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
 from rankscope.monitor.server.routing.static import Content
@@ -190,7 +190,6 @@ def _make_routes(
     limit: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[Route]:
     """Make one route for each path, so that 405 lists all methods of the path."""
-    register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method] = dispatcher.answering(endpoint)

@@ -51,7 +51,11 @@ class Authenticator:
     ) -> None:
         self._keys = KeyCache(store, threads)
         self._sessions = Sessions(clock)
-        self._open = OpenMode(self._keys, settings.open_project)
+        # Who needs no key, as long as there never was one: keys are never deleted, only revoked,
+        # so that the first key ends this for good.
+        self._local = settings.open_project and Principal(
+            settings.open_project, SCOPES, "local", csrf=secrets.token_hex(32)
+        )
         self._rates = RateLimiter(settings.key_rate, settings.key_burst, clock)
         self._passing = RateLimiter(settings.open_rate, settings.open_burst, clock)
         self._failures = RateLimiter(settings.failure_rate, settings.failure_burst, clock)
@@ -70,7 +74,7 @@ class Authenticator:
             principal = (
                 await self.find_principal(request)
                 if by_session
-                else await self._open.find_principal(request)
+                else await self._find_local(request)
             )
             if principal is not None:
                 refuse_other_origins(request)
@@ -92,7 +96,7 @@ class Authenticator:
         kept = request.cookies.get(_cookie_of(request), "")
         session = self._sessions.find(kept) if kept else None
         if session is None:
-            return await self._open.find_principal(request)
+            return await self._find_local(request)
         # Looked up each time, so that revoking a key ends its sessions at once.
         key = (await self._keys.read()).get(session.key_id)
         if key is None or key.revoked is not None:
@@ -102,6 +106,14 @@ class Authenticator:
         # A scope that changes a project includes reading it.
         scopes = principal.scopes if "read" in principal.scopes else ("read", *principal.scopes)
         return replace(principal, scopes=scopes, csrf=session.csrf)
+
+    async def _find_local(self, request: Request) -> Principal | None:
+        """Return the local principal if no key is needed."""
+        if not self._local or not is_own_machine(request):
+            return None
+        if await self._keys.read():
+            self._local = None
+        return self._local or None
 
     async def find_key(self, request: Request, presented: str) -> ApiKey:
         """Return the key that was presented."""
@@ -219,31 +231,6 @@ class KeyCache:
             self._keys = {key.key_id: key for key in keys}
             self._version = version
         return self._keys
-
-
-class OpenMode:
-    """Admits this machine without a key, as long as there never was one.
-
-    Keys are never deleted, only revoked: the first key ends this mode for good.
-
-    Args:
-        keys: All keys.
-        project: The project to open, or `None`.
-    """
-
-    def __init__(self, keys: KeyCache, project: str | None) -> None:
-        self._keys = keys
-        self._principal = project and Principal(
-            project, SCOPES, "local", csrf=secrets.token_hex(32)
-        )
-
-    async def find_principal(self, request: Request) -> Principal | None:
-        """Return the local principal if no key is needed."""
-        if not self._principal or not is_own_machine(request):
-            return None
-        if await self._keys.read():
-            self._principal = None
-        return self._principal or None
 
 
 SECONDS = 12 * 3600

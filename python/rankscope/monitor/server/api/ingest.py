@@ -36,10 +36,10 @@ from rankscope.monitor.server.api.fields import Count
 from rankscope.monitor.server.http.body import (
     ARROW,
     LINES,
-    Parser,
     check_length,
     find_encoding,
     gunzip,
+    parse_events,
     read_media_type,
     receive_body,
 )
@@ -414,7 +414,7 @@ def decode_text(
 
 def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading:
     """Read a body as events, object by object."""
-    objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
+    objects = parse_events(plain, settings.batch, is_lines=body.is_lines)
     reader = _make_reader(settings.events)
     read = reader.read_labels if body.kind == "labels" else reader.read_rankings
     return read(objects, now=now)

@@ -15,7 +15,12 @@ from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.server.access.authenticator import ANONYMOUS
 from rankscope.monitor.server.access.origin import demand_own_page
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
-from rankscope.monitor.server.http.body import Parser, check_length, read_media_type, receive_body
+from rankscope.monitor.server.http.body import (
+    check_length,
+    parse_value,
+    read_media_type,
+    receive_body,
+)
 from rankscope.monitor.server.http.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.http.query import (
     QueryReader,
@@ -144,7 +149,7 @@ class Dispatcher:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
             )
-        value = Parser(1).parse_one(await self._receive(request))
+        value = parse_value(await self._receive(request))
         try:
             if isinstance(value, RefusedError):
                 raise value

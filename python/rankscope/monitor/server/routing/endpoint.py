@@ -120,9 +120,7 @@ class AnyId(PathConvertor):
     regex = "(?s:.+)"
 
 
-def register_ids() -> None:
-    """Register `id` as a type of path parameters."""
-    register_url_convertor("id", AnyId())
+register_url_convertor("id", AnyId())
 
 
 @record(frozen=True, slots=True)

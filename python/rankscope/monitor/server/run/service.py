@@ -15,7 +15,7 @@ from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sender import AppriseSender
 from rankscope.monitor.notify.sending import check_services
@@ -101,7 +101,7 @@ def serve_store(
             delivers=lambda: evaluates and store.is_evaluator,
             deliverer=Deliverer(
                 store,
-                log=LogChannel(AccessLog(log.deliver, now).write),
+                log=partial(write_to_log, AccessLog(log.deliver, now).write),
                 poster=poster,
                 now=now,
                 channels=settings.notifying,
