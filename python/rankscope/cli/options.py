@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope import Interval
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
+from rankscope.settings.policy import FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """The usual confidence level."""
-POLICY_FIELDS = "ties, empty, missing, unjudged, unretrieved, negative, missing_gain, aggregate"
 
 
 def add_measures_option(parser: argparse.ArgumentParser, default: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ def add_policy_option(parser: argparse.ArgumentParser) -> None:
         "--policy",
         default="",
         metavar="FIELD=VALUE,...",
-        help=f"how to handle cases in which tools differ; fields: {POLICY_FIELDS}",
+        help=f"how to handle cases in which tools differ; fields: {', '.join(FIELDS)}",
     )
 
 

@@ -30,19 +30,6 @@ CHOICES = {
 """The words of each field, the default first, as the core lists them. Those that need a share of
 the queries, such as `quantile(0.1)`, are left out."""
 
-FIELDS = (
-    "ties",
-    "empty",
-    "missing",
-    "unjudged",
-    "unretrieved",
-    "negative",
-    "missing_gain",
-    "aggregate",
-)
-"""The fields, in the order in which they are printed."""
-
-
 DEFAULT_TIES: Ties = "doc_id"
 """The ties of a run under a policy that has none."""
 
@@ -159,6 +146,10 @@ aggregate=tail_mean(0.1)
                 )
             given[name] = _read(value) if name in {"unjudged", "missing_gain"} else value
         return replace(default or cls(), **given)  # type: ignore[arg-type]  # checked when made
+
+
+FIELDS: tuple[str, ...] = Policy.__match_args__
+"""The fields, in the order in which they are printed."""
 
 
 def ties_of(policy: Policy) -> Ties:

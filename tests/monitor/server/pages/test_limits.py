@@ -35,7 +35,7 @@ from rankscope.monitor.server.pages.overview_range import Choice, Extent, choose
 from rankscope.monitor.server.pages.render import describe_marks
 from rankscope.monitor.server.pages.sign_in import own_path
 from rankscope.monitor.server.pages.slices import SlicesView
-from rankscope.monitor.server.pages.trace import TraceView
+from rankscope.monitor.server.pages.trace import ShownTrace
 from rankscope.monitor.store.records import Version
 
 from tests.monitor.notify.notices import make_incident
@@ -146,8 +146,8 @@ def test_ten_queries_that_fell_are_shown(count: int) -> None:
 @pytest.mark.parametrize("count", [49, 50, 51])
 def test_50_slices_of_a_trace_are_shown(count: int) -> None:
     table: Any = SimpleNamespace(names=["rank"], rows=lambda: [(at,) for at in range(count)])
-    assert len(TraceView.rows(table)) == min(count, 50)
-    assert len(see(TraceView, "slices", trace=SimpleNamespace(slices=table))) == min(count, 50)
+    trace: Any = SimpleNamespace(slices=table)
+    assert len(ShownTrace(trace).slices) == min(count, 50)
 
 
 @pytest.mark.parametrize("hours", [-1, 0, 1])

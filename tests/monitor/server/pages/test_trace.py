@@ -58,8 +58,8 @@ def test_the_story_is_told(told_story: Service) -> None:
 
 
 def test_what_the_page_shows_adds_up(told_story: Service) -> None:
-    view = view_trace(open_monitor(told_story.store), {"measure": "nDCG@5"})
-    assert view.trace is not None
+    view = view_trace(open_monitor(told_story.store), {"measure": "nDCG@5"}).shown
+    assert view is not None
     change = view.trace.change
     assert change < 0
     for parts in (view.parts, view.losses):

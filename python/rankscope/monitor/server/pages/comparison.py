@@ -52,9 +52,9 @@ class ComparisonView:
     configuration: Configuration | None
     measures: tuple[str, ...] = ()
     versions: tuple[Version, ...] = ()
-    fields: Mapping[str, str]
-    wrong: Mapping[str, str]
-    found: VersionComparison | None
+    fields: Mapping[str, str] = {}
+    wrong: Mapping[str, str] = {}
+    found: VersionComparison | None = None
 
     @property
     def chart(self) -> LineChart | None:
@@ -88,7 +88,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
     configuration = read_configuration(monitor)
     given = {name: asked[name] for name in FIELDS if asked.get(name)}
     if configuration is None:
-        return ComparisonView(configuration=None, fields={}, wrong={}, found=None)
+        return ComparisonView(configuration=None)
     wrong: dict[str, str] = {}
     since = None
     place: Slice = ()

@@ -25,7 +25,7 @@ from rankscope.monitor.server.pages.overview_range import (
 from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.slices import list_slices
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,17 +83,17 @@ class Overview(OverTime):
     configuration: Configuration | None
     extent: Extent
     versions: tuple[Version, ...]
-    rules: tuple[RuleState, ...]
     groups: tuple[Group, ...]
-    evaluated: int | None
-    measures: tuple[MeasureView, ...]
-    counts: Mapping[str, LineChart]
-    baseline: Baseline | None
-    maturity: MaturityCurve | None
     coverage: Coverage | None
-    sliced: str
-    slices: tuple[SliceRow, ...] | None
-    mismatches: tuple[Mismatch, ...]
+    rules: tuple[RuleState, ...] = ()
+    evaluated: int | None = None
+    measures: tuple[MeasureView, ...] = ()
+    counts: Mapping[str, LineChart] = {}
+    baseline: Baseline | None = None
+    maturity: MaturityCurve | None = None
+    sliced: str = ""
+    slices: tuple[SliceRow, ...] | None = None
+    mismatches: tuple[Mismatch, ...] = ()
 
     @property
     def served_together(self) -> tuple[Version, Version] | None:
@@ -180,40 +180,36 @@ class Overview(OverTime):
 
 def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     """Look at a project."""
-    choice = choice or Choice()
-    now = monitor.clock()
+    now, choice = monitor.clock(), choice or Choice()
     configuration, versions, extent = read_extent(monitor, choice, now)
-    measures: tuple[MeasureView, ...] = ()
-    baseline = evaluated = None
     groups = group_incidents(read_incidents(monitor))
-    rules = () if configuration is None else list_states(monitor)
-    if configuration is not None:
-        baseline = monitor.baseline()
-        progress = monitor.store.progress(monitor.project, configuration.digest)
-        evaluated = None if progress is None else progress.as_of
-        measures = view_measures(monitor, extent, baseline=baseline, groups=groups, rules=rules)
-    sliced = ""
-    has_rankings = bool(measures) and len(measures[0].series[0]) > 0
-    if configuration is not None and configuration.attributes and has_rankings:
-        sliced = choice.measure or monitor.measures[-1]
-    return Overview(
+    view = Overview(
         project=monitor.project,
         now=now,
         configuration=configuration,
         extent=extent,
         versions=versions,
-        rules=rules,
         groups=groups,
-        evaluated=evaluated,
+        coverage=monitor.coverage(),
+    )
+    if configuration is None:
+        return view
+    rules, baseline = list_states(monitor), monitor.baseline()
+    progress = monitor.store.progress(monitor.project, configuration.digest)
+    measures = view_measures(monitor, extent, baseline=baseline, groups=groups, rules=rules)
+    sliced = ""
+    if configuration.attributes and measures and len(measures[0].series[0]):
+        sliced = choice.measure or monitor.measures[-1]
+    return replace(
+        view,
+        rules=rules,
+        evaluated=None if progress is None else progress.as_of,
         measures=measures,
         counts=draw_counts(measures, extent),
         baseline=baseline,
-        maturity=None
-        if configuration is None
-        else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
-        coverage=monitor.coverage(),
+        maturity=monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         sliced=sliced,
-        mismatches=() if configuration is None else monitor.mismatches(),
+        mismatches=monitor.mismatches(),
         slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )
 

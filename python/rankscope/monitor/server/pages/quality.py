@@ -6,11 +6,11 @@ import shutil
 
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.doctor import CLOCK
-from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
+from rankscope.monitor.server.pages.measure_view import take_share
 from rankscope.monitor.server.pages.overview_range import (
     RANGES,
     Choice,
@@ -120,10 +120,7 @@ class QualityView:
             ("labels waiting for their ranking", quality.pending_labels),
             ("labels after the attribution window", quality.late),
             ("labels of documents that were not shown", quality.unshown),
-            (
-                "versions summed as <other>, most in one hour",
-                quality.folded_versions,
-            ),
+            ("versions summed as <other>, most in one hour", quality.folded_versions),
             ("rankings of versions summed as <other>", quality.folded_rankings),
         ]
         counts += [
@@ -174,15 +171,12 @@ def _measure_room(monitor: Monitor) -> Mapping[str, float] | None:
 
 
 def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
-    counts = zip(
-        map(to_micros, series.times), getattr(series, name), getattr(series, of), strict=True
-    )
-    points = tuple(Point(start, count / total) for start, count, total in counts if total)
+    points = (Point(point.start, point.value) for point in take_share(series, name, of))
     return draw_lines(
-        [Line("", points)],
+        [Line("", tuple(points))],
         since=extent.since,
         until=extent.until,
-        length=DAY if extent.every == "day" else HOUR,
+        length=extent.length,
         within=(0.0, 1.0),
         with_values=(0.0,),
         is_share=True,

@@ -106,19 +106,6 @@ class Episode:
 
 
 @record(frozen=True, slots=True)
-class Dot:
-    """A point that is marked.
-
-    Args:
-        x: Where it lies from the left, from 0 to 100.
-        y: And from above.
-    """
-
-    x: float
-    y: float
-
-
-@record(frozen=True, slots=True)
 class DrawnLine:
     """A line as paths, in a plane of 100 by 100.
 
@@ -128,8 +115,9 @@ class DrawnLine:
         final: The path through what is final.
         provisional: The path through what is not.
         band: The outline of the intervals.
-        alone: Points without a neighbour, which make no line.
-        last: The newest point.
+        alone: Where points without a neighbour lie, which make no line: from the left and from
+            above, from 0 to 100.
+        last: Where the newest point lies.
     """
 
     name: str
@@ -137,8 +125,8 @@ class DrawnLine:
     final: str
     provisional: str
     band: str
-    alone: tuple[Dot, ...]
-    last: Dot | None
+    alone: tuple[tuple[float, float], ...]
+    last: tuple[float, float] | None
 
 
 @record(frozen=True, slots=True)
@@ -331,26 +319,21 @@ def _draw(line: Line, number: int, time: TimeAxis, axis: Axis, length: int) -> D
     final: list[str] = []
     provisional: list[str] = []
     bands: list[str] = []
-    alone: list[Dot] = []
+    alone: list[tuple[float, float]] = []
     for run in _split(places, length):
         if len(run) == 1:
-            alone.append(Dot(run[0][0], _flip(axis, run[0][1].value)))
+            alone.append((run[0][0], _flip(axis, run[0][1].value)))
         bands.append(_outline(run, axis))
         # What leads to a window that is not final is not final.
         kinds = [each.is_final and other.is_final for (_, each), (_, other) in pairwise(run)]
         for is_final, steps in groupby(range(len(kinds)), key=kinds.__getitem__):
-            first, end = _ends(steps)
-            path = _join((x, _flip(axis, point.value)) for x, point in run[first : end + 2])
+            own = list(steps)
+            path = _join((x, _flip(axis, point.value)) for x, point in run[own[0] : own[-1] + 2])
             (final if is_final else provisional).append(path)
-    last = Dot(places[-1][0], _flip(axis, places[-1][1].value)) if places else None
+    last = (places[-1][0], _flip(axis, places[-1][1].value)) if places else None
     return DrawnLine(
         line.name, number, "".join(final), "".join(provisional), "".join(bands), tuple(alone), last
     )
-
-
-def _ends(steps: Iterable[int]) -> tuple[int, int]:
-    listed = list(steps)
-    return listed[0], listed[-1]
 
 
 def _split(places: list[tuple[float, Point]], length: int) -> Iterator[list[tuple[float, Point]]]:
