@@ -29,7 +29,7 @@ from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening
 from tests.monitor.notify.notices import HOSTILE, make, make_incident
-from tests.monitor.notify.test_addresses import PRIVATE, PUBLIC
+from tests.monitor.notify.test_posting import PRIVATE, PUBLIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
-pytest.importorskip("uvicorn", reason="the service needs it")
-
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.management import set_rule

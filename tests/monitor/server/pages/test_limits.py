@@ -7,9 +7,6 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip("starlette", reason="the service needs Starlette")
-
 from rankscope import UsageError
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
