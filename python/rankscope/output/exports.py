@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     ColumnValues: TypeAlias = Sequence[object] | NDArray[Any]
+    Rows: TypeAlias = dict[Any, dict[str, float]]
     Shape: TypeAlias = Literal["wide", "long"]
 
 

@@ -149,10 +149,10 @@ class Service:
         # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
         limit = partial(deadlines.limit, settings.read_seconds)
-        routes = list(_make_routes(self.endpoints, dispatcher, limit))
+        listed = list(_make_routes(self.endpoints, dispatcher, limit))
         # A bare router: the middleware answers every error, and nothing else does.
         self.app: ASGIApp = RequestMiddleware(
-            Router(routes, redirect_slashes=False),
+            Router(listed, redirect_slashes=False),
             settings,
             AccessLog(write_log, now),
             pages.show_problem,

@@ -108,7 +108,7 @@ class WindowMetrics:
         values: By measure, the columns of `SUMMED`.
     """
 
-    place: tuple[str, str, str]
+    place: list[str]
     start: int
     values: Mapping[str, tuple[Any, ...]]
 
@@ -144,7 +144,7 @@ def find_windows(monitor: Monitor, every: str) -> tuple[list[WindowMetrics], int
         start = max(row.start for row in own)
         newest = [unpack_cell(row) for row in own if row.start == start]
         values = sum_window(newest, definition)
-        windows.append(WindowMetrics((model, version, every), start, values))
+        windows.append(WindowMetrics([model, version, every], start, values))
     named = sum(OTHER not in {row.model, row.version} for row in rows)
     return windows, named, folding.folded
 
@@ -209,7 +209,7 @@ def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
 
 def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
     quality = monitor.quality(since=to_datetime(monitor.clock()))
-    as_of = quality.as_of and to_micros(quality.as_of) / SECOND
+    as_of = None if quality.as_of is None else to_micros(quality.as_of) / SECOND
     for name, text, value in (
         ("evaluated_timestamp_seconds", "As of when windows are up to date.", as_of),
         ("events_not_evaluated", "Events that came since.", quality.behind),
@@ -291,12 +291,12 @@ def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
     )
     store = monitor.store
     path = getattr(store, "path", None)
-    usage = path and shutil.disk_usage(path.parent)
+    usage: Any = path and shutil.disk_usage(path.parent)
     for name, text, value in (
         (
             "disk_free_ratio",
             "The share of the disk that is free.",
-            path and usage.free / usage.total,
+            usage and usage.free / usage.total,
         ),
         ("store_bytes", "The size of the store.", path and path.stat().st_size),
         ("store_log_bytes", "The size of its log.", getattr(store, "log_bytes", None)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import Field
@@ -168,12 +168,12 @@ class Notifying:
         self._channels = channels
         self._sender = sender
         self._poster = poster
-        tests = {"result": TestDelivery, "refuses": (404,), "is_slow": True}
+        trial = partial(Route, "POST", result=TestDelivery, refuses=(404,), is_slow=True)
         self.routes = (
             Route("GET", PATH, get_webhook, result=WebhookAnswer),
             Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet, is_slow=True),
             Route("DELETE", PATH, remove, refuses=(404,)),
-            Route("POST", f"{PATH}/test", self.send_to_webhook, **tests),
+            trial(f"{PATH}/test", self.send_to_webhook),
             Route(
                 "GET",
                 "/v1/notifications",
@@ -182,7 +182,7 @@ class Notifying:
                 result=Notifications,
             ),
             Route("GET", "/v1/channels", self.list, result=ChannelsAnswer),
-            Route("POST", "/v1/channels/{name}/test", self.test, **tests),
+            trial("/v1/channels/{name}/test", self.test),
         )
 
     @cached_property
