@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.notify.webhook import find_webhook
-from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
-from rankscope.records import record, replace
+from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.monitor.notify.channels import Channels
-    from rankscope.monitor.store.records import ChannelDeliveries
     from rankscope.monitor.store.store import StoreReader
 
     ChannelKind: TypeAlias = Literal["log", "webhook", "service", "unknown"]
@@ -38,11 +37,11 @@ class ChannelState:
 
     name: str
     kind: ChannelKind
-    service: str = ""
-    severity: str = "warning"
-    last_delivered: datetime | None = None
-    last_problem: str = ""
-    waiting: int = 0
+    service: str
+    severity: str
+    last_delivered: datetime | None
+    last_problem: str
+    waiting: int
 
 
 def list_channel_states(
@@ -50,35 +49,26 @@ def list_channel_states(
 ) -> tuple[ChannelState, ...]:
     """List the channels of a project: the log, its webhook, and those of the operator."""
     deliveries = {delivery.channel: delivery for delivery in store.list_channel_deliveries(project)}
-    found = [_make_state(LOG, "log", deliveries)]
+    kinds: dict[str, tuple[ChannelKind, str, str]] = {LOG: ("log", "", "warning")}
     if find_webhook(store, project) is not None:
-        found.append(_make_state(WEBHOOK, "webhook", deliveries))
+        kinds[WEBHOOK] = ("webhook", "", "warning")
     for channel in channels.channels:
-        service = services.get(channel.name, "")
-        found.append(_make_state(channel.name, channel.kind, deliveries, service, channel.severity))
-    known = {state.name for state in found} | {OPERATOR, WEBHOOK}
-    found += [
-        _make_state(name, "unknown", deliveries)
-        for name, one in deliveries.items()
-        if name not in known and one.waiting
-    ]
-    return tuple(found)
-
-
-def _make_state(
-    name: str,
-    kind: ChannelKind,
-    deliveries: Mapping[str, ChannelDeliveries],
-    service: str = "",
-    severity: str = "warning",
-) -> ChannelState:
-    state = ChannelState(name=name, kind=kind, service=service, severity=severity)
-    known = deliveries.get(name)
-    if known is None:
-        return state
-    return replace(
-        state,
-        last_delivered=None if known.delivered is None else to_datetime(known.delivered),
-        last_problem=known.problem,
-        waiting=known.waiting,
-    )
+        kinds[channel.name] = (channel.kind, services.get(channel.name, ""), channel.severity)
+    for name, delivery in deliveries.items():
+        if name not in {*kinds, OPERATOR, WEBHOOK} and delivery.waiting:
+            kinds[name] = ("unknown", "", "warning")
+    states = []
+    for name, (kind, service, severity) in kinds.items():
+        known = deliveries.get(name) or ChannelDeliveries(name, None, "", 0)
+        states.append(
+            ChannelState(
+                name=name,
+                kind=kind,
+                service=service,
+                severity=severity,
+                last_delivered=None if known.delivered is None else to_datetime(known.delivered),
+                last_problem=known.problem,
+                waiting=known.waiting,
+            )
+        )
+    return tuple(states)

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import read_time, to_datetime
 from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.state import State
 from rankscope.monitor.server.api.fields import (
     Count,
     Object,
@@ -25,8 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-
-State = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
 
 
 def _keep(value: object, _read: object) -> object:

@@ -33,8 +33,13 @@ from rankscope.monitor.server.pages.groups import (
     name_problem,
     trace_incident,
 )
-from rankscope.monitor.server.pages.measure_view import take_rankings, take_share, take_values
-from rankscope.monitor.server.pages.page import Form, Page, read_configuration
+from rankscope.monitor.server.pages.measure_view import (
+    name_version,
+    take_rankings,
+    take_share,
+    take_values,
+)
+from rankscope.monitor.server.pages.page import Form, Page, read_configuration, read_hours
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
@@ -357,9 +362,9 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
         level=_find_level(incident, HOUR if every == "hour" else DAY),
         floor=_find_number(incident, "floor"),
         events=[
-            Event(to_micros(one.first), " ".join(filter(None, (one.model, one.version))))
-            for one in monitor.versions()[1:]
-            if not one.folded and incident.model in {"", one.model}
+            Event(to_micros(each.first), name_version(each.model, each.version))
+            for each in monitor.versions()[1:]
+            if not each.folded and incident.model in {"", each.model}
         ],
         episodes=list_episodes(_find_marked(monitor, incident)),
         within=(0.0, 1.0) if drawn == "measure" or is_share else (0.0, float("inf")),
@@ -420,11 +425,7 @@ def _change(monitor: Monitor, call: Call, action: str) -> str:
     incident_id, actor, note = call.part("incident_id"), call.principal.actor, call.field("note")
     more: dict[str, Any] = {}
     if action == "snooze":
-        hours = call.field("hours")
-        if hours not in HOURS:
-            said = f"hours must be one of {', '.join(HOURS)}"
-            raise RefusedRequestError(422, said, code="bad_form")
-        more["until"] = to_datetime(monitor.clock() + int(hours) * HOUR)
+        more["until"] = to_datetime(monitor.clock() + read_hours(call, HOURS))
     incident, _ = monitor.incident(incident_id)
     wanted = [incident]
     is_group = call.field("scope") == "group" and incident.group

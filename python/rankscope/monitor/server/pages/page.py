@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.rules.state import STATES
+from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -100,3 +102,12 @@ def read_configuration(monitor: Monitor) -> Configuration | None:
 def list_states(monitor: Monitor) -> tuple[RuleState, ...]:
     """List how the rules stand, those that need most care first."""
     return tuple(sorted(monitor.check(), key=lambda one: STATES.index(one.state)))
+
+
+def read_hours(call: Call, choices: Sequence[str]) -> int:
+    """Return the hours that a form names, in microseconds."""
+    hours = call.field("hours")
+    if hours not in choices:
+        said = f"hours must be one of {', '.join(choices)}"
+        raise RefusedRequestError(422, said, code="bad_form")
+    return int(hours) * HOUR

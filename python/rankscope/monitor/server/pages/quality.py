@@ -95,16 +95,19 @@ class QualityView:
     shares: tuple[Share, ...]
 
     @property
+    def events(self) -> Mapping[str, int]:
+        """The counters of events."""
+        return {} if self.quality is None else self.quality.events
+
+    @property
     def taken(self) -> list[tuple[str, int]]:
         """What became of the events that could be read."""
-        events = {} if self.quality is None else self.quality.events
-        return [(words, events.get(name, 0)) for name, words in TAKEN.items()]
+        return [(words, self.events.get(name, 0)) for name, words in TAKEN.items()]
 
     @property
     def rejected(self) -> list[tuple[str, int]]:
         """How many events were rejected, by the code of the reason, most first."""
-        events = {} if self.quality is None else self.quality.events
-        counts = {name: count for name, count in events.items() if name not in OTHER_COUNTERS}
+        counts = {name: count for name, count in self.events.items() if name not in OTHER_COUNTERS}
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from urllib.parse import quote
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.progress import list_warnings
@@ -25,6 +24,7 @@ from rankscope.monitor.server.pages.page import (
     Page,
     list_states,
     read_configuration,
+    read_hours,
 )
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -279,10 +279,8 @@ REMOVE = make_record("RemoveForm", {"sure": Literal["yes"]})
 
 def _silence(monitor: Monitor, call: Call) -> str:
     """Pause the notifications of a rule for some hours; with 0, resume them."""
-    hours = call.field("hours")
-    if hours not in HOURS:
-        raise RefusedRequestError(422, f"hours must be one of {', '.join(HOURS)}", code="bad_form")
-    until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
+    length = read_hours(call, HOURS)
+    until = to_datetime(monitor.clock() + length) if length else None
     monitor.silence(call.part("name"), until, actor=call.principal.actor)
     return _address(call.part("name"))
 
