@@ -15,8 +15,7 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.management import list_notifications
 from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster, PostError, Reply
-from rankscope.monitor.notify.sender import Attempt
-from rankscope.monitor.notify.sending import judge_reply
+from rankscope.monitor.notify.sending import Attempt, judge_reply
 from rankscope.monitor.notify.webhook import (
     check_secret,
     find_webhook,

@@ -23,8 +23,7 @@ from rankscope.monitor.notify.channels import (
     Channels,
 )
 from rankscope.monitor.notify.message import write_message, write_test
-from rankscope.monitor.notify.sender import AppriseSender
-from rankscope.monitor.notify.sending import check_services
+from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening

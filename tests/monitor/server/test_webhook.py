@@ -7,7 +7,7 @@ import json
 import pytest
 from rankscope.monitor.notify.channels import Channel, Channels
 from rankscope.monitor.notify.http import Poster, Reply
-from rankscope.monitor.notify.sender import Attempt
+from rankscope.monitor.notify.sending import Attempt
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import Secret
 

@@ -1,4 +1,4 @@
-"""The process that sends one message by Apprise; see `rankscope.monitor.notify.sender`.
+"""The process that sends one message by Apprise; see `rankscope.monitor.notify.sending`.
 
 Apprise and its hundred services open connections of their own, which nothing can be handed to. So
 they run in a process whose every connection is judged by an audit hook of Python, right when it is

@@ -13,8 +13,13 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.message import LOST
-from rankscope.monitor.notify.sender import AppriseSender, Attempt
-from rankscope.monitor.notify.sending import add_url, post_webhook, send_notifications
+from rankscope.monitor.notify.sending import (
+    AppriseSender,
+    Attempt,
+    add_url,
+    post_webhook,
+    send_notifications,
+)
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.retry import RetryPolicy
 from rankscope.monitor.store.keys import AuditEntry
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import Store
 

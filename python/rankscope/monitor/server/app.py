@@ -13,7 +13,7 @@ from starlette.routing import Route, Router
 from rankscope.errors import DeadlineError
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import causes, incidents, project, rules, values
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.api.ingest import Answer
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store

@@ -10,9 +10,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
+from rankscope.monitor.notify.channels import list_channel_states
 from rankscope.monitor.notify.http import MOST_URL, read_url
 from rankscope.monitor.notify.sending import check_services, send_test
-from rankscope.monitor.notify.status import list_channel_states
 from rankscope.monitor.notify.webhook import (
     find_webhook,
     remove_webhook,
@@ -31,10 +31,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.incidents import management
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.notify.channels import Channels
+    from rankscope.monitor.notify.channels import Channels, ChannelState
     from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.sender import Sender
-    from rankscope.monitor.notify.status import ChannelState
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Webhook
 

@@ -17,8 +17,7 @@ from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sender import AppriseSender
-from rankscope.monitor.notify.sending import check_services
+from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
