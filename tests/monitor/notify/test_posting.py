@@ -14,7 +14,7 @@ import pytest
 from rankscope import UsageError
 from rankscope.monitor.notify import http
 from rankscope.monitor.notify import http as posting
-from rankscope.monitor.notify.addresses import is_loopback, is_public
+from rankscope.monitor.notify.addresses import is_loopback
 from rankscope.monitor.notify.http import (
     MOST_BYTES,
     Poster,
@@ -452,20 +452,6 @@ def test_a_webhook_has_a_short_address_and_a_port_of_the_web() -> None:
         else:
             with pytest.raises(UsageError, match="from 1024 on"):
                 read_url(f"https://example.com:{port}/")
-
-
-def test_there_are_enough_of_them() -> None:
-    assert len(set(PRIVATE)) >= 60
-
-
-@pytest.mark.parametrize("address", PRIVATE)
-def test_an_address_of_somebody_else_is_not_public(address: str) -> None:
-    assert not is_public(ip_address(address))
-
-
-@pytest.mark.parametrize("address", PUBLIC)
-def test_an_address_of_the_internet_is_public(address: str) -> None:
-    assert is_public(ip_address(address))
 
 
 @pytest.mark.parametrize("address", PRIVATE)

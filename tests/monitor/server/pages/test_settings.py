@@ -315,14 +315,6 @@ def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
     assert not check_page(answer.text).all("img")
 
 
-def test_a_form_without_its_token_changes_nothing(site: Service) -> None:
-    open_monitor(site.store)
-    answer = site.browser().send(PATH, FIELDS)
-    assert answer.status_code == 403
-    check_page(answer.text)
-    assert Monitor(site.store).configuration == CONFIGURATION
-
-
 @pytest.mark.parametrize("configuration", [CONFIGURATION, MADE, UNUSUAL])
 def test_a_form_is_read_as_it_was_filled(configuration: Configuration) -> None:
     form = fill_form(configuration)
