@@ -170,6 +170,7 @@ class Sender(Protocol):
         """Return the names of the services of channels; `None` for an address of no service."""
 
 
+@record(frozen=True, slots=True)
 class AppriseSender:
     """Sends messages by Apprise.
 
@@ -177,8 +178,7 @@ class AppriseSender:
         seconds: How long an attempt may take.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    seconds: float = SECONDS
 
     def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
         """Send a message to a channel, once."""
@@ -214,12 +214,12 @@ class AppriseSender:
     def _ask(self, asked: dict[str, Any], *, allows_proxy: bool = False) -> dict[str, Any]:
         """Start the process, and return what it answers."""
         names = (*KEPT, *PROXIES) if allows_proxy else KEPT
-        most = self._seconds + STARTING_SECONDS
+        most = self.seconds + STARTING_SECONDS
         environment = {name: os.environ[name] for name in names if name in os.environ}
         try:
             done = subprocess.run(  # noqa: S603 - nothing but what this process itself is made of
                 [sys.executable, "-P", "-c", COMMAND.format(path=sys.path)],
-                input=json.dumps(asked | {"seconds": self._seconds, "most_seconds": most}).encode(),
+                input=json.dumps(asked | {"seconds": self.seconds, "most_seconds": most}).encode(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment | _choose_files(),
