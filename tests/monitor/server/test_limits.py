@@ -7,8 +7,6 @@ import gzip
 from types import SimpleNamespace
 
 import pytest
-
-
 from httptools import HttpParserError
 from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR

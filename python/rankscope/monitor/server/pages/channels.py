@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.api.notifications import Notifying
-    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.endpoint import Call, Route
 
 MOST = 50
 STATUSES = {
@@ -23,7 +23,7 @@ STATUSES = {
 WORDS = {"statuses": STATUSES}
 
 
-def make_channel_page(notifying: Notifying) -> tuple[Page, Form]:
+def make_channel_page(notifying: Notifying) -> tuple[Page, Route]:
     """Make the page of channels, and the form that tests one."""
 
     def view(monitor: Monitor, tested: str = "", **delivery: object) -> dict[str, object]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.rules.state import STATES
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -48,28 +51,12 @@ class Page:
     refresh: int = 0
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Form:
-    """What a page sends.
+Form = partial(Route, "POST", kind="form", status=303)
+"""What a page sends.
 
-    Args:
-        path: Where it is sent.
-        summary: What it does, in a line.
-        work: Does it, and returns the address to go on at; or a page to fill, with what it shows
-            and the status of the answer.
-        body: The type of its fields.
-        status: The status of the answer where all is well.
-        refuses: Statuses of refusals that don't follow from the path and the fields.
-        is_slow: Whether it waits for other services.
-    """
-
-    path: str
-    summary: str
-    work: Callable[[Monitor, Call], str | tuple[Page, object, int]]
-    body: Any
-    status: int = 303
-    refuses: tuple[int, ...] = ()
-    is_slow: bool = False
+Its work returns the address to go on at; or a page to fill, with what it shows and the status of
+the answer.
+"""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.render import FILTERS, Frame
 from rankscope.monitor.server.pages.rules import show_fields
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Endpoint, make_endpoints
 from rankscope.monitor.server.routing.static import name_files, serve_files
 from rankscope.web.templating import make_environment, read_style, read_template
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.http.problems import RefusedRequestError
-    from rankscope.monitor.server.pages.page import Form, Page
-    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.pages.page import Page
+    from rankscope.monitor.server.routing.endpoint import Call, Route
     from rankscope.monitor.server.routing.pool import MonitorPool
 
 STYLES = ("look.css", "explanation.css", "pages.css")
@@ -87,9 +86,11 @@ class Pages:
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
-            *(
-                self._take(form, slow if form.is_slow else pool)
-                for form in (channel_form, *chain.from_iterable(list_modules("FORMS")))
+            *make_endpoints(
+                (channel_form, *chain.from_iterable(list_modules("FORMS"))),
+                pool,
+                slow,
+                self._respond,
             ),
         )
 
@@ -135,28 +136,12 @@ class Pages:
 
         return answer
 
-    def _take(self, form: Form, pool: MonitorPool) -> Endpoint:
-        def work(monitor: Monitor, call: Call) -> Response:
-            done = form.work(monitor, call)
-            if isinstance(done, str):
-                return RedirectResponse(done, 303)
-            page, view, status = done
-            return HTMLResponse(self._fill(page, call, view), status)
-
-        async def answer(call: Call) -> Response:
-            return await pool.run(call.principal, lambda monitor: work(monitor, call))
-
-        return Endpoint(
-            "POST",
-            form.path,
-            "admin",
-            answer,
-            "form",
-            form.summary,
-            body=form.body,
-            status=form.status,
-            refuses=form.refuses,
-        )
+    def _respond(self, _form: Route, call: Call, done: str | tuple[Page, object, int]) -> Response:
+        """Answer a form: go on at an address, or fill a page."""
+        if isinstance(done, str):
+            return RedirectResponse(done, 303)
+        page, view, status = done
+        return HTMLResponse(self._fill(page, call, view), status)
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
         principal = call.principal

@@ -355,18 +355,20 @@ RULE = Page(
     view=lambda monitor, call: view_rule(monitor, call.part("name")),
 )
 PAGES = (RULES, NEW_RULE, RULE)
-FORMS = tuple(
-    Form(path=path, summary=summary, work=work, body=body)
-    for path, summary, work, body in (
-        ("/rules/new", "Create a rule.", partial(_set, name=None), FORM),
-        (
-            "/rules/{name}/change",
-            "Change a rule.",
-            lambda monitor, call: _set(monitor, call, call.part("name")),
-            FORM,
-        ),
-        ("/rules/{name}/silence", "Pause the notifications of a rule.", _silence, SILENCE),
-        ("/rules/{name}/resolve", "Resolve the incidents of a rule.", _resolve, RESOLVE),
-        ("/rules/{name}/remove", "Delete a rule.", _remove, REMOVE),
-    )
+FORMS = (
+    Form("/rules/new", partial(_set, name=None), body=FORM, summary="Create a rule."),
+    Form(
+        "/rules/{name}/change",
+        lambda monitor, call: _set(monitor, call, call.part("name")),
+        body=FORM,
+        summary="Change a rule.",
+    ),
+    Form(
+        "/rules/{name}/silence",
+        _silence,
+        body=SILENCE,
+        summary="Pause the notifications of a rule.",
+    ),
+    Form("/rules/{name}/resolve", _resolve, body=RESOLVE),
+    Form("/rules/{name}/remove", _remove, body=REMOVE, summary="Delete a rule."),
 )

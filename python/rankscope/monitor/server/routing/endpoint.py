@@ -125,13 +125,12 @@ register_url_convertor("id", AnyId())
 
 @record(frozen=True, slots=True)
 class Route:
-    """A route of the API.
+    """A route of the API, or what the form of a page sends.
 
     Args:
         method: The method of HTTP; a GET changes nothing, and callers may share its answer.
         path: The path.
-        work: Returns the answer as JSON values, or `None` where it has no content. The first line
-            of its docstring describes the route.
+        work: Returns the answer as JSON values, or `None` where it has no content.
         scope: The scope that it requires (default: `read` for a GET, else `admin`).
         query: The type of its query.
         body: The type of its body.
@@ -140,6 +139,8 @@ class Route:
         refuses: Statuses of refusals that don't follow from the other fields.
         is_trace: Whether it reads rankings, and not only windows.
         is_slow: Whether it waits for other services.
+        kind: Who uses it, as of `Endpoint`.
+        summary: What it does, in a line (default: the first line of the docstring of `work`).
     """
 
     method: str
@@ -153,37 +154,56 @@ class Route:
     refuses: tuple[int, ...] = ()
     is_trace: bool = False
     is_slow: bool = False
+    kind: Kind = "api"
+    summary: str = ""
 
 
 def make_endpoints(
-    routes: Iterable[Route], pool: MonitorPool, slow: MonitorPool
+    routes: Iterable[Route],
+    pool: MonitorPool,
+    slow: MonitorPool,
+    respond: Callable[[Route, Call, Any], Response] | None = None,
 ) -> tuple[Endpoint, ...]:
-    """Make the endpoints of routes; those that wait for other services have a pool of their own."""
-    return tuple(_make_endpoint(route, slow if route.is_slow else pool) for route in routes)
+    """Make the endpoints of routes; those that wait for other services have a pool of their own.
+
+    What work has returned is answered by `respond` (default: as JSON).
+    """
+    return tuple(
+        _make_endpoint(route, slow if route.is_slow else pool, respond or _respond)
+        for route in routes
+    )
 
 
-def _make_endpoint(route: Route, pool: MonitorPool) -> Endpoint:
-    status = route.status or (204 if route.result is None else 200)
-
+def _make_endpoint(
+    route: Route, pool: MonitorPool, respond: Callable[[Route, Call, Any], Response]
+) -> Endpoint:
     async def answer(call: Call) -> Response:
         def run(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return route.work(monitor, call)
 
         if route.method == "GET":
-            said = await pool.read(call, run, is_trace=route.is_trace)
-        else:
-            said = await pool.run(call.principal, run)
-        return Response(status_code=204) if status == 204 else JSONResponse(said, status)
+            return respond(route, call, await pool.read(call, run, is_trace=route.is_trace))
+        return await pool.run(call.principal, lambda monitor: respond(route, call, run(monitor)))
 
     return Endpoint(
         route.method,
         route.path,
         route.scope or ("read" if route.method == "GET" else "admin"),
         answer,
-        summary=(getdoc(route.work) or "").partition("\n")[0],
+        route.kind,
+        route.summary or (getdoc(route.work) or "").partition("\n")[0],
         query=route.query,
         body=route.body,
         result=route.result,
-        status=status,
+        status=_status_of(route),
         refuses=route.refuses,
     )
+
+
+def _status_of(route: Route) -> int:
+    return route.status or (204 if route.result is None else 200)
+
+
+def _respond(route: Route, _call: Call, said: object) -> Response:
+    status = _status_of(route)
+    return Response(status_code=204) if status == 204 else JSONResponse(said, status)
