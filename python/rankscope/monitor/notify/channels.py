@@ -129,8 +129,8 @@ def read_channels(
     name in the file; its value is the `url`.
 
     Examples:
-        >>> found = read_channels(environment={"RANKSCOPE_CHANNEL_ONCALL": "slack://a/b/c"})
-        >>> [(channel.name, channel.url) for channel in found.channels]
+        >>> read = read_channels(environment={"RANKSCOPE_CHANNEL_ONCALL": "slack://a/b/c"})
+        >>> [(channel.name, channel.url) for channel in read.channels]
         [('oncall', Secret(***))]
     """
     known = os.environ if environment is None else environment

@@ -216,14 +216,14 @@ class Poster:
 
         threading.Thread(target=ask, name="rankscope-names", daemon=True).start()
         try:
-            found = answers.get(timeout=left())
+            addresses = answers.get(timeout=left())
         except Empty:
             raise _late() from None
-        if not found:
+        if not addresses:
             raise PostError("the name stands for no address", code="webhook_unreachable")
-        if not all(self._may_call(address) for address in found):
+        if not all(self._may_call(address) for address in addresses):
             raise _not_public()
-        return found
+        return addresses
 
     def _may_call(self, text: str) -> bool:
         try:

@@ -73,8 +73,7 @@ def check_services(channels: Channels, sender: Sender) -> dict[str, str]:
     """Return the services of channels by the channels' names."""
     services = [channel for channel in channels.channels if channel.kind == "service"]
     names: dict[str, str] = {}
-    found = sender.name_services(services)
-    for channel, name in zip(services, found, strict=True):
+    for channel, name in zip(services, sender.name_services(services), strict=True):
         if name is None:
             raise UsageError(
                 f"channels.{channel.name}: url is not the address of a service that Apprise knows",

@@ -46,7 +46,7 @@ class ComparisonView:
         versions: The versions that can be asked for.
         fields: What the form says.
         wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
-        found: The comparison, if there could be one.
+        comparison: The comparison, if there could be one.
     """
 
     configuration: Configuration | None
@@ -54,12 +54,12 @@ class ComparisonView:
     versions: tuple[Version, ...] = ()
     fields: Mapping[str, str] = {}
     wrong: Mapping[str, str] = {}
-    found: VersionComparison | None = None
+    comparison: VersionComparison | None = None
 
     @property
     def chart(self) -> LineChart | None:
         """The difference as of each day; `None` if there is no comparison."""
-        if self.found is None:
+        if self.comparison is None:
             return None
         points = tuple(
             Point(
@@ -69,9 +69,9 @@ class ComparisonView:
                 day.difference.upper,
                 day.is_final,
             )
-            for day in self.found.days
+            for day in self.comparison.days
         )
-        newest = self.found.difference
+        newest = self.comparison.difference
         ends = (newest.lower, newest.upper) if newest.has_interval else ()
         return draw_lines(
             [Line("", points)],
@@ -128,7 +128,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
         ),
         fields={name: given.get(name, "") for name in FIELDS},
         wrong=wrong,
-        found=comparison,
+        comparison=comparison,
     )
 
 

@@ -31,6 +31,7 @@ from rankscope.monitor.server.pages.groups import (
     list_steps,
     measure_length,
     name_problem,
+    read_number,
     trace_incident,
 )
 from rankscope.monitor.server.pages.measure_view import (
@@ -404,10 +405,7 @@ def _find_level(incident: Incident, length: int) -> Level | None:
 def _find_number(incident: Incident, name: str) -> float | None:
     if incident.kind != "quality" or not incident.has_final_evidence:
         return None
-    found = incident.evidence.get(name)
-    if isinstance(found, dict):
-        found = found.get("value")
-    return float(found) if isinstance(found, int | float) else None
+    return read_number(incident.evidence.get(name))
 
 
 HOURS = ("1", "4", "24", "168")

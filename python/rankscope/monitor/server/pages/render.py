@@ -107,7 +107,7 @@ def describe_times(text: str) -> str:
         >>> describe_times("1970-01-01T00:00:00.000000Z to 1970-01-02T01:30:00.000000Z")
         '1 Jan 1970 to 2 Jan 1970, 01:30 UTC'
     """
-    return STAMP.sub(lambda found: describe_time(read_time(found[0], "time")[0]), text)
+    return STAMP.sub(lambda match: describe_time(read_time(match[0], "time")[0]), text)
 
 
 def describe_marks(chart: LineChart) -> str:

@@ -98,7 +98,7 @@ class ShownTrace:
     @property
     def causes(self) -> tuple[CauseRow, ...]:
         """The causes, and what none of them explains; they add up to the change."""
-        found = {each.slice: each for each in self.trace.found}
+        confirmed = {each.slice: each for each in self.trace.found}
         change = self.trace.change
         lines = [
             CauseRow(
@@ -109,7 +109,7 @@ class ShownTrace:
                 if cause.by == "within"
                 else "share of the queries",
                 cause=cause,
-                found=found.get(cause.change.slice),
+                found=confirmed.get(cause.change.slice),
             )
             for cause in (*self.trace.causes, *self.trace.shifts)
         ]
