@@ -1,4 +1,4 @@
-"""Bodies that are too large, packed to burst, or nothing that can be read."""
+"""Bodies that are too large, packed to burst, or nothing that can be read; streams of Arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service says of itself is true: each answer is as it is described."""
+"""The service is as it describes itself, and events are as their schemas say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where notifications go: set by administrators, shown to nobody, called by the rules of all."""
+"""Webhooks and channels: set by administrators, shown to nobody, called by the rules of all."""
 
 from __future__ import annotations
 
