@@ -195,14 +195,6 @@ def get_comparison(monitor: Monitor, call: Call) -> Comparison:
 
 
 ROUTES = (
-    Route(
-        "GET",
-        "/v1/comparison",
-        get_comparison,
-        query=ComparisonQuery,
-        result=Comparison,
-        is_trace=True,
-    ),
     Route("GET", "/v1/trace", get_trace, query=TraceQuery, result=Object, is_trace=True),
     Route(
         "GET",
@@ -210,5 +202,13 @@ ROUTES = (
         get_ranking,
         query=RankingQuery,
         result=RankingAnswer,
+    ),
+    Route(
+        "GET",
+        "/v1/comparison",
+        get_comparison,
+        query=ComparisonQuery,
+        result=Comparison,
+        is_trace=True,
     ),
 )
