@@ -170,9 +170,6 @@ class Notifying:
         trial = partial(Route, "POST", result=TestDelivery, refuses=(404,), is_slow=True)
         self.routes = (
             Route("GET", PATH, get_webhook, result=WebhookAnswer),
-            Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet, is_slow=True),
-            Route("DELETE", PATH, remove, refuses=(404,)),
-            trial(f"{PATH}/test", self.send_to_webhook),
             Route(
                 "GET",
                 "/v1/notifications",
@@ -180,6 +177,9 @@ class Notifying:
                 query=ListQuery,
                 result=Notifications,
             ),
+            Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet, is_slow=True),
+            Route("DELETE", PATH, remove, refuses=(404,)),
+            trial(f"{PATH}/test", self.send_to_webhook),
             Route("GET", "/v1/channels", self.list, result=ChannelsAnswer),
             trial("/v1/channels/{name}/test", self.test),
         )
