@@ -168,7 +168,6 @@ def test_what_is_piped_is_read(program: Program, files: list[str], tmp_path: Pat
         (["--grades", "4", "-m", "nDCG@2,DCG@2"], 2, "usage"),
         (["--grades", "4", "-m", "Bpref"], 2, "not_explained"),
         (["--grades", "4", "--gain", "linaer"], 2, "bad_parameter"),
-        (["--grades", "4", "--policy", "empty=none"], 2, "bad_policy"),
         (["--grades", "?"], 3, "empty_input"),
         (["--grades", "3", "--ideal", "1"], 3, "ideal_mismatch"),
         (["QRELS", "RUN"], 2, "usage"),

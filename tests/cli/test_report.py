@@ -132,11 +132,8 @@ def files(qrels: str, run: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
-        (["-m", "nothing"], 2, "unknown_measure"),
-        (["--policy", "empty=none"], 2, "bad_policy"),
         (["--worst", "-1"], 2, "bad_parameter"),
         (["--worst", "some"], 2, "usage"),
-        (["--interval", "2"], 2, "bad_interval"),
         (["--by", "country"], 2, "usage"),
         (["-o", "FOLDER/none/page.html"], 4, "io"),
         (["-o", "FOLDER"], 4, "io"),

@@ -17,7 +17,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 from rankscope import FileError, UsageError
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.webhook import call, find_webhook, remove_webhook, set_webhook
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.keys import AuditEntry, Secret
@@ -251,7 +251,7 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
         logged: list[str] = []
         deliverer = Deliverer(
             store,
-            log=LogChannel(lambda event, _fields: logged.append(event)),
+            log=partial(write_to_log, lambda event, _fields: logged.append(event)),
             poster=Accepting(),  # type: ignore[arg-type]
             now=lambda: 10,
         )

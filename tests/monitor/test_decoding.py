@@ -14,7 +14,7 @@ from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Decoded
-from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.http.body import parse_events
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import replace
 
@@ -245,7 +245,7 @@ def bodies(draw: Callable[[Any], Any], objects: st.SearchStrategy[str]) -> tuple
 def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Decoded | str:
     """What the reference reads, or why it reads nothing."""
     try:
-        objects = Parser(MOST).parse(body, is_lines=is_lines)
+        objects = parse_events(body, MOST, is_lines=is_lines)
     except RefusedRequestError as error:
         return f"{error}"
     reader = EventReader(limits=limits)

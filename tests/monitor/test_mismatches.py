@@ -197,7 +197,8 @@ class Telling:
     def post(self, path: str, body: bytes) -> Answer:
         """Answer a batch."""
         assert path == "/v1/labels"
-        return Answer(200, {"accepted": 1}, mismatches=(f"{LABEL} ({len(body)} of 99 labels)",))
+        told = {"message": f"{LABEL} ({len(body)} of 99 labels)"}
+        return Answer(200, {"accepted": 1, "mismatches": [told]})
 
 
 def test_the_client_warns_once(caplog: pytest.LogCaptureFixture) -> None:

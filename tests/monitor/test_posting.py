@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FileError, InputError
 from rankscope.monitor.client import sink as posting
-from rankscope.monitor.client.http import Answer, JsonAnswer
+from rankscope.monitor.client.http import Answer
 from rankscope.monitor.client.sink import ServiceSink
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.event import Item, Items, Label, Ranking
@@ -93,20 +93,20 @@ class FakeService:
         decoded = pack_reading(read(objects, now=NOW))
         stored = self._store.submit("music", decoded.batch).result()
         answer = answer_events(decoded, stored.statuses)
-        return Answer(200, {}, 0.0, tuple(answer["items"]))
+        return Answer(200, answer)
 
-    def ask(self, method: str, path: str, said: Any = None) -> JsonAnswer:  # noqa: ANN401 - JSON
+    def ask(self, method: str, path: str, said: Any = None) -> Answer:  # noqa: ANN401 - JSON
         assert (method, path) == ("POST", "/v1/discarded")
         self._store.append(
             "music", [], said["rejected"] | {"unknown_field": said["unknown_fields"]}
         )
-        return JsonAnswer(204, {})
+        return Answer(204, {})
 
-    def put_lines(self, path: str, body: bytes) -> JsonAnswer:
+    def put_lines(self, path: str, body: bytes) -> Answer:
         objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
         events = self._reader.read_rankings(objects, now=NOW).events
         deleted = self._store.replace_set("music", path.rpartition("/")[2], events)
-        return JsonAnswer(200, {"replaced": deleted.rankings})
+        return Answer(200, {"replaced": deleted.rankings})
 
     def sink(self) -> ServiceSink:
         return ServiceSink(self, self.waits.append, lambda: 1.0)

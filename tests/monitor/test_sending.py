@@ -18,7 +18,8 @@ from rankscope.monitor.client.batches import (
     Sizes,
     Waiting,
 )
-from rankscope.monitor.client.http import SENT_STATUSES, Answer
+from rankscope.monitor.client.http import Answer
+from rankscope.monitor.events.outcome import STATUSES
 
 from tests.generated import examples
 
@@ -176,7 +177,7 @@ def test_the_oldest_make_room_but_not_what_is_being_sent() -> None:
 
 
 def test_what_the_service_says_is_counted() -> None:
-    counts = dict(zip(SENT_STATUSES, (1, 2, 3, 4), strict=True))
+    counts = dict(zip(STATUSES, (1, 2, 3, 4), strict=True))
     sender = make_sender(Service([Answer(200, counts), Answer(200, {})]), batch_events=10)
     add(sender, *range(12))
     while sender.step(0.0) is not None:
@@ -204,7 +205,7 @@ def test_every_event_is_counted_once(
             logged += 1
         now += drawn.random() * 10
         sender.step(now, hurries=drawn.random() < 0.5)
-        kept = {one: sender.counts[one] for one in (*SENT_STATUSES, "refused", "dropped")}
+        kept = {one: sender.counts[one] for one in (*STATUSES, "refused", "dropped")}
         assert sum(kept.values()) + sender.waiting == logged
     while sender.step(now, hurries=True) is not None:
         pass

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+import runpy
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 import rankscope
-from rankscope.drawing.palette import DARK, LIGHT, PALETTES, Palette, write_properties
-from rankscope.drawing.theme import DASHES, HATCHES, MARKERS, find_theme
+from rankscope.drawing.palette import (
+    DARK,
+    DASHES,
+    HATCHES,
+    LIGHT,
+    MARKERS,
+    PALETTES,
+    Palette,
+    find_theme,
+    write_properties,
+)
 from rankscope.errors import UsageError
 from rankscope.losses.chart import PARTS, UNDEFINED
 
@@ -136,3 +146,26 @@ def test_every_color_that_a_style_names_exists() -> None:
         own = set(re.findall(r"--([\w-]+):", text))
         for name in re.findall(r"var\(--([\w-]+)\)", text):
             assert name in own or f"--{name}:" in style or name in {"sans", "mono"}, path
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+HOOK = runpy.run_path(str(DOCS / "hooks" / "plots.py"))
+PAGES = {
+    path.name: text
+    for path in DOCS.glob("*.md")
+    if "<!-- plot:" in (text := path.read_text(encoding="utf-8"))
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_place_for_a_plot_has_one_on_light_and_on_dark_paper(page: str) -> None:
+    drawn = HOOK["draw_plots"](page, PAGES[page])
+    assert len(drawn) == 2 * PAGES[page].count("<!-- plot:")
+    assert all(svg.startswith("<svg") and svg.endswith("</svg>") for svg in drawn.values())
+    for address, svg in drawn.items():
+        theme = address.removesuffix(".svg").rpartition("-")[2]
+        assert f"fill: {PALETTES[theme].paper}" in svg
+
+
+def test_there_are_such_pages() -> None:
+    assert {"discounts.md", "plots.md"} <= PAGES.keys()

@@ -19,7 +19,7 @@ from rankscope.gate.checks import _correct
 from rankscope.inputs.item_categories import Tokens
 from rankscope.judges.judge_agreement import JudgeAgreement
 from rankscope.judges.model_judged import ModelJudgedMean
-from rankscope.output.intervals import _note_weights
+from rankscope.output.estimate import _note_weights
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed

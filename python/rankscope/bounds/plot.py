@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.bounds.chart import BoundsChart
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import ThemeName
 
 MOST_NAMES = 30
 

@@ -25,8 +25,8 @@ class Command:
 
     Args:
         summary: What it does, in one sentence.
-        function: The module in `rankscope` and the function that adds its arguments, such as
-            `evaluation.command:add_arguments`.
+        function: The module in `rankscope` and the function that adds its arguments (default:
+            `add_arguments`), such as `monitor.commands.rule:add_list` or `evaluation.command`.
     """
 
     summary: str
@@ -35,7 +35,9 @@ class Command:
     def add_arguments(self, parser: Parser) -> None:
         """Add the arguments of the command to a parser."""
         module, _, name = self.function.partition(":")
-        add: Callable[[Parser], None] = getattr(import_module(f"rankscope.{module}"), name)
+        add: Callable[[Parser], None] = getattr(
+            import_module(f"rankscope.{module}"), name or "add_arguments"
+        )
         add(parser)
 
 
@@ -52,107 +54,77 @@ class Group:
     commands: Mapping[str, Command | Group]
 
 
+def _list_commands(module: str, **summaries: str) -> dict[str, Command]:
+    """Return commands whose functions in a module are called `add_` and their name."""
+    return {name: Command(text, f"{module}:add_{name}") for name, text in summaries.items()}
+
+
 RULE = Group(
     "Manage alert rules.",
-    {
-        "list": Command("List the alert rules.", "monitor.commands.rule:add_list"),
-        "add": Command(
-            "Create a rule, or replace the rule with the same name.",
-            "monitor.commands.rule:add_add",
-        ),
-        "remove": Command(
-            "Delete a rule. Its incidents are resolved, and kept.",
-            "monitor.commands.rule:add_remove",
-        ),
-        "silence": Command(
-            "Pause the notifications of a rule. Its state is still updated.",
-            "monitor.commands.rule:add_silence",
-        ),
-        "resolve": Command(
-            "Resolve all incidents of a rule and start fresh.", "monitor.commands.rule:add_resolve"
-        ),
-    },
+    _list_commands(
+        "monitor.commands.rule",
+        list="List the alert rules.",
+        add="Create a rule, or replace the rule with the same name.",
+        remove="Delete a rule. Its incidents are resolved, and kept.",
+        silence="Pause the notifications of a rule. Its state is still updated.",
+        resolve="Resolve all incidents of a rule and start fresh.",
+    ),
 )
-
 INCIDENT = Group(
     "Acknowledge, snooze or resolve an incident.",
-    {
-        "acknowledge": Command(
-            "Acknowledge an incident. No more reminders are sent.",
-            "monitor.commands.incidents:add_acknowledge",
-        ),
-        "snooze": Command(
-            "Send no notifications of an incident for some time.",
-            "monitor.commands.incidents:add_snooze",
-        ),
-        "resolve": Command(
-            "Resolve an incident, and discard the evidence of its slice.",
-            "monitor.commands.incidents:add_resolve",
-        ),
-    },
+    _list_commands(
+        "monitor.commands.incidents",
+        acknowledge="Acknowledge an incident. No more reminders are sent.",
+        snooze="Send no notifications of an incident for some time.",
+        resolve="Resolve an incident, and discard the evidence of its slice.",
+    ),
 )
-
 WEBHOOK = Group(
     "Manage the webhook that receives notifications.",
-    {
-        "set": Command(
-            "Set the webhook, and print its signing secret once.",
-            "monitor.commands.webhook:add_set",
-        ),
-        "show": Command("Show where notifications are sent.", "monitor.commands.webhook:add_show"),
-        "test": Command(
-            "Send a test notification. The exit status is 1 if it is not accepted.",
-            "monitor.commands.webhook:add_test",
-        ),
-        "remove": Command(
-            "Remove the webhook. Notifications are then only written to the log.",
-            "monitor.commands.webhook:add_remove",
-        ),
-    },
+    _list_commands(
+        "monitor.commands.webhook",
+        set="Set the webhook, and print its signing secret once.",
+        show="Show where notifications are sent.",
+        test="Send a test notification. The exit status is 1 if it is not accepted.",
+        remove="Remove the webhook. Notifications are then only written to the log.",
+    ),
 )
-
 CHANNEL = Group(
     "Test the channels of notifications.",
-    {
-        "test": Command(
-            "Send a test message to a channel. The exit status is 1 if it is not accepted.",
-            "monitor.commands.channel:add_test",
-        ),
-    },
+    _list_commands(
+        "monitor.commands.channel",
+        test="Send a test message to a channel. The exit status is 1 if it is not accepted.",
+    ),
 )
-
 KEY = Group(
     "Manage the API keys of the service.",
-    {
-        "make": Command("Create an API key, and print it once.", "monitor.commands.key:add_make"),
-        "list": Command(
-            "List the API keys, including revoked ones.", "monitor.commands.key:add_list"
-        ),
-        "revoke": Command("Revoke an API key.", "monitor.commands.key:add_revoke"),
-    },
+    _list_commands(
+        "monitor.commands.key",
+        make="Create an API key, and print it once.",
+        list="List the API keys, including revoked ones.",
+        revoke="Revoke an API key.",
+    ),
 )
-
 MONITOR = Group(
     "Monitor rankings in production: store events, evaluate them, alert, and find causes.",
     {
         "configure": Command(
-            "Set up what a project measures, or show it.",
-            "monitor.commands.configure:add_arguments",
+            "Set up what a project measures, or show it.", "monitor.commands.configure"
         ),
-        "ingest": Command("Store rankings from files.", "monitor.commands.events:add_ingest"),
-        "label": Command("Store labels from files.", "monitor.commands.events:add_label"),
-        "run": Command("Monitor a data lake in place.", "monitor.commands.lake:add_arguments"),
-        "evaluate": Command(
-            "Compute windows and baselines, and check alerts.",
-            "monitor.commands.status:add_evaluate",
+        **_list_commands(
+            "monitor.commands.events",
+            ingest="Store rankings from files.",
+            label="Store labels from files.",
         ),
-        "status": Command(
-            "Show the newest values next to the baseline.", "monitor.commands.status:add_status"
+        "run": Command("Monitor a data lake in place.", "monitor.commands.lake"),
+        **_list_commands(
+            "monitor.commands.status",
+            evaluate="Compute windows and baselines, and check alerts.",
+            status="Show the newest values next to the baseline.",
         ),
         "trace": Command("Find out why a measure dropped.", "monitor.commands.causes:add_trace"),
         "compare": Command(
-            "Compare two versions that serve at the same time.",
-            "monitor.commands.compare:add_arguments",
+            "Compare two versions that serve at the same time.", "monitor.commands.compare"
         ),
         "explain": Command(
             "Show how the value of one logged ranking is computed.",
@@ -168,34 +140,18 @@ MONITOR = Group(
         ),
         "channel": CHANNEL,
         "check": Command(
-            "Check the alert rules. The exit status is 1 if one fails.",
-            "monitor.commands.check:add_arguments",
+            "Check the alert rules. The exit status is 1 if one fails.", "monitor.commands.check"
         ),
         "key": KEY,
-        "export": Command(
-            "Export the events to Parquet files.", "monitor.commands.maintenance:add_export"
-        ),
-        "backup": Command(
-            "Copy a store, even while it is in use.", "monitor.commands.maintenance:add_backup"
-        ),
-        "archive": Command(
-            "Move hours whose values are final to Parquet files.",
-            "monitor.commands.maintenance:add_archive",
-        ),
-        "files": Command(
-            "List the Parquet files of archived hours.", "monitor.commands.maintenance:add_files"
-        ),
-        "delete": Command(
-            "Delete the rankings of a user, or others, with their labels.",
-            "monitor.commands.maintenance:add_delete",
-        ),
-        "retain": Command(
-            "Delete old events. The values computed from them are kept.",
-            "monitor.commands.maintenance:add_retain",
-        ),
-        "doctor": Command(
-            "Check a store, its events and its values for problems.",
-            "monitor.commands.maintenance:add_doctor",
+        **_list_commands(
+            "monitor.commands.maintenance",
+            export="Export the events to Parquet files.",
+            backup="Copy a store, even while it is in use.",
+            archive="Move hours whose values are final to Parquet files.",
+            files="List the Parquet files of archived hours.",
+            delete="Delete the rankings of a user, or others, with their labels.",
+            retain="Delete old events. The values computed from them are kept.",
+            doctor="Check a store, its events and its values for problems.",
         ),
     },
 )
@@ -203,67 +159,54 @@ MONITOR = Group(
 COMMANDS = Group(
     "Evaluate and monitor rankings with nDCG, MAP, MRR and other measures.",
     {
-        "eval": Command(
-            "Evaluate one or more runs against judgments.", "evaluation.command:add_arguments"
-        ),
+        "eval": Command("Evaluate one or more runs against judgments.", "evaluation.command"),
         "diff": Command(
             "Compare two runs: which queries and documents make the difference.",
-            "difference.command:add_arguments",
+            "difference.command",
         ),
         "compare": Command(
-            "Compare runs: which is better, by how much, and how sure is it.",
-            "comparison.command:add_arguments",
+            "Compare runs: which is better, by how much, and how sure is it.", "comparison.command"
         ),
         "gate": Command(
             "Check that a candidate stays within its budgets. The exit status is 1 if it doesn't.",
-            "gate.command:add_arguments",
+            "gate.command",
         ),
         "agreement": Command(
-            "Measure how far two runs agree, without judgments.", "agreement.command:add_arguments"
+            "Measure how far two runs agree, without judgments.", "agreement.command"
         ),
-        "fuse": Command(
-            "Fuse the runs of several systems into one.", "fusion.command:add_arguments"
-        ),
+        "fuse": Command("Fuse the runs of several systems into one.", "fusion.command"),
         "judges": Command(
             "Measure how well judges agree, or evaluate with few human and many model judgments.",
-            "judges.command:add_arguments",
+            "judges.command",
         ),
-        "explain": Command(
-            "Show how one value is computed, step by step.", "derivation.command:add_arguments"
-        ),
-        "measures": Command("List the measures, or describe one.", "cli.measures:add_arguments"),
+        "explain": Command("Show how one value is computed, step by step.", "derivation.command"),
+        "measures": Command("List the measures, or describe one.", "cli.measures"),
         "conventions": Command(
             "List how libraries compute their measures, or compare their values on your data.",
-            "reconciliation.command:add_arguments",
+            "reconciliation.command",
         ),
         "discounts": Command(
-            "Compare rank discounts, or evaluate runs under each of them.",
-            "discounts.command:add_arguments",
+            "Compare rank discounts, or evaluate runs under each of them.", "discounts.command"
         ),
         "power": Command(
             "Show which difference two runs can detect, and how many queries an effect needs.",
-            "power.command:add_arguments",
+            "power.command",
         ),
         "sql": Command(
-            "Write measures as SQL, to compute them in a warehouse.",
-            "warehouse.command:add_arguments",
+            "Write measures as SQL, to compute them in a warehouse.", "warehouse.command"
         ),
-        "report": Command(
-            "Write an HTML report about one or more runs.", "report.command:add_arguments"
-        ),
+        "report": Command("Write an HTML report about one or more runs.", "report.command"),
         "trec_eval": Command(
-            "Evaluate a run with the arguments and the output of trec_eval.",
-            "trec_eval.command:add_arguments",
+            "Evaluate a run with the arguments and the output of trec_eval.", "trec_eval.command"
         ),
         "monitor": MONITOR,
         "serve": Command(
-            "Serve the HTTP API and the dashboard of a store.",
-            "monitor.commands.serve:add_arguments",
+            "Serve the HTTP API and the dashboard of a store.", "monitor.commands.serve"
         ),
         "demo": Command(
             "Run a demo: simulate a bad release, detect it, trace the cause, and open the "
             "dashboard.",
-            "demo.commands.options:add_arguments",
+            "demo.commands.options",
         ),
     },
 )

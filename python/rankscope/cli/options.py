@@ -5,6 +5,8 @@ from __future__ import annotations
 from rankscope import Interval
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
+from rankscope.settings.policy import CHOICES, FIELDS
+from rankscope.settings.reading import ENCODINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """The usual confidence level."""
-POLICY_FIELDS = "ties, empty, missing, unjudged, unretrieved, negative, missing_gain, aggregate"
 
 
 def add_measures_option(parser: argparse.ArgumentParser, default: Sequence[str]) -> None:
@@ -60,7 +61,7 @@ def add_policy_option(parser: argparse.ArgumentParser) -> None:
         "--policy",
         default="",
         metavar="FIELD=VALUE,...",
-        help=f"how to handle cases in which tools differ; fields: {POLICY_FIELDS}",
+        help=f"how to handle cases in which tools differ; fields: {', '.join(FIELDS)}",
     )
 
 
@@ -108,7 +109,7 @@ def add_duplicates_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duplicates",
         default="error",
-        choices=("error", "first", "max"),
+        choices=CHOICES["duplicates"],
         metavar="RULE",
         help="what to do if a document appears twice in a query",
     )
@@ -119,7 +120,7 @@ def add_encoding_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoding",
         default="utf-8",
-        choices=("utf-8", "latin-1"),
+        choices=ENCODINGS,
         metavar="NAME",
         help="encoding of text files",
     )
@@ -129,7 +130,7 @@ def add_score_type_option(parser: argparse.ArgumentParser) -> None:
     """Add `--score-type`."""
     parser.add_argument(
         "--score-type",
-        choices=("float64", "float32"),
+        choices=CHOICES["score_type"],
         metavar="TYPE",
         help="precision in which scores are compared; trec_eval 9 uses float32 (default: float64)",
     )

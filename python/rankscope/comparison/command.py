@@ -5,8 +5,15 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
-from rankscope.cli.files import add_file_options, name_file, read_columns, refuse_stdin_twice
-from rankscope.cli.items import add_items_options, list_items_files, read_items
+from rankscope.cli.files import (
+    add_file_options,
+    add_items_options,
+    list_items_files,
+    name_file,
+    read_columns,
+    read_items,
+    refuse_stdin_twice,
+)
 from rankscope.cli.options import (
     add_convention_option,
     add_measures_option,

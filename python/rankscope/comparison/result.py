@@ -8,8 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
 from rankscope.hints import Hinted
 from rankscope.measures.direction import find_gain
-from rankscope.output.exports import Tabular
-from rankscope.output.frames import name_columns
+from rankscope.output.exports import Tabular, name_columns
 from rankscope.output.ids import MISSING
 from rankscope.records import record
 

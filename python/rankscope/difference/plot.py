@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.difference.chart import QueryDifferences
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import ThemeName
 
 MOST_NAMES = 30
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from rankscope.drawing.axes import TEXT, dress_legend, name_axes, open_axes
-from rankscope.drawing.ends import name_ends
-from rankscope.drawing.lines import draw_line
+from rankscope.drawing.axes import TEXT, draw_line, dress_legend, name_axes, name_ends, open_axes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.discounts.chart import DiscountCurves
-    from rankscope.drawing.palette import Palette
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import Palette, ThemeName
 
 MOST_TICKS = 15
 HIGHEST = 1.5

@@ -10,11 +10,15 @@ Lightness is chosen so that colors also differ in grayscale, and stand out from 
 
 from __future__ import annotations
 
+from rankscope.errors import UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal, TypeAlias
+
+    ThemeName: TypeAlias = Literal["light", "dark"]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -154,3 +158,19 @@ def _list_colors(palette: Palette) -> Iterator[tuple[str, str]]:
             yield name, held
         else:
             yield from ((f"{name}-{number}", color) for number, color in enumerate(held, start=1))
+
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (2.5, 1)), (0, (8, 2)))
+HATCHES = ("", "///", "...", "\\\\\\", "ooo", "+++", "|||", "xxx")
+
+
+def find_theme(name: str) -> Palette:
+    """Return the colors of a theme by its name."""
+    if name not in PALETTES:
+        raise UsageError(
+            f"theme must be one of {', '.join(PALETTES)}, found {name!r}",
+            hint="the default is light",
+            code="bad_parameter",
+        )
+    return PALETTES[name]

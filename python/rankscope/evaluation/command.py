@@ -7,8 +7,14 @@ from collections import Counter
 from itertools import chain
 
 import rankscope as rs
-from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
-from rankscope.cli.items import add_items_options, read_items
+from rankscope.cli.files import (
+    add_file_options,
+    add_items_options,
+    is_letor,
+    name_file,
+    read_items,
+    refuse_stdin_twice,
+)
 from rankscope.cli.options import (
     add_convention_option,
     add_format_options,
@@ -36,7 +42,7 @@ from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.splitting import split_measures
 from rankscope.output.diagnostics import describe, gather
-from rankscope.output.intervals import describe_intervals
+from rankscope.output.estimate import describe_intervals
 from rankscope.output.text import format_value, show
 from rankscope.settings.reading import Reading
 

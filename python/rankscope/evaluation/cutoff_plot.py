@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.drawing.axes import name_axes, open_axes
-from rankscope.drawing.ends import name_ends
-from rankscope.drawing.lines import draw_line
+from rankscope.drawing.axes import draw_line, name_axes, name_ends, open_axes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import ThemeName
     from rankscope.evaluation.cutoff_chart import CutoffCurve
 
 

@@ -9,8 +9,8 @@ from rankscope.deferred import np
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
 from rankscope.output import exports as tables
-from rankscope.output.frames import lay_out
-from rankscope.output.intervals import describe_intervals
+from rankscope.output.estimate import describe_intervals
+from rankscope.output.exports import lay_out
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_value
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rankscope.inputs.qrels import Queries
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
-    from rankscope.output.frames import Shape
+    from rankscope.output.exports import Shape
     from rankscope.output.ids import Ids, SourceIds
     from rankscope.settings.policy import Policy
 

@@ -8,8 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import name_measures
 from rankscope.names import find_closest
 from rankscope.output import exports as tables
-from rankscope.output.exports import Tabular
-from rankscope.output.frames import join
+from rankscope.output.exports import Tabular, join
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rankscope.evaluation.evaluation import Evaluation, Names
-    from rankscope.output.exports import ColumnValues
-    from rankscope.output.frames import Shape
+    from rankscope.output.exports import ColumnValues, Shape
 
 
 class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope.cli.files import is_letor, name_file, read_columns, refuse_stdin_twice
-from rankscope.cli.items import read_items
+from rankscope.cli.files import is_letor, name_file, read_columns, read_items, refuse_stdin_twice
 from rankscope.engine.progress import ProgressBar
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, UsageError

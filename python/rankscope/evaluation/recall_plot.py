@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.drawing.axes import dress_legend, name_axes, open_axes
-from rankscope.drawing.lines import draw_line
+from rankscope.drawing.axes import draw_line, dress_legend, name_axes, open_axes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import ThemeName
     from rankscope.evaluation.recall_chart import PrecisionRecall
 
 

@@ -7,10 +7,12 @@ import os
 import rankscope as rs
 from rankscope.cli.files import (
     add_file_options,
+    add_items_options,
+    list_items_files,
     name_file,
+    read_items,
     refuse_stdin_twice,
 )
-from rankscope.cli.items import add_items_options, list_items_files, read_items
 from rankscope.cli.options import add_convention_option, add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from rankscope.drawing.axes import TEXT, dress_legend, name_axes, open_axes
-from rankscope.drawing.theme import HATCHES
+from rankscope.drawing.palette import HATCHES
 from rankscope.losses.chart import PARTS, UNDEFINED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankscope.drawing.palette import Palette
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import Palette, ThemeName
     from rankscope.losses.chart import LossBars
 
 COLUMNS = 4

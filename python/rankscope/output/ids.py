@@ -44,21 +44,20 @@ class IdColumn:
 
     def restore(self, texts: list[str]) -> Ids:
         """Return identifiers as the caller has them."""
-        found = self._read(texts)
-        return texts if found is None else found
+        ids = self._read(texts)
+        return texts if ids is None else ids
 
     def restore_column(self, texts: Sequence[Any] | NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
         """Return the cells of a column, of which some may be `None`, as the caller has them."""
-        found = self._read([str(text) for text in texts if text is not None])
-        if found is None:
+        ids = self._read([str(text) for text in texts if text is not None])
+        if ids is None:
             return texts
-        if len(found) < len(texts):
-            rest = iter(found)
+        if len(ids) < len(texts):
+            rest = iter(ids)
             return [None if text is None else next(rest) for text in texts]
         if self.dtype == UUIDS:
-            return found
-
-        return np.array(found, dtype=self.dtype)
+            return ids
+        return np.array(ids, dtype=self.dtype)
 
     def _read(self, texts: list[str]) -> list[int] | list[UUID] | None:
         """Return integers or UUIDs; `None` if the caller has text, or one of them is another text.

@@ -8,15 +8,13 @@ import rankscope as rs
 from rankscope.cli.files import (
     TABLE_ROLES,
     add_file_options,
-    is_letor,
-    name_file,
-    refuse_stdin_twice,
-)
-from rankscope.cli.items import (
     add_items_options,
+    is_letor,
     list_items_files,
+    name_file,
     name_items,
     read_items,
+    refuse_stdin_twice,
 )
 from rankscope.cli.options import (
     add_convention_option,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.records import record
-from rankscope.settings.policy import check_choice
+from rankscope.settings.policy import check_choice, is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Attribution:
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             check_choice(name, getattr(self, name), choices)
-        if not _is_number(self.unlabelled) or math.isinf(self.unlabelled):
+        if not is_real(self.unlabelled) or math.isinf(self.unlabelled):
             raise UsageError(
                 f"unlabelled must be a grade, NaN or None, found {self.unlabelled!r}",
                 hint="None makes documents without labels unjudged",
@@ -104,7 +104,7 @@ def read_positive(positive: Positive | None) -> dict[str, float]:
     for label, weight in pairs:
         if not isinstance(label, str) or not label:
             raise _bad_positive(f"found {label!r}")
-        if not _is_number(weight) or not math.isfinite(weight):
+        if not is_real(weight) or not math.isfinite(weight):
             raise _bad_positive(f"found the weight {weight!r} of {label!r}")
     return {label: float(weight) for label, weight in pairs}
 
@@ -155,10 +155,6 @@ def _place_labels(labels: Labels, classes: list[str]) -> NDArray[np.int64]:
     place = {label: at for at, label in enumerate(classes)}
     of_name = np.array([place.get(name, len(classes)) for name in labels.names], dtype=np.int64)
     return of_name[labels.codes]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _bad_positive(found: str) -> UsageError:

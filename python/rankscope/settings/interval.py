@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.errors import PolicyError
 from rankscope.records import record, replace
-from rankscope.settings.policy import check_choice
+from rankscope.settings.policy import check_choice, is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Interval:
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
-        if not (_is_real(self.level) and 0 < self.level < 1):
+        if not (is_real(self.level) and 0 < self.level < 1):
             raise _bad("level between 0 and 1", self.level, "write 0.95 for 95 percent")
         if not (_is_whole(self.resamples) and FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES):
             wanted = f"resamples from {FEWEST_RESAMPLES} to {MOST_RESAMPLES}"
@@ -107,12 +107,8 @@ def read_interval(given: float | Interval | None) -> Interval | None:
     return given if given is None or isinstance(given, Interval) else Interval(given)
 
 
-def _is_real(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and is_real(value)
 
 
 def _bad(wanted: str, found: object, hint: str) -> PolicyError:

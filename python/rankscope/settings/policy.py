@@ -30,19 +30,6 @@ CHOICES = {
 """The words of each field, the default first, as the core lists them. Those that need a share of
 the queries, such as `quantile(0.1)`, are left out."""
 
-FIELDS = (
-    "ties",
-    "empty",
-    "missing",
-    "unjudged",
-    "unretrieved",
-    "negative",
-    "missing_gain",
-    "aggregate",
-)
-"""The fields, in the order in which they are printed."""
-
-
 DEFAULT_TIES: Ties = "doc_id"
 """The ties of a run under a policy that has none."""
 
@@ -106,9 +93,9 @@ aggregate=tail_mean(0.1)
             check_choice(name, getattr(self, name), CHOICES[name])
         if self.ties is not None:
             check_choice("ties", self.ties, CHOICES["ties"])
-        if not _is_number(self.unjudged):
+        if not _is_finite(self.unjudged):
             check_choice("unjudged", self.unjudged, CHOICES["unjudged"], "or a number")
-        if self.missing_gain is not None and not _is_number(self.missing_gain):
+        if self.missing_gain is not None and not _is_finite(self.missing_gain):
             raise PolicyError(
                 f"expected missing_gain to be a finite number, found {quote(self.missing_gain)}",
                 hint="leave it out for a gain of 0",
@@ -161,6 +148,10 @@ aggregate=tail_mean(0.1)
         return replace(default or cls(), **given)  # type: ignore[arg-type]  # checked when made
 
 
+FIELDS: tuple[str, ...] = Policy.__match_args__
+"""The fields, in the order in which they are printed."""
+
+
 def ties_of(policy: Policy) -> Ties:
     """Return the ties of a policy, or those of a run if it has none."""
     return policy.ties or DEFAULT_TIES
@@ -203,11 +194,16 @@ def check_choice(
     )
 
 
-def _is_number(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+def is_real(value: object) -> bool:
+    """Whether a value is a number; `True` and `False` are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_finite(value: object) -> bool:
+    if not is_real(value):
         return False
     try:
-        return math.isfinite(value)
+        return math.isfinite(value)  # type: ignore[arg-type]  # a number
     except OverflowError:  # an integer that is larger than every float
         return False
 

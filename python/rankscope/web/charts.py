@@ -8,35 +8,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Protocol
-
-    class Ledger(Protocol):
-        """A value, and the losses that add up to 1 with it."""
-
-        @property
-        def value(self) -> float:
-            """The value."""
-
-        @property
-        def losses(self) -> Mapping[str, float]:
-            """The losses by name."""
-
-    class Mean(Protocol):
-        """A mean and the ends of its interval, `None` where there is none."""
-
-        @property
-        def lower(self) -> float | None:
-            """The lower end."""
-
-        @property
-        def value(self) -> float | None:
-            """The mean."""
-
-        @property
-        def upper(self) -> float | None:
-            """The upper end."""
-
+    from collections.abc import Iterable
+    from typing import Any
 
 FEWEST_STEPS = 3
 PADDING = 0.08
@@ -111,8 +84,11 @@ class Segment:
     width: float
 
 
-def stack(ledger: Ledger) -> list[Segment]:
-    """Stack a value and its losses as segments. Negative ones have no width."""
+def stack(ledger: Any) -> list[Segment]:  # noqa: ANN401 - a record
+    """Stack the `value` of a record and its `losses` by name, which add up to 1, as segments.
+
+    Negative ones have no width.
+    """
     segments = []
     start = 0.0
     for name, value in {"value": ledger.value, **ledger.losses}.items():
@@ -123,8 +99,8 @@ def stack(ledger: Ledger) -> list[Segment]:
     return segments
 
 
-def span(means: Iterable[Mean], *others: float) -> Axis:
-    """Choose an axis for means, the ends of their intervals, and other numbers."""
+def span(means: Iterable[Any], *others: float) -> Axis:
+    """Choose an axis for other numbers, and for records with `lower`, `value` and `upper`."""
     ends = [end for mean in means for end in (mean.lower, mean.value, mean.upper)]
     return choose_axis([*(end for end in ends if end is not None), *others])
 

@@ -28,7 +28,7 @@ LEVELS = 5
 """How many shades the cells of values have."""
 
 
-def make_environment(*packages: str, extra: str) -> Environment:
+def make_environment(package: str, extra: str) -> Environment:
     """Make an environment that renders templates and escapes everything."""
     try:
         from jinja2 import (  # noqa: PLC0415 - an extra
@@ -44,7 +44,7 @@ def make_environment(*packages: str, extra: str) -> Environment:
             code="missing_extra",
         ) from error
     environment = Environment(
-        loader=ChoiceLoader([*map(PackageLoader, (*packages, "rankscope.web"))]),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("rankscope.web")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

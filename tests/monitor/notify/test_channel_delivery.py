@@ -6,18 +6,17 @@ import io
 import json
 import re
 import threading
+from functools import partial
 from itertools import count
 
 import pytest
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.notify import delivery
-from rankscope.monitor.notify.channels import Channel, Channels
-from rankscope.monitor.notify.delivery import MOST_AGE, Deliverer, LogChannel
+from rankscope.monitor.notify.channels import Channel, Channels, list_channel_states
+from rankscope.monitor.notify.delivery import MOST_AGE, Deliverer, write_to_log
 from rankscope.monitor.notify.http import Reply
-from rankscope.monitor.notify.sender import Attempt
-from rankscope.monitor.notify.sending import send_test
-from rankscope.monitor.notify.status import list_channel_states
+from rankscope.monitor.notify.sending import Attempt, send_test
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 
@@ -86,7 +85,7 @@ class World:
         self.channels = Channels(channels=channels, public_url=URL)
         self.deliverer = Deliverer(
             store,
-            log=LogChannel(AccessLog(io.StringIO().write, lambda: self.now).write),
+            log=partial(write_to_log, AccessLog(io.StringIO().write, lambda: self.now).write),
             poster=poster or Other(Reply(200)),
             now=lambda: self.now,
             channels=self.channels,

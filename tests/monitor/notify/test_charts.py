@@ -21,7 +21,7 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.channels import Channel
 from rankscope.monitor.notify.chart import Chart, draw_chart
 from rankscope.monitor.notify.message import write_test
-from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.run import charts
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.store.keys import Secret

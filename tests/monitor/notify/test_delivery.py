@@ -6,16 +6,16 @@ import base64
 import hmac
 import io
 import json
+from functools import partial
 
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.management import list_notifications
-from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, LogChannel
+from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster, PostError, Reply
-from rankscope.monitor.notify.sender import Attempt
-from rankscope.monitor.notify.sending import judge_reply
+from rankscope.monitor.notify.sending import Attempt, judge_reply
 from rankscope.monitor.notify.webhook import (
     check_secret,
     find_webhook,
@@ -106,7 +106,7 @@ class World:
         self.log = io.StringIO()
         self.deliverer = Deliverer(
             store,
-            log=LogChannel(AccessLog(self.log.write, lambda: self.now).write),
+            log=partial(write_to_log, AccessLog(self.log.write, lambda: self.now).write),
             poster=other,
             now=lambda: self.now,
             chance=lambda: 0.5,
@@ -290,8 +290,7 @@ def test_a_log_that_takes_nothing_is_tried_again(make: Callable[..., World]) -> 
     def fail(_event: str, _fields: Mapping[str, object]) -> None:
         raise OSError
 
-    world.deliverer._log = LogChannel(fail)
-    world.deliverer.step()
+    replace(world.deliverer, log=partial(write_to_log, fail)).step()
     assert world.letters()[0].problem == "the log takes nothing"
     assert world.letters()[0].status == "waiting"
 
@@ -421,8 +420,8 @@ def make_deliverer(now: int, chance: float = 0.0) -> tuple[Deliverer, Outbox]:
     taken: Any = store
     poster: Any = nothing
     deliverer = Deliverer(
-        taken,
-        log=LogChannel(lambda *_: None),
+        store=taken,
+        log=lambda _: Attempt(),
         poster=poster,
         now=lambda: now,
         chance=lambda: chance,

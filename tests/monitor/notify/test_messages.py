@@ -1,20 +1,46 @@
-"""Messages: what is wrong, for whom, since when, why, and what to do."""
+"""Messages: what they say in each format, in which names from the data mean nothing."""
 
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
+from html.parser import HTMLParser
 
 import pytest
+from apprise import NotifyFormat
+from apprise.conversion import convert_between
+from hypothesis import given
+from hypothesis import strategies as st
+from linkify_it import LinkifyIt
+from linkify_it.tlds import TLDS
+from markdown_it import MarkdownIt
 from rankscope.monitor.incidents.incident import EVENTS
-from rankscope.monitor.notify.markup import Name, Paragraph, Text, write_text, write_title
-from rankscope.monitor.notify.message import WORDS, write_message
+from rankscope.monitor.incidents.notice import make_notice
+from rankscope.monitor.notify.markup import (
+    BREAK,
+    MOST_TITLE,
+    Link,
+    Name,
+    Paragraph,
+    Strong,
+    Text,
+    write_html,
+    write_markdown,
+    write_text,
+    write_title,
+)
+from rankscope.monitor.notify.message import WORDS, write_message, write_test
 from rankscope.monitor.rules.kinds import PROBLEMS
 
-from tests.monitor.notify.notices import BEGAN, NOW, make, make_incident
+from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make, make_incident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from rankscope.monitor.notify.message import Message
+
 
 URL = "https://rankscope.example.com"
 CAUSE = {"sentence": "All of it is version 42 on televisions.", "share": 1.0}
@@ -150,3 +176,218 @@ def test_a_message_describes_ten_incidents(count: int, more: int) -> None:
     text = write_message([make(*parts).to_json()]).text  # type: ignore[arg-type]
     assert text.count("- New incident: ") == min(count, 10)
     assert (f"… and {more} more" in text) == (more > 0)
+
+
+LINK = f"{URL}/incidents/incident_1"
+CALL = re.compile(r"(?<!\w)@(?:channel|here|everyone|all|_all)|<[@#!]|<&|<[a-z]+:")
+ADDRESS = re.compile(r"\w://|www\.\w|\w\.example", re.IGNORECASE)
+
+LINKIFIER = LinkifyIt(options={"fuzzy_ip": True}).tlds(TLDS)
+"""What a client that links bare domains does: an implementation that knows nothing of ours."""
+DOMAINS = (
+    *("evil1.com/login", "login-2024.com", "123.com", "evil.com", "a.evil.co.uk", "EVIL.COM"),
+    *("my_app.evil.com", "-evil-.com", "1.2.3.4", "1.2.3.4:8080/x?y=1#z", "1.2.com", "3.14.com"),
+    *(
+        "xn--e1afmkfd.xn--p1ai",
+        "münchen.de",
+        "пример.com",
+        "例え。com",
+        "例え．com",
+        "💩.la",
+        "évil.fr/ü",
+    ),
+    *("0.evil.com", "0.7 evil.com", "(1.2.3.4)", "+1.2.3.4", "evil.com.", "evil.com, evil2.com"),
+    *(
+        "evil.com:443",
+        "http://evil1.com",
+        "ftp://1.2.3.4",
+        "//evil.com",
+        "//localhost/x",
+        "http:////e.io",
+    ),
+    *(
+        "a@evil1.com",
+        "mailto:a@1.2.3.4",
+        "a\u200devil.com",
+        "evil.c\u00adom",
+        "[x](evil1.com)",
+        "`evil1.com`",
+    ),
+)
+"""Names that are addresses without a scheme, or with one."""
+
+NAMES = st.one_of(
+    st.tuples(
+        st.text(alphabet="ab1-_éй例.", min_size=1, max_size=12),
+        st.sampled_from(sorted({one for one in TLDS if one.isascii() or len(one) > 2})),
+        st.sampled_from(["", "/login", ":80", "."]),
+    ).map(lambda parts: f"{parts[0]}.{parts[1]}{parts[2]}"),
+    st.text(min_size=1, max_size=60),
+    st.lists(st.sampled_from(HOSTILE), min_size=2, max_size=3).map("".join),
+    st.text(alphabet="<>@!#&|[]()`*_~\\:/.-+=\"' \n\r\tab1", min_size=1, max_size=40),
+)
+
+
+@cache
+def write(name: str) -> Message:
+    """A message about an incident in which everything that has a name has this one."""
+    incident = make_incident(
+        rule=name,
+        measure=name,
+        model=name,
+        version=name,
+        slice=(("device", name), (name, "x")),
+        reason=f"The mean of {name} fell.",
+        cause={"sentence": f"Most of it is {name}."},
+    )
+    notice = make_notice(name, NOW, "group_1", [("opened", incident)])
+    return write_message([notice.to_json()], URL)
+
+
+class Tags(HTMLParser):
+    """The tags of a text, and the text without them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
+        self.comments: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+
+@cache
+def kinds(markdown: str) -> list[str]:
+    """The kinds of what CommonMark makes of a text."""
+    found = []
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown):
+        found.append(token.type)
+        found += [
+            f"{child.type} {child.attrs.get('href', '')}".strip() for child in token.children or ()
+        ]
+    return [kind for kind in found if kind != "text"]
+
+
+def list_links(text: str) -> list[str]:
+    """The links that a client makes of a text."""
+    return [link.url for link in LINKIFIER.match(text) or ()]
+
+
+def find_texts(message: Message) -> dict[str, str]:
+    """What each format of a message has beside our own link, as clients get or show it."""
+    rendered = MarkdownIt("commonmark").render(message.markdown)
+    as_mail = convert_between(NotifyFormat.MARKDOWN, NotifyFormat.HTML, message.markdown)  # type: ignore[no-untyped-call]
+    return {
+        "title": message.title,
+        "text": message.text.replace(LINK, ""),
+        "markdown": message.markdown.replace(f"(<{LINK}>)", ""),
+        "html": Tags(message.html).text,
+        "rendered markdown": Tags(rendered).text,
+        "converted markdown": Tags(as_mail).text,
+    }
+
+
+def check(name: str) -> None:
+    """Check that a name changes nothing about a message but its words."""
+    plain, hostile = write("tv"), write(name)
+    # HTML has the tags of any other message.
+    tags = Tags(hostile.html)
+    assert tags.tags == Tags(plain.html).tags
+    assert not tags.comments
+    # So has Markdown: the same emphasis, code spans and the one link, except for empty names.
+    expected = kinds(plain.markdown)
+    assert [kind for kind in kinds(hostile.markdown) if kind != "code_inline"] == [
+        kind for kind in expected if kind != "code_inline"
+    ]
+    assert [kind for kind in expected if kind.startswith("link_open")] == [f"link_open {LINK}"]
+    # A text has the lines of any other.
+    assert hostile.text.count("\n") == plain.text.count("\n")
+    assert hostile.markdown.count("\n") == plain.markdown.count("\n")
+    for text in (hostile.title, hostile.text, hostile.markdown, hostile.html):
+        assert text.replace("\n", "").replace(BREAK, "").isprintable()
+        assert not CALL.search(text.replace(f"]({LINK})", "").replace(f"(<{LINK}>)", ""))
+    assert "\n" not in hostile.title
+    assert len(hostile.title.replace(BREAK, "")) <= MOST_TITLE
+    without_link = hostile.text.replace(LINK, "")
+    assert not ADDRESS.search(without_link)
+    assert not ADDRESS.search(hostile.title)
+    for form, text in find_texts(hostile).items():
+        assert not list_links(text), form
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+def test_a_hostile_name_means_nothing_in_any_format(name: str) -> None:
+    check(name)
+
+
+@pytest.mark.parametrize("name", DOMAINS, ids=ascii)
+def test_a_domain_becomes_a_link_in_no_format(name: str) -> None:
+    check(name)
+
+
+def test_the_link_to_the_dashboard_stays_a_link_in_every_format() -> None:
+    message = write("evil1.com")
+    assert list_links(message.text) == [LINK]
+    assert list_links(message.markdown) == [LINK]
+    assert kinds(message.markdown).count(f"link_open {LINK}") == 1
+    assert Tags(message.html).tags.count(("a", (("href", LINK),))) == 1
+
+
+def test_a_test_message_makes_no_link_of_the_name_of_its_channel() -> None:
+    message = write_test("evil1.com")
+    for text in (message.title, message.text, message.markdown, Tags(message.html).text):
+        assert not list_links(text)
+
+
+def test_several_notices_and_lost_ones_make_no_link_of_a_project() -> None:
+    body = {"type": "notifications.lost", "id": "x", "project": "evil1.com", "time": "", "count": 7}
+    message = write_message([json.dumps(body)] * 2)
+    for text in (message.title, message.text, message.markdown, Tags(message.html).text):
+        assert not list_links(text)
+        assert "evil1" in text
+
+
+def test_numbers_in_a_sentence_can_be_copied() -> None:
+    said = "nDCG@5 is 0.7045, below the floor of 0.7976 (-0.1). It was 1.5%."
+    assert write_text([Paragraph((Text(said),))]) == said
+
+
+@given(NAMES)
+def test_no_name_means_anything_in_any_format(name: str) -> None:
+    check(name)
+
+
+def test_names_are_shown_as_they_are_but_for_what_would_act() -> None:
+    paragraph = [Paragraph((Text("For "), Name("top_queries[de] v1.2"), Strong(" now")))]
+    name = f"top_queries[de] v1.{BREAK}2"
+    assert write_text(paragraph) == f"For {name} now"
+    assert write_markdown(paragraph) == f"For `{name}`** now**"
+    assert write_html(paragraph) == f"<p>For <code>{name}</code><strong> now</strong></p>"
+
+
+def test_a_list_is_one() -> None:
+    paragraphs = [
+        Paragraph((Text("a"),)),
+        Paragraph((Text("b"),), is_item=True),
+        Paragraph((Text("c"),), is_item=True),
+        Paragraph((Link("d", URL),)),
+    ]
+    assert write_text(paragraphs) == f"a\n\n- b\n- c\n\nd: {URL}"
+    assert write_markdown(paragraphs) == f"a\n\n- b\n- c\n\n[d](<{URL}>)"
+    assert write_html(paragraphs) == (
+        f'<p>a</p>\n<ul>\n<li>b</li>\n<li>c</li>\n</ul>\n<p><a href="{URL}">d</a></p>'
+    )
+
+
+def test_a_measure_with_a_cutoff_calls_nobody_and_stays_whole() -> None:
+    assert write_title("nDCG@5 fell") == "nDCG@5 fell"
+    assert write_title("mail me@example") == f"mail me@{BREAK}example"

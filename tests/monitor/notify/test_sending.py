@@ -23,13 +23,12 @@ from rankscope.monitor.notify.channels import (
     Channels,
 )
 from rankscope.monitor.notify.message import write_message, write_test
-from rankscope.monitor.notify.sender import AppriseSender
-from rankscope.monitor.notify.sending import check_services
+from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening
 from tests.monitor.notify.notices import HOSTILE, make, make_incident
-from tests.monitor.notify.test_addresses import PRIVATE, PUBLIC
+from tests.monitor.notify.test_posting import PRIVATE, PUBLIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,31 +1,32 @@
-"""Bodies that are too large, packed to burst, or nothing that can be read."""
+"""Bodies that are too large, packed to burst, or nothing that can be read; streams of Arrow."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import io
 import json
+import random
 import zlib
 
+import pyarrow as pa
 import pytest
+from rankscope.errors import FormatError
+from rankscope.monitor.intake.streams import read_stream
 from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.settings import Settings
 
-from tests.monitor.server.service import Service, make_ranking
+from tests.monitor.server.service import Service, make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+    from typing import Any
+
 
 PACKED = {"content-encoding": "gzip"}
-
-
-@pytest.fixture(scope="module")
-def service(shared: Service) -> Service:
-    """None of these tests stores events."""
-    return shared
 
 
 def refuse(service: Service, body: object, **headers: str) -> tuple[int, str]:
@@ -56,8 +57,8 @@ def refuse(service: Service, body: object, **headers: str) -> tuple[int, str]:
         (b"\0", "json_syntax"),
     ],
 )
-def test_a_body_that_is_no_json(service: Service, body: bytes, code: str) -> None:
-    assert refuse(service, body) == (400, code)
+def test_a_body_that_is_no_json(shared: Service, body: bytes, code: str) -> None:
+    assert refuse(shared, body) == (400, code)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +73,13 @@ def test_a_body_that_is_no_json(service: Service, body: bytes, code: str) -> Non
         "application/vnd.apache.parquet",
     ],
 )
-def test_a_body_of_another_type(service: Service, form: str) -> None:
-    assert refuse(service, b"{}", content_type=form) == (415, "content_type")
+def test_a_body_of_another_type(shared: Service, form: str) -> None:
+    assert refuse(shared, b"{}", content_type=form) == (415, "content_type")
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "zstd", "gzip;q=1"])
-def test_a_body_packed_otherwise(service: Service, encoding: str) -> None:
-    assert refuse(service, b"{}", content_encoding=encoding) == (415, "content_encoding")
+def test_a_body_packed_otherwise(shared: Service, encoding: str) -> None:
+    assert refuse(shared, b"{}", content_encoding=encoding) == (415, "content_encoding")
 
 
 def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(tmp_path: Path) -> None:
@@ -166,9 +167,9 @@ EMPTY = gzip.compress(b"", mtime=0)
     ],
 )
 def test_gzip_that_is_not_to_be_unpacked(
-    service: Service, packed: bytes, status: int, code: str
+    shared: Service, packed: bytes, status: int, code: str
 ) -> None:
-    assert refuse(service, packed, **PACKED) == (status, code)
+    assert refuse(shared, packed, **PACKED) == (status, code)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 1_000_000])
@@ -183,7 +184,7 @@ def test_gzip_gives_what_was_packed(size: int) -> None:
             gunzip(packed, Settings(plain_bytes=len(plain) - 1))
 
 
-def test_whoever_goes_in_the_middle_of_a_body_has_stored_nothing(service: Service) -> None:
+def test_whoever_goes_in_the_middle_of_a_body_has_stored_nothing(shared: Service) -> None:
     sent = [
         {"type": "http.request", "body": b'{"ranking_id":', "more_body": True},
         {"type": "http.disconnect"},
@@ -196,8 +197,8 @@ def test_whoever_goes_in_the_middle_of_a_body_has_stored_nothing(service: Servic
     async def send(message: object) -> None:
         told.append(message)
 
-    before = service.counters()
-    headers = {"host": "localhost"} | service.headers("")
+    before = shared.counters()
+    headers = {"host": "localhost"} | shared.headers("")
     scope = {
         "type": "http",
         "method": "POST",
@@ -207,6 +208,138 @@ def test_whoever_goes_in_the_middle_of_a_body_has_stored_nothing(service: Servic
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         "client": None,
     }
-    asyncio.run(service.app(scope, receive, send))  # type: ignore[arg-type]
-    assert (told, service.counters(), service.store.last_seq) == ([], before, 0)
-    assert service.last_line()["status"] == 499
+    asyncio.run(shared.app(scope, receive, send))  # type: ignore[arg-type]
+    assert (told, shared.counters(), shared.store.last_seq) == ([], before, 0)
+    assert shared.last_line()["status"] == 499
+
+
+ARROW = "application/vnd.apache.arrow.stream"
+EVENTS = [make_ranking(number) for number in range(3)]
+
+
+def write_stream(table: pa.Table, **options: Any) -> bytes:  # noqa: ANN401 - options of Arrow's writer
+    stream = io.BytesIO()
+    made = pa.ipc.IpcWriteOptions(**options)
+    with pa.ipc.new_stream(stream, table.schema, options=made) as writer:
+        writer.write_table(table)
+    return stream.getvalue()
+
+
+def post_stream(service: Service, path: str, body: bytes) -> Any:  # noqa: ANN401 - an answer
+    return service.ask("POST", path, body, headers={"content-type": ARROW})
+
+
+def list_of(events: list[dict[str, Any]]) -> pa.Table:
+    """A ranking a row."""
+    heads = [{name: value for name, value in one.items() if name != "items"} for one in events]
+    rows = [
+        head | {name: [item[name] for item in one["items"]] for name in one["items"][0]}
+        for head, one in zip(heads, events, strict=True)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def documents_of(events: list[dict[str, Any]]) -> pa.Table:
+    """A document a row."""
+    rows = [
+        {name: value for name, value in one.items() if name not in {"items", "attributes"}} | item
+        for one in events
+        for item in one["items"]
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def test_rankings_as_rows_of_lists_are_those_of_json(service: Service) -> None:
+    answer = post_stream(service, "/v1/rankings", write_stream(list_of(EVENTS)))
+    assert answer.status_code == 200
+    assert answer.json()["accepted"] == 3
+    assert service.post("/v1/rankings", EVENTS).json()["duplicate"] == 3
+
+
+def test_rankings_as_rows_of_documents_are_those_of_json(service: Service) -> None:
+    events = [{**one, "attributes": {}} for one in EVENTS]
+    answer = post_stream(service, "/v1/rankings", write_stream(documents_of(events)))
+    assert answer.status_code == 200
+    assert answer.json()["accepted"] == 3
+    assert service.post("/v1/rankings", events).json()["duplicate"] == 3
+
+
+def test_labels_are_those_of_json(service: Service) -> None:
+    labels = [make_label(number) for number in range(3)]
+    answer = post_stream(service, "/v1/labels", write_stream(pa.Table.from_pylist(labels)))
+    assert answer.json()["accepted"] == 3
+    assert service.post("/v1/labels", labels).json()["duplicate"] == 3
+
+
+def test_what_is_rejected_says_which_and_why(service: Service) -> None:
+    events = [EVENTS[0], EVENTS[1] | {"time": 0}, EVENTS[2]]
+    table = list_of([one | {"time": 1} for one in events])
+    answer = post_stream(service, "/v1/rankings", write_stream(table)).json()
+    assert [item["code"] for item in answer["items"]] == ["too_old"] * 3
+
+
+TABLE = pa.table({"ranking_id": ["a", "b"], "doc_id": [["x"], ["y", "z"]], "time": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, "bad_arrow"),
+        (b"[]", 400, "bad_arrow"),
+        (write_stream(TABLE)[:300], 400, "bad_arrow"),
+        (write_stream(TABLE, compression="zstd"), 400, "bad_arrow"),
+        (write_stream(pa.table({"a": pa.array(["x", "y"]).dictionary_encode()})), 400, "bad_arrow"),
+        (write_stream(pa.table({"a": pa.nulls(1_000_000)})), 400, "bad_arrow"),
+        (write_stream(pa.table({"a": pa.array([[]], pa.list_(pa.struct([])))})), 400, "bad_arrow"),
+        (write_stream(TABLE.slice(0, 0)), 400, "empty_body"),
+        (write_stream(pa.table({"a": [1]})), 422, "columns"),
+        (write_stream(pa.table({"qid": ["a"], "ranking_id": ["a"]})), 422, "ambiguous_field"),
+        (
+            write_stream(pa.table({"query_id": ["a"] * 20_000, "doc_ids": [["a"]] * 20_000})),
+            413,
+            "batch_too_large",
+        ),
+    ],
+)
+def test_a_stream_that_is_refused(service: Service, body: bytes, status: int, code: str) -> None:
+    answer = post_stream(service, "/v1/rankings", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert service.store.last_seq == 0
+
+
+def count_rows(body: bytes) -> int | str:
+    """The rows of a stream, or the code of the error with which it is refused."""
+    try:
+        return sum(len(part.places) for part in read_stream(body, 100))
+    except FormatError as error:
+        return error.code
+
+
+def test_a_damaged_stream_is_refused_or_read() -> None:
+    chance, whole = random.Random(7), write_stream(TABLE)
+    assert count_rows(whole) == 2
+    for _ in range(500):
+        damaged = bytearray(whole)
+        for _ in range(chance.choice([1, 1, 2, 4])):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        assert count_rows(bytes(damaged)) in {0, 1, 2, "bad_arrow"}
+
+
+@pytest.mark.parametrize("is_map", [False, True], ids=["struct", "map"])
+def test_attributes_are_a_column_of_structs_or_maps(service: Service, *, is_map: bool) -> None:
+    kind = pa.map_(pa.string(), pa.string()) if is_map else pa.struct([("device", pa.string())])
+    told = [("device", "tv")] if is_map else {"device": "tv"}
+    table = pa.table(
+        {
+            "ranking_id": ["a"],
+            "time": [EVENTS[0]["time"]],
+            "doc_ids": [["x", "y"]],
+            "attributes": pa.array([told], kind),
+            "color": ["red"],
+        }
+    )
+    answer = post_stream(service, "/v1/rankings", write_stream(table)).json()
+    assert (answer["accepted"], answer["unknown_fields"]) == (1, {"color": 1})
+    found = service.store.find_ranking("music", "a")
+    assert found is not None
+    assert found.attributes == (("device", "tv"),)

@@ -7,18 +7,15 @@ import gzip
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip("starlette", reason="the service needs Starlette")
-
 from httptools import HttpParserError
 from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server import metrics
 from rankscope.monitor.server.access import authenticator
+from rankscope.monitor.server.access.authenticator import Sessions
 from rankscope.monitor.server.access.rates import RateLimiter
-from rankscope.monitor.server.access.sessions import Sessions
 from rankscope.monitor.server.access_log import trace_places
-from rankscope.monitor.server.api import causes, comparison, values
+from rankscope.monitor.server.api import causes, values
 from rankscope.monitor.server.api.fields import _read_count, check_span
 from rankscope.monitor.server.api.project import list_audit
 from rankscope.monitor.server.http.body import gunzip
@@ -218,7 +215,7 @@ def test_a_trace_and_a_comparison_read_a_million_rankings() -> None:
     monitor: Any = SimpleNamespace(
         clock=lambda: NOW, trace=ask, compare=ask, suggest_spans=lambda: ("before", "after")
     )
-    for get in (causes.get_trace, comparison.get_comparison):
+    for get in (causes.get_trace, causes.get_comparison):
         call: Any = SimpleNamespace(query={})
         with pytest.raises(Asked):
             get(monitor, call)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.server.access.principal import Principal
+from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Call
 from rankscope.monitor.server.routing.pool import MonitorPool

@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from rankscope.comparison.words import CORRECTIONS, TESTS
-from rankscope.drawing.axes import TEXT, name_axes, open_axes
-from rankscope.drawing.names import fit_names, measure_widest
+from rankscope.drawing.axes import TEXT, fit_names, measure_widest, name_axes, open_axes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.comparison.charts.critical_differences import CriticalDifferences
-    from rankscope.drawing.palette import Palette
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import Palette, ThemeName
 
 WIDTH = 5.0
 """The width of the axis, in inches."""

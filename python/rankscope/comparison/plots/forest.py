@@ -5,16 +5,14 @@ from __future__ import annotations
 from math import isnan
 
 from rankscope.comparison.words import CORRECTIONS, format_p, format_signed
-from rankscope.drawing.axes import TEXT, name_axes, open_axes
-from rankscope.drawing.names import fit_names, measure_widest
+from rankscope.drawing.axes import TEXT, fit_names, measure_widest, name_axes, open_axes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.comparison.charts.forest import Effect, Forest
-    from rankscope.drawing.palette import Palette
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import Palette, ThemeName
 
 WIDEST_PAIR = 38
 """Pairs of names with more characters take two lines."""

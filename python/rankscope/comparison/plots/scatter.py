@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rankscope.drawing.axes import dress_legend, name_axes, open_axes
-from rankscope.drawing.names import fit_names
+from rankscope.drawing.axes import dress_legend, fit_names, name_axes, open_axes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
 
     from rankscope.comparison.charts.scatter import QueryScatter
-    from rankscope.drawing.palette import Palette
-    from rankscope.drawing.theme import ThemeName
+    from rankscope.drawing.palette import Palette, ThemeName
 
 MOST_POINTS = 1000
 """More queries than these are drawn as cells that are darker where there are more queries."""

@@ -26,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
-    from types import TracebackType
     from typing import Any, Self
 
     from rankscope.monitor.client.batches import Transport
@@ -150,12 +149,7 @@ class Client(Hinted):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def log_ranking(self, ranking: Mapping[str, Any]) -> bool:

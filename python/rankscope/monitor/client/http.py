@@ -9,6 +9,7 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 from rankscope.errors import UsageError
+from rankscope.monitor.events.outcome import STATUSES
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -23,7 +24,6 @@ MOST_TOLD = 100
 """How many different mismatches are kept."""
 NUMBERS = re.compile(r"[0-9,]+ of [0-9,]+|all [0-9,]+")
 PACKED_LINES = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
-SENT_STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 
 
 @record(frozen=True, slots=True)
@@ -32,32 +32,37 @@ class Answer:
 
     Args:
         status: Of HTTP.
-        counts: How many events were accepted, a duplicate, a conflict and rejected.
-        retry_after: After how many seconds to ask again; 0 where nothing is said.
-        items: For each event what became of it, and why; empty where that is not said.
-        mismatches: What the service says of names that don't match its configuration.
-    """
-
-    status: int
-    counts: Mapping[str, int]
-    retry_after: float = 0.0
-    items: tuple[Mapping[str, str], ...] = ()
-    mismatches: tuple[str, ...] = ()
-
-
-@record(frozen=True, slots=True)
-class JsonAnswer:
-    """What the service has said in JSON.
-
-    Args:
-        status: Of HTTP.
-        said: The fields of the answer; empty where it is no object.
+        said: The fields of the answer in JSON, among them how many events were accepted, a
+            duplicate, a conflict and rejected; empty where it is no object.
         retry_after: After how many seconds to ask again; 0 where nothing is said.
     """
 
     status: int
     said: Mapping[str, Any]
     retry_after: float = 0.0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many events became what; empty where that is not said."""
+        counts = {status: self.said.get(status, 0) for status in STATUSES}
+        return counts if all(isinstance(count, int) for count in counts.values()) else {}
+
+    @property
+    def items(self) -> list[Mapping[str, str]]:
+        """For each event what became of it, and why; empty where that is not said."""
+        items = self._list("items")
+        is_whole = all(item.get("status") in STATUSES for item in items)
+        return [{name: str(text) for name, text in item.items()} for item in items if is_whole]
+
+    @property
+    def mismatches(self) -> list[str]:
+        """What is said of names that don't match the configuration of the project."""
+        return [str(each.get("message", "")) for each in self._list("mismatches")]
+
+    def _list(self, name: str) -> list[Mapping[str, Any]]:
+        held = self.said.get(name)
+        is_list = isinstance(held, list) and all(isinstance(each, dict) for each in held)
+        return held if is_list else []  # type: ignore[return-value]  # checked above
 
 
 class Mismatches:
@@ -68,13 +73,13 @@ class Mismatches:
 
     def choose_new(self, told: Iterable[str]) -> list[str]:
         """Return what wasn't said before; the numbers differ from batch to batch."""
-        found = []
+        new = []
         for each in told:
             name = NUMBERS.sub("", each)
             if name not in self.told and len(self.told) < MOST_TOLD:
                 self.told[name] = each
-                found.append(each)
-        return found
+                new.append(each)
+        return new
 
 
 class HTTPTransport:
@@ -116,24 +121,22 @@ class HTTPTransport:
 
     def post(self, path: str, body: bytes) -> Answer:
         """Send a gzipped body of JSON lines."""
-        status, said, seconds = self._ask("POST", path, body, PACKED_LINES)
-        counts, items, mismatches = _read_answer(said) if status == 200 else ({}, (), ())
-        return Answer(status, counts, seconds, items, mismatches)
+        answer = self._ask("POST", path, body, PACKED_LINES)
+        return answer if answer.status == 200 else Answer(answer.status, {}, answer.retry_after)
 
-    def put_lines(self, path: str, body: bytes) -> JsonAnswer:
+    def put_lines(self, path: str, body: bytes) -> Answer:
         """Send a gzipped body of JSON lines that takes the place of what is there."""
-        return _tell(*self._ask("PUT", path, body, PACKED_LINES))
+        return self._ask("PUT", path, body, PACKED_LINES)
 
-    def ask(self, method: str, path: str, said: object = None) -> JsonAnswer:
+    def ask(self, method: str, path: str, said: object = None) -> Answer:
         """Send JSON if there is some, and read JSON."""
         if said is None:
-            return _tell(*self._ask(method, path, None, {}))
-        body = json.dumps(said).encode()
-        return _tell(*self._ask(method, path, body, {"Content-Type": "application/json"}))
+            return self._ask(method, path, None, {})
+        return self._ask(method, path, json.dumps(said), {"Content-Type": "application/json"})
 
     def _ask(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> tuple[int, bytes, float]:
+        self, method: str, path: str, body: str | bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
         kind = http.client.HTTPSConnection if self._is_safe else http.client.HTTPConnection
         with closing(kind(self._host, self._port, timeout=self._seconds)) as connection:
             sent = dict(headers)
@@ -141,32 +144,14 @@ class HTTPTransport:
                 sent["Authorization"] = f"Bearer {self._key.reveal()}"
             connection.request(method, self._path + path, body, sent)
             answer = connection.getresponse()
-            said = answer.read(MOST_BYTES)
-            return answer.status, said, _read_seconds(answer.getheader("retry-after", ""))
-
-
-def _tell(status: int, said: bytes, seconds: float) -> JsonAnswer:
-    try:
-        value = json.loads(said)
-    except (ValueError, RecursionError):
-        value = None
-    return JsonAnswer(status, value if isinstance(value, dict) else {}, seconds)
-
-
-def _read_answer(
-    said: bytes,
-) -> tuple[dict[str, int], tuple[Mapping[str, str], ...], tuple[str, ...]]:
-    """Read the counts, statuses and mismatches in an answer; all are empty if it has none."""
-    try:
-        told: Any = json.loads(said)
-        counts = {status: int(told[status]) for status in SENT_STATUSES}
-        items = tuple({name: str(text) for name, text in one.items()} for one in told["items"])
-        mismatches = tuple(str(one["message"]) for one in told.get("mismatches", ()))
-    except (ValueError, TypeError, KeyError, RecursionError, AttributeError):
-        return {}, (), ()
-    is_whole = all(item.get("status") in SENT_STATUSES for item in items)
-    return counts, items if is_whole else (), mismatches
-
-
-def _read_seconds(said: str) -> float:
-    return float(said) if said.isascii() and said.isdigit() and len(said) < 7 else 0.0
+            try:
+                said = json.loads(answer.read(MOST_BYTES))
+            except (ValueError, RecursionError):
+                said = None
+            wait = answer.getheader("retry-after", "")
+            is_known = wait.isascii() and wait.isdigit() and len(wait) < 7
+            return Answer(
+                answer.status,
+                said if isinstance(said, dict) else {},
+                float(wait) if is_known else 0.0,
+            )

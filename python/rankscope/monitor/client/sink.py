@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from rankscope.monitor.client import batches
-    from rankscope.monitor.client.http import Answer, JsonAnswer
+    from rankscope.monitor.client.http import Answer
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.rejection import Reading
 
-    A = TypeVar("A", Answer, JsonAnswer)
     T = TypeVar("T")
 
     class Transport(batches.Transport, Protocol):
         """Sends bodies, and asks for answers."""
 
-        def put_lines(self, path: str, body: bytes) -> JsonAnswer:
+        def put_lines(self, path: str, body: bytes) -> Answer:
             """Send a gzipped body of JSON lines that takes the place of what is there."""
 
-        def ask(self, method: str, path: str, said: object = None) -> JsonAnswer:
+        def ask(self, method: str, path: str, said: object = None) -> Answer:
             """Send JSON if there is some, and read JSON."""
 
 
@@ -127,18 +126,19 @@ class ServiceSink:
     def _ask(self, method: str, path: str, said: object = None) -> Mapping[str, Any]:
         return self._retry_json(lambda: self._transport.ask(method, path, said), "a request")
 
-    def _retry_json(self, ask: Callable[[], JsonAnswer], what: str) -> Mapping[str, Any]:
+    def _retry_json(self, ask: Callable[[], Answer], what: str) -> Mapping[str, Any]:
         hint = "is its address right, and is the key allowed to do this?"
         return self._retry(ask, _read_json, what, hint)
 
     def _post(self, path: str, lines: list[bytes]) -> Sequence[Mapping[str, str]]:
         body = gzip.compress(b"\n".join(lines), LEVEL, mtime=0)
 
-        def read(answer: Answer) -> tuple[Mapping[str, str], ...] | None:
-            if answer.status != 200 or len(answer.items) != len(lines):
+        def read(answer: Answer) -> Sequence[Mapping[str, str]] | None:
+            items = answer.items
+            if answer.status != 200 or len(items) != len(lines):
                 return None
             self.mismatches.choose_new(answer.mismatches)
-            return answer.items
+            return items
 
         hint = "is its address right, and may its key send events? what was taken stays, and may "
         hint += "be sent again"
@@ -147,7 +147,7 @@ class ServiceSink:
         )
 
     def _retry(
-        self, ask: Callable[[], A], read: Callable[[A], T | None], what: str, hint: str
+        self, ask: Callable[[], Answer], read: Callable[[Answer], T | None], what: str, hint: str
     ) -> T:
         """Ask until the service gives an answer that can be read, and return what was read."""
         problem = ""
@@ -158,10 +158,10 @@ class ServiceSink:
             except (OSError, HTTPException) as error:
                 problem = str(error) or type(error).__name__
             else:
-                found = read(told)
-                if found is not None:
-                    return found
-                refused = getattr(told, "said", {}).get("error", {})
+                result = read(told)
+                if result is not None:
+                    return result
+                refused = told.said.get("error", {})
                 problem = f"status {told.status}: {refused.get('message', '')}".rstrip(": ")
                 hint = str(refused.get("hint", "")) or hint
                 if told.status not in AGAIN:
@@ -176,7 +176,7 @@ class ServiceSink:
         )
 
 
-def _read_json(told: JsonAnswer) -> Mapping[str, Any] | None:
+def _read_json(told: Answer) -> Mapping[str, Any] | None:
     return told.said if 200 <= told.status < 300 else None
 
 

@@ -8,11 +8,9 @@ from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import add_store_arguments, open_reader, print_fields
-from rankscope.monitor.notify.channels import read_channels
+from rankscope.monitor.notify.channels import list_channel_states, read_channels
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sender import AppriseSender
-from rankscope.monitor.notify.sending import check_services, send_test
-from rankscope.monitor.notify.status import list_channel_states
+from rankscope.monitor.notify.sending import AppriseSender, check_services, send_test
 from rankscope.monitor.notify.webhook import try_webhook
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.records import WEBHOOK

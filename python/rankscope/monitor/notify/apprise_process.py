@@ -1,4 +1,4 @@
-"""The process that sends one message by Apprise; see `rankscope.monitor.notify.sender`.
+"""The process that sends one message by Apprise; see `rankscope.monitor.notify.sending`.
 
 Apprise and its hundred services open connections of their own, which nothing can be handed to. So
 they run in a process whose every connection is judged by an audit hook of Python, right when it is
@@ -122,11 +122,8 @@ def main() -> None:
 def describe(urls: list[str]) -> dict[str, Any]:
     """Return the names of the services of addresses; `None` for what is no address."""
     _be_quiet()
-    found = []
-    for url in urls:
-        plugin = _find_service(url)
-        found.append(None if plugin is None else str(plugin.service_name))
-    return {"services": found}
+    plugins = map(_find_service, urls)
+    return {"services": [None if each is None else str(each.service_name) for each in plugins]}
 
 
 def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
@@ -157,7 +154,7 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
         return {"problem": ""}
     if guard.has_refused:
         return {"problem": ALLOWED if asked["allows_private"] else REFUSED}
-    statuses = [found[1] for line in lines for found in STATUS.finditer(line)]
+    statuses = [match[1] for line in lines for match in STATUS.finditer(line)]
     if statuses:
         return {"problem": f"status {statuses[-1]}"}
     return {"problem": "the service did not accept the message, or was not reached"}

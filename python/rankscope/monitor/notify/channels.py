@@ -29,11 +29,11 @@ from urllib.parse import urlsplit
 
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, MINUTE, SECOND
-from rankscope.monitor.events.times import count_micros
+from rankscope.monitor.events.times import count_micros, to_datetime
 from rankscope.monitor.notify.http import read_url
-from rankscope.monitor.notify.webhook import check_secret
+from rankscope.monitor.notify.webhook import check_secret, find_webhook
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
+from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.toml_file import read_toml
@@ -41,12 +41,16 @@ from rankscope.toml_file import read_toml
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.incidents.incident import Severity
+    from rankscope.monitor.store.store import StoreReader
     from rankscope.toml_file import TomlFlaw
 
     Kind: TypeAlias = Literal["service", "webhook"]
+    ChannelKind: TypeAlias = Literal["log", "webhook", "service", "unknown"]
+
 
 MOST_CHANNELS = 100
 MOST_URL = 4096
@@ -125,8 +129,8 @@ def read_channels(
     name in the file; its value is the `url`.
 
     Examples:
-        >>> found = read_channels(environment={"RANKSCOPE_CHANNEL_ONCALL": "slack://a/b/c"})
-        >>> [(channel.name, channel.url) for channel in found.channels]
+        >>> read = read_channels(environment={"RANKSCOPE_CHANNEL_ONCALL": "slack://a/b/c"})
+        >>> [(channel.name, channel.url) for channel in read.channels]
         [('oncall', Secret(***))]
     """
     known = os.environ if environment is None else environment
@@ -365,3 +369,58 @@ class _FileReader:
 
 def _join(where: str, key: str) -> str:
     return f"{where}.{key}" if where else key
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ChannelState:
+    """A channel, and how the last deliveries to it went.
+
+    Args:
+        name: Its name, by which rules choose it.
+        kind: `log`, `webhook`, `service` for a service that Apprise knows, or `unknown` for a name
+            that rules use and the operator hasn't defined.
+        service: The service, such as `Slack`; empty if it isn't one.
+        severity: The least severity that it takes where a rule doesn't name its channels.
+        last_delivered: When a notification was delivered last, in UTC, or `None`.
+        last_problem: What was wrong with the newest notification that had a problem, or an empty
+            text.
+        waiting: How many notifications wait.
+    """
+
+    name: str
+    kind: ChannelKind
+    service: str
+    severity: str
+    last_delivered: datetime | None
+    last_problem: str
+    waiting: int
+
+
+def list_channel_states(
+    store: StoreReader, project: str, channels: Channels, services: Mapping[str, str]
+) -> tuple[ChannelState, ...]:
+    """List the channels of a project: the log, its webhook, and those of the operator."""
+    deliveries = {delivery.channel: delivery for delivery in store.list_channel_deliveries(project)}
+    kinds: dict[str, tuple[ChannelKind, str, str]] = {LOG: ("log", "", "warning")}
+    if find_webhook(store, project) is not None:
+        kinds[WEBHOOK] = ("webhook", "", "warning")
+    for channel in channels.channels:
+        kinds[channel.name] = (channel.kind, services.get(channel.name, ""), channel.severity)
+    for name, delivery in deliveries.items():
+        if name not in {*kinds, OPERATOR, WEBHOOK} and delivery.waiting:
+            kinds[name] = ("unknown", "", "warning")
+    states = []
+    for name, (kind, service, severity) in kinds.items():
+        known = deliveries.get(name) or ChannelDeliveries(name, None, "", 0)
+        states.append(
+            ChannelState(
+                name=name,
+                kind=kind,
+                service=service,
+                severity=severity,
+                last_delivered=None if known.delivered is None else to_datetime(known.delivered),
+                last_problem=known.problem,
+                waiting=known.waiting,
+            )
+        )
+    return tuple(states)

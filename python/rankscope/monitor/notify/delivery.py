@@ -13,13 +13,18 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.message import LOST
-from rankscope.monitor.notify.sender import AppriseSender, Attempt
-from rankscope.monitor.notify.sending import add_url, post_webhook, send_notifications
+from rankscope.monitor.notify.sending import (
+    AppriseSender,
+    Attempt,
+    add_url,
+    post_webhook,
+    send_notifications,
+)
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.retry import RetryPolicy
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
-from rankscope.records import replace
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import Store
 
@@ -48,6 +53,7 @@ THREADS = 8
 ACTOR = "rankscope"
 
 
+@record(frozen=True, slots=True)
 class Deliverer:
     """Delivers notifications of all projects.
 
@@ -56,7 +62,7 @@ class Deliverer:
 
     Args:
         store: Where they wait.
-        log: Where all of them go.
+        log: Takes the body of each, such as `write_to_log`.
         poster: Posts those that go to webhooks.
         now: Gives the time, in microseconds since 1970 in UTC.
         channels: The channels of the operator.
@@ -65,35 +71,23 @@ class Deliverer:
         chance: Gives a number between 0 and 1, so that not all who failed come back at once.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        log: LogChannel,
-        poster: Poster,
-        now: Callable[[], int],
-        channels: Channels | None = None,
-        sender: Sender | None = None,
-        find_chart: Callable[[OutboxRow], Chart | None] = lambda _letter: None,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        self._store = store
-        self._log = log
-        self._poster = poster
-        self._now = now
-        self._channels = channels or Channels()
-        self._sender = sender or AppriseSender()
-        self._find_chart = find_chart
-        self._chance = chance
+    store: Store
+    log: Callable[[str], Attempt]
+    poster: Poster
+    now: Callable[[], int]
+    channels: Channels = Channels()
+    sender: Sender = AppriseSender()
+    find_chart: Callable[[OutboxRow], Chart | None] = lambda _letter: None
+    chance: Callable[[], float] = random.random
 
     def step(self) -> int:
         """Try what is due now, and return how many notifications were tried."""
-        due = self._store.list_due(self._now(), AT_ONCE)
+        due = self.store.list_due(self.now(), AT_ONCE)
         groups: dict[tuple[str, str], list[OutboxRow]] = {}
         tried = 0
         for letter in due:
             if letter.channel == LOG:
-                self._settle(letter, self._log.deliver(letter.body))
+                self._settle(letter, self.log(letter.body))
                 tried += 1
             elif letter.channel == OPERATOR:
                 self._expand(letter)
@@ -109,8 +103,8 @@ class Deliverer:
     def _expand(self, letter: OutboxRow) -> None:
         """Let a notification wait for each channel of the operator that takes its severity."""
         severity = "critical" if is_critical(letter.body) else "warning"
-        names = [channel.name for channel in self._channels.channels if channel.takes(severity)]
-        self._store.expand_notification(letter, names)
+        names = [channel.name for channel in self.channels.channels if channel.takes(severity)]
+        self.store.expand_notification(letter, names)
 
     def _deliver(self, letters: Sequence[OutboxRow]) -> int:
         """Send the notifications of one channel, and return how many were tried."""
@@ -127,7 +121,7 @@ class Deliverer:
 
     def _give_up(self, letter: OutboxRow) -> bool:
         """Mark a notification as dead if it is too old, and return whether it is."""
-        is_old = self._now() - letter.created >= MOST_AGE
+        is_old = self.now() - letter.created >= MOST_AGE
         if is_old:
             problem = letter.problem or "it was not sent in three days"
             self._settle(letter, Attempt(problem, is_gone=True))
@@ -135,7 +129,7 @@ class Deliverer:
 
     def _collect(self, letters: Sequence[OutboxRow]) -> Iterator[list[OutboxRow]]:
         """Yield what is sent together: one notification, or those that were collected."""
-        channel = self._channels.find(letters[0].channel) if letters else None
+        channel = self.channels.find(letters[0].channel) if letters else None
         if channel is None or not channel.digest:
             yield from ([letter] for letter in letters)
             return
@@ -145,65 +139,65 @@ class Deliverer:
             until = -(-letter.created // length) * length
             if is_critical(letter.body) or channel.kind == "webhook":
                 yield [letter]
-            elif self._now() < until:
-                self._store.update_notification(replace(letter, due=until), None)
+            elif self.now() < until:
+                self.store.update_notification(replace(letter, due=until), None)
             else:
                 collected.setdefault(letter.project, []).append(letter)
         yield from collected.values()
 
     def _send(self, batch: Sequence[OutboxRow]) -> Attempt:
         """Send notifications together."""
-        now = self._now()
+        now = self.now()
         letter = batch[0]
         if letter.channel == WEBHOOK:
             return self._call(letter, now)
-        channel = self._channels.find(letter.channel)
+        channel = self.channels.find(letter.channel)
         if channel is None:
             return Attempt("the operator has defined no channel with this name")
         try:
             return send_notifications(
                 channel,
                 batch,
-                sender=self._sender,
-                poster=self._poster,
-                public_url=self._channels.public_url,
+                sender=self.sender,
+                poster=self.poster,
+                public_url=self.channels.public_url,
                 now=now,
-                chart=self._find_chart(letter) if channel.kind == "service" else None,
+                chart=self.find_chart(letter) if channel.kind == "service" else None,
             )
         except Exception as error:  # noqa: BLE001 - one message must not hold up all others
             return Attempt(f"the message could not be written ({type(error).__name__})")
 
     def _call(self, letter: OutboxRow, now: int) -> Attempt:
         """Post a notification to the webhook of the project."""
-        webhook = find_webhook(self._store, letter.project)
+        webhook = find_webhook(self.store, letter.project)
         if webhook is None or webhook.disabled is not None:
             return Attempt("there is no webhook")
-        body = add_url(letter.body, self._channels.public_url)
-        outcome = post_webhook(self._poster, webhook, letter.notification_id, body, now)
+        body = add_url(letter.body, self.channels.public_url)
+        outcome = post_webhook(self.poster, webhook, letter.notification_id, body, now)
         if outcome.is_gone:
             self._disable(letter.project, webhook.url)
         return outcome
 
     def _disable(self, project: str, url: str) -> None:
-        audit = AuditEntry(self._now(), ACTOR, "webhook.disable", "it says that it is gone")
-        self._store.disable_webhook(project, url, audit)
+        audit = AuditEntry(self.now(), ACTOR, "webhook.disable", "it says that it is gone")
+        self.store.disable_webhook(project, url, audit)
 
     def _settle(self, letter: OutboxRow, outcome: Attempt) -> None:
         """Write down what became of an attempt."""
-        now = self._now()
+        now = self.now()
         settled = self._conclude(letter, outcome, now)
         summary = None
         if settled.status == "delivered":
-            lost = self._store.count_dead(letter.project, letter.channel)
+            lost = self.store.count_dead(letter.project, letter.channel)
             summary = tell_lost(letter, lost, now) if lost else None
-        self._store.update_notification(settled, summary)
+        self.store.update_notification(settled, summary)
 
     def _conclude(self, letter: OutboxRow, outcome: Attempt, now: int) -> OutboxRow:
         """Return the status of a notification after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
             return replace(tried, status="delivered", finished=now)
-        wait = RETRIES.wait(tried.attempts, self._chance())
+        wait = RETRIES.wait(tried.attempts, self.chance())
         due = now + round(max(wait, outcome.wait * SECOND))
         if (
             outcome.is_gone
@@ -264,25 +258,14 @@ def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
     return name, json.dumps(body)
 
 
-class LogChannel:
-    """Writes notifications to the log.
-
-    Args:
-        write: Takes what happened and its fields, such as `Journal.write`, which escapes all that
-            is not printable.
-    """
-
-    def __init__(self, write: Callable[[str, Mapping[str, object]], object]) -> None:
-        self._write = write
-
-    def deliver(self, body: str) -> Attempt:
-        """Write a notification."""
-        fields = json.loads(body)
-        event = str(fields.pop("type"))
-        # The line has a time of its own: that of when it was written.
-        fields["concluded"] = fields.pop("time")
-        try:
-            self._write(event, fields)
-        except OSError:
-            return Attempt("the log takes nothing")
-        return Attempt()
+def write_to_log(write: Callable[[str, Mapping[str, object]], object], body: str) -> Attempt:
+    """Write a notification to a log by what escapes texts, such as `AccessLog.write`."""
+    fields = json.loads(body)
+    event = str(fields.pop("type"))
+    # The line has a time of its own: that of when it was written.
+    fields["concluded"] = fields.pop("time")
+    try:
+        write(event, fields)
+    except OSError:
+        return Attempt("the log takes nothing")
+    return Attempt()

@@ -166,12 +166,12 @@ class Poster:
 
     def check(self, target: Target) -> list[str]:
         """Resolve a target, and check that each of its addresses may be called."""
-        return self._find(target, Deadline(self._clock, self._seconds))
+        return self._find(target, start_deadline(self._clock, self._seconds))
 
     def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
         """Post a body."""
-        deadline = Deadline(self._clock, self._seconds)
-        addresses = self._find(target, deadline)
+        left = start_deadline(self._clock, self._seconds)
+        addresses = self._find(target, left)
         said = {
             "Host": target.authority,
             **headers,
@@ -180,7 +180,7 @@ class Poster:
         }
         pool = httpcore.ConnectionPool(
             ssl_context=self._context or ssl.create_default_context(),
-            network_backend=Connector(addresses, deadline),
+            network_backend=Connector(addresses, left),
         )
         url = httpcore.URL(
             scheme=target.scheme.encode(),
@@ -202,7 +202,7 @@ class Poster:
         except httpcore.ProtocolError:
             raise PostError("the answer was none of HTTP", code="webhook_answer") from None
 
-    def _find(self, target: Target, deadline: Deadline) -> list[str]:
+    def _find(self, target: Target, left: Callable[[], float]) -> list[str]:
         """Resolve a target in a thread of its own, so that a slow resolver does not block."""
         if is_metadata_name(target.host):
             raise _not_public()
@@ -216,14 +216,14 @@ class Poster:
 
         threading.Thread(target=ask, name="rankscope-names", daemon=True).start()
         try:
-            found = answers.get(timeout=deadline.left())
+            addresses = answers.get(timeout=left())
         except Empty:
             raise _late() from None
-        if not found:
+        if not addresses:
             raise PostError("the name stands for no address", code="webhook_unreachable")
-        if not all(self._may_call(address) for address in found):
+        if not all(self._may_call(address) for address in addresses):
             raise _not_public()
-        return found
+        return addresses
 
     def _may_call(self, text: str) -> bool:
         try:
@@ -237,24 +237,17 @@ class Poster:
         )
 
 
-class Deadline:
-    """When all of a request has to be over.
+def start_deadline(clock: Callable[[], float], seconds: float) -> Callable[[], float]:
+    """Return what says how many seconds are left, and raises an error once none are."""
+    until = clock() + seconds
 
-    Args:
-        clock: A clock in seconds that only grows.
-        seconds: How long it may take from now on.
-    """
-
-    def __init__(self, clock: Callable[[], float], seconds: float) -> None:
-        self._clock = clock
-        self._until = clock() + seconds
-
-    def left(self) -> float:
-        """Return how many seconds are left."""
-        left = self._until - self._clock()
-        if left <= 0:
+    def left() -> float:
+        seconds = until - clock()
+        if seconds <= 0:
             raise _late()
-        return left
+        return seconds
+
+    return left
 
 
 class Connector(httpcore.NetworkBackend):
@@ -262,12 +255,12 @@ class Connector(httpcore.NetworkBackend):
 
     Args:
         addresses: The addresses; the first one that answers is used.
-        deadline: When all of it has to be over.
+        left: How many seconds are left for all of it.
     """
 
-    def __init__(self, addresses: Sequence[str], deadline: Deadline) -> None:
+    def __init__(self, addresses: Sequence[str], left: Callable[[], float]) -> None:
         self._addresses = addresses
-        self._deadline = deadline
+        self._left = left
 
     def connect_tcp(
         self,
@@ -281,13 +274,13 @@ class Connector(httpcore.NetworkBackend):
         problem = OSError("no address")
         for address in self._addresses:
             try:
-                opened = socket.create_connection((address, port), timeout=self._deadline.left())
+                opened = socket.create_connection((address, port), timeout=self._left())
             except TimeoutError:
                 raise
             except OSError as error:
                 problem = error
             else:
-                return Stream(opened, self._deadline)
+                return Stream(opened, self._left)
         raise problem
 
 
@@ -296,21 +289,21 @@ class Stream(httpcore.NetworkStream):
 
     Args:
         opened: The connection.
-        deadline: When all of it has to be over.
+        left: How many seconds are left for all of it.
     """
 
-    def __init__(self, opened: socket.socket, deadline: Deadline) -> None:
+    def __init__(self, opened: socket.socket, left: Callable[[], float]) -> None:
         self._socket = opened
-        self._deadline = deadline
+        self._left = left
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
         """Return what has come, at least a byte unless the other side has ended."""
-        self._socket.settimeout(self._deadline.left())
+        self._socket.settimeout(self._left())
         return self._socket.recv(min(max_bytes, PIECE))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         """Send bytes."""
-        self._socket.settimeout(self._deadline.left())
+        self._socket.settimeout(self._left())
         self._socket.sendall(buffer)
 
     def close(self) -> None:
@@ -325,12 +318,12 @@ class Stream(httpcore.NetworkStream):
     ) -> Stream:
         """Secure the connection; the certificate has to be that of the name."""
         try:
-            self._socket.settimeout(self._deadline.left())
+            self._socket.settimeout(self._left())
             secured = ssl_context.wrap_socket(self._socket, server_hostname=server_hostname)
         except BaseException:
             self.close()
             raise
-        return Stream(secured, self._deadline)
+        return Stream(secured, self._left)
 
 
 def _read_reply(answer: httpcore.Response) -> Reply:

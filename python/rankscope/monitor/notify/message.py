@@ -174,7 +174,7 @@ def _describe(notice: Notice, public_url: str | None) -> Iterator[Paragraph]:
     shown = notice.parts[:MOST_PARTS]
     cause = next(filter(None, (_find_cause(one) for _, one in shown)), "")
     if cause and not notice.is_digest:
-        yield Paragraph((Strong("Cause"), Text(f": {cause}")))
+        yield _label("Cause", cause)
     counts = Counter(event for event, _ in notice.parts)
     if not notice.is_digest and len(counts) > 1:
         said = ", ".join(f"{WORDS[event].lower()}: {count}" for event, count in counts.items())
@@ -204,7 +204,7 @@ def _describe_one(
 ) -> Iterator[Paragraph]:
     """Describe one incident: what, for whom, since when, why, and what to do."""
     reason = incident.reason or f"{name_problem(incident)}."
-    yield Paragraph((Strong(WORDS[event]), Text(f": {reason}")))
+    yield _label(WORDS[event], reason)
     yield Paragraph((Strong("For"), Text(": "), *_show_stream(incident)), is_item=True)
     began = incident.began or incident.opened
     if event in ONGOING:
@@ -212,17 +212,18 @@ def _describe_one(
     else:
         ended = incident.recovered or incident.resolved or now
         since = f"{_show_time(began)} to {_show_time(ended)} ({describe_length(ended - began)})"
-    word = "Since" if event in ONGOING else "From"
-    yield Paragraph((Strong(word), Text(f": {since}")), is_item=True)
+    yield _label("Since" if event in ONGOING else "From", since, is_item=True)
     if cause := _find_cause(incident):
-        yield Paragraph((Strong("Cause"), Text(f": {cause}")), is_item=True)
+        yield _label("Cause", cause, is_item=True)
     parts: list[Part] = [Strong("Rule"), Text(": "), Name(incident.rule)]
     yield Paragraph((*parts, Text(f" ({incident.severity})")), is_item=True)
     if event in ONGOING:
-        yield Paragraph(
-            (Strong("What to do"), Text(f": {PROBLEMS[incident.kind].step}")), is_item=True
-        )
+        yield _label("What to do", PROBLEMS[incident.kind].step, is_item=True)
     yield from _link("Open the incident", incident.link, public_url)
+
+
+def _label(label: str, text: str, *, is_item: bool = False) -> Paragraph:
+    return Paragraph((Strong(label), Text(f": {text}")), is_item)
 
 
 def _suggest(notice: Notice) -> Iterator[Paragraph]:
@@ -230,7 +231,7 @@ def _suggest(notice: Notice) -> Iterator[Paragraph]:
     if kinds and not notice.is_digest:
         # Missing data explain a fall of quality, and not the other way round.
         kind = next((kind for kind in kinds if kind != "quality"), kinds[0])
-        yield Paragraph((Strong("What to do"), Text(f": {PROBLEMS[kind].step}")))
+        yield _label("What to do", PROBLEMS[kind].step)
 
 
 def _link(text: str, path: str, public_url: str | None) -> list[Paragraph]:

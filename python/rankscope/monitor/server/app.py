@@ -13,25 +13,14 @@ from starlette.routing import Route, Router
 from rankscope.errors import DeadlineError
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api import (
-    causes,
-    comparison,
-    incidents,
-    project,
-    rules,
-    values,
-    webhook,
-)
-from rankscope.monitor.server.api.channels import ChannelRoutes
+from rankscope.monitor.server.api import causes, incidents, project, rules, values
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
+from rankscope.monitor.server.api.notifications import Notifying
 from rankscope.monitor.server.api.openapi import describe
-from rankscope.monitor.server.api.route import make_endpoints
-from rankscope.monitor.server.api.webhook import WebhookChanges
-from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
@@ -40,9 +29,9 @@ from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
-from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, register_ids
+from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpoints
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
-from rankscope.monitor.server.routing.pool import MonitorPool
+from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
 from rankscope.monitor.server.routing.static import Content
 from rankscope.monitor.server.settings import Settings
 from rankscope.records import replace
@@ -57,7 +46,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.api.ingest import Answer
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store
@@ -108,34 +97,27 @@ class Service:
         authenticator = Authenticator(store, settings, clock, self._keys)
         pool = MonitorPool(store, settings, now, deadlines)
         slow = MonitorPool(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
-        poster = poster or Poster()
-        channel_routes = ChannelRoutes(settings.notifying, sender or AppriseSender(), poster)
-        pages = Pages(pool, now, channel_routes, slow)
+        notifying = Notifying(settings.notifying, sender or AppriseSender(), poster or Poster())
+        pages = Pages(pool, now, notifying, slow)
         dispatcher = Dispatcher(
             authenticator, settings, memory, RefusalCounter(store), pages.show_problem
         )
         ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
+        routes = (
+            *values.ROUTES,
+            *causes.ROUTES,
+            *rules.ROUTES,
+            *incidents.ROUTES,
+            *notifying.routes,
+            *project.ROUTES,
+            *OVERVIEW,
+        )
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
-            *make_endpoints(
-                (
-                    *values.ROUTES,
-                    *causes.ROUTES,
-                    *comparison.ROUTES,
-                    *rules.ROUTES,
-                    *incidents.ROUTES,
-                ),
-                pool,
-            ),
-            *make_endpoints(webhook.READING, pool),
-            *make_endpoints(WebhookChanges(poster).routes, slow),
-            *make_endpoints(channel_routes.reading, pool),
-            *make_endpoints(channel_routes.testing, slow),
-            *make_endpoints(project.ROUTES, pool),
+            *make_endpoints(routes, pool, slow),
             make_metrics_endpoint(pool),
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
-            *make_endpoints(OVERVIEW, pool),
             Endpoint(
                 "GET",
                 "/healthz",
@@ -167,10 +149,10 @@ class Service:
         # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
         limit = partial(deadlines.limit, settings.read_seconds)
-        routes = list(_make_routes(self.endpoints, dispatcher, limit))
+        listed = list(_make_routes(self.endpoints, dispatcher, limit))
         # A bare router: the middleware answers every error, and nothing else does.
         self.app: ASGIApp = RequestMiddleware(
-            Router(routes, redirect_slashes=False),
+            Router(listed, redirect_slashes=False),
             settings,
             AccessLog(write_log, now),
             pages.show_problem,
@@ -208,7 +190,6 @@ def _make_routes(
     limit: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[Route]:
     """Make one route for each path, so that 405 lists all methods of the path."""
-    register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method] = dispatcher.answering(endpoint)

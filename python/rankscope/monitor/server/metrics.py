@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import shutil
+from types import SimpleNamespace
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
 from starlette.responses import Response
 
@@ -21,6 +22,7 @@ from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import EPOCH, to_datetime, to_micros
 from rankscope.monitor.incidents.incident import LASTING, STATUSES
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.state import STATES
 from rankscope.monitor.server.routing.dispatcher import PREFIX
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
@@ -51,7 +53,6 @@ MANY = 1 << 40
 """More rankings than a window has."""
 
 FAMILIES = ("ndcg", "measure")
-STATES = ("OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
 
 
 def make_endpoint(pool: MonitorPool) -> Endpoint:
@@ -73,42 +74,27 @@ def make_endpoint(pool: MonitorPool) -> Endpoint:
 
 def write_metrics(monitor: Monitor) -> bytes:
     """Return the metrics of a project in the text format of Prometheus."""
-    registry = CollectorRegistry()
-    registry.register(Collector(monitor))
+    registry: Any = SimpleNamespace(collect=lambda: _collect(monitor))
     return generate_latest(registry)
 
 
-class Collector:
-    """Collects the metrics of a project from its store.
-
-    Args:
-        monitor: The monitor of the project.
-    """
-
-    def __init__(self, monitor: Monitor) -> None:
-        self._monitor = monitor
-
-    def describe(self) -> list[Metric]:
-        """Return nothing: metrics are read when they are collected."""
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        """Read the metrics."""
-        yield from _count_events(self._monitor)
-        yield from _look_at_store(self._monitor)
-        try:
-            found = [find_windows(self._monitor, every) for every in LENGTHS]
-        except UsageError as error:
-            if error.code != "not_configured":
-                raise
-            return
-        measures = self._monitor.configuration.definition.measures
-        yield from _tell_values([window for each in found for window in each.windows], measures)
-        yield from _tell_folded(self._monitor, found)
-        yield from _tell_baseline(self._monitor)
-        yield from _tell_progress(self._monitor)
-        yield from _tell_rules(self._monitor)
-        yield from _tell_incidents(self._monitor)
+def _collect(monitor: Monitor) -> Iterator[Metric]:
+    """Read the metrics of a project from its store."""
+    yield from _count_events(monitor)
+    yield from _look_at_store(monitor)
+    try:
+        newest = {every: find_windows(monitor, every) for every in LENGTHS}
+    except UsageError as error:
+        if error.code != "not_configured":
+            raise
+        return
+    measures = monitor.configuration.definition.measures
+    yield from _tell_values([window for each in newest.values() for window in each[0]], measures)
+    yield from _tell_folded(monitor, newest)
+    yield from _tell_baseline(monitor)
+    yield from _tell_progress(monitor)
+    yield from _tell_rules(monitor)
+    yield from _tell_incidents(monitor)
 
 
 @record(frozen=True, slots=True)
@@ -116,52 +102,28 @@ class WindowMetrics:
     """The newest final window of a version, or of all versions without metrics of their own.
 
     Args:
-        model: The model; `<other>` where it is one of several.
-        version: Its version; likewise.
-        every: How long windows are.
+        place: Its labels: the model and its version, `<other>` where it is one of several, and how
+            long it is.
         start: When it begins, in microseconds since 1970 in UTC.
         values: By measure, the columns of `SUMMED`.
     """
 
-    model: str
-    version: str
-    every: str
+    place: list[str]
     start: int
     values: Mapping[str, tuple[Any, ...]]
 
-    @property
-    def place(self) -> list[str]:
-        """The labels of the metrics of a window: model, version, and length."""
-        return [self.model, self.version, self.every]
-
     def read(self, column: str, measure: str | None = None) -> float:
         """Return a column of a measure; of any measure for columns that all of them share."""
-        found = next(iter(self.values.values())) if measure is None else self.values[measure]
-        return float(found[SUMMED.index(column)])
+        columns = next(iter(self.values.values())) if measure is None else self.values[measure]
+        return float(columns[SUMMED.index(column)])
 
 
-@record(frozen=True, slots=True)
-class NewestWindows:
-    """The newest final windows of one length.
-
-    Args:
-        every: How long they are.
-        windows: One of each version that has metrics of its own, and those of `<other>`.
-        versions: How many versions have such a window of their own.
-        folded: How many of these are in `<other>`.
-    """
-
-    every: str
-    windows: tuple[WindowMetrics, ...]
-    versions: int
-    folded: int
-
-
-def find_windows(monitor: Monitor, every: str) -> NewestWindows:
+def find_windows(monitor: Monitor, every: str) -> tuple[list[WindowMetrics], int, int]:
     """Find the newest final window of each version, by one query.
 
     If there are too many versions, those with the newest windows have metrics of their own, and
-    among these the ones with most rankings. The others are summed as of their newest window.
+    among these the ones with most rankings. The others are summed as of their newest window. How
+    many versions have such a window is returned, too, and how many of these are summed.
     """
     definition, length = monitor.configuration.definition, LENGTHS[every]
     closed = monitor.clock() - definition.window * SECOND - length
@@ -178,13 +140,13 @@ def find_windows(monitor: Monitor, every: str) -> NewestWindows:
     for row in rows:
         places.setdefault(folding.place(row.model, row.version), []).append(row)
     windows = []
-    for (model, version), those in sorted(places.items()):
-        start = max(row.start for row in those)
-        newest = [unpack_cell(row) for row in those if row.start == start]
+    for (model, version), own in sorted(places.items()):
+        start = max(row.start for row in own)
+        newest = [unpack_cell(row) for row in own if row.start == start]
         values = sum_window(newest, definition)
-        windows.append(WindowMetrics(model, version, every, start, values))
+        windows.append(WindowMetrics([model, version, every], start, values))
     named = sum(OTHER not in {row.model, row.version} for row in rows)
-    return NewestWindows(every, tuple(windows), named, folding.folded)
+    return windows, named, folding.folded
 
 
 VALUES = {
@@ -211,12 +173,19 @@ def _tell_values(windows: Sequence[WindowMetrics], measures: Sequence[Measure]) 
         yield from _gauge(name, text, PLACE, rows, is_optional=False)
 
 
-def _tell_folded(monitor: Monitor, found: Sequence[NewestWindows]) -> Iterator[Metric]:
-    text = "Versions with a recent final window."
-    yield from _gauge("versions", text, ["window"], [([one.every], one.versions) for one in found])
-    text = "Versions among these that have no metrics of their own: <other> has them."
-    rows = [([one.every], one.folded) for one in found]
-    yield from _gauge("versions_folded", text, ["window"], rows)
+def _tell_folded(
+    monitor: Monitor, newest: Mapping[str, tuple[object, int, int]]
+) -> Iterator[Metric]:
+    for name, at, text in (
+        ("versions", 1, "Versions with a recent final window."),
+        (
+            "versions_folded",
+            2,
+            "Versions among these that have no metrics of their own: <other> has them.",
+        ),
+    ):
+        rows = [([every], float(each[at])) for every, each in newest.items()]  # type: ignore[arg-type]  # a number
+        yield from _gauge(name, text, ["window"], rows)
     yield GaugeMetricFamily(
         "rankscope_hour_versions_folded",
         "The most versions that a recent hour has no windows of: <other> has them.",
@@ -240,18 +209,14 @@ def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
 
 def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
     quality = monitor.quality(since=to_datetime(monitor.clock()))
-    if quality.as_of is not None:
-        yield GaugeMetricFamily(
-            "rankscope_evaluated_timestamp_seconds",
-            "As of when windows are up to date.",
-            to_micros(quality.as_of) / SECOND,
-        )
-    yield GaugeMetricFamily(
-        "rankscope_events_not_evaluated", "Events that came since.", quality.behind
-    )
-    yield GaugeMetricFamily(
-        "rankscope_labels_pending", "Labels of rankings that are not there.", quality.pending_labels
-    )
+    as_of = None if quality.as_of is None else to_micros(quality.as_of) / SECOND
+    for name, text, value in (
+        ("evaluated_timestamp_seconds", "As of when windows are up to date.", as_of),
+        ("events_not_evaluated", "Events that came since.", quality.behind),
+        ("labels_pending", "Labels of rankings that are not there.", quality.pending_labels),
+    ):
+        if value is not None:
+            yield GaugeMetricFamily(f"rankscope_{name}", text, value)
 
 
 def _tell_incidents(monitor: Monitor) -> Iterator[Metric]:
@@ -272,11 +237,11 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
         "Rankings that came after a rule had looked at their period.",
         labels=["rule"],
     )
-    for one in monitor.check():
-        name = [one.rule.name]
-        states.add_metric(name, {state: state == one.state for state in STATES})
-        silenced.add_metric(name, (one.silenced_until or EPOCH) > to_datetime(monitor.clock()))
-        late.add_metric(name, one.late_rankings)
+    for rule in monitor.check():
+        name = [rule.rule.name]
+        states.add_metric(name, {state: state == rule.state for state in STATES})
+        silenced.add_metric(name, (rule.silenced_until or EPOCH) > to_datetime(monitor.clock()))
+        late.add_metric(name, rule.late_rankings)
     yield from (states, silenced, late)
     counts = sorted(monitor.store.count_notifications(monitor.project).items())
     text = "Notifications, by what became of them."
@@ -286,34 +251,36 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
 
 def _count_events(monitor: Monitor) -> Iterator[Metric]:
     counted = monitor.store.counters(monitor.project)
-    for name, reason, text in (
-        ("ingested", "accepted", "Events that were taken."),
-        ("duplicate", "duplicate", "Events that were there already."),
-        ("conflict", "conflict", "Events whose id was there with other content."),
-    ):
-        yield CounterMetricFamily(f"rankscope_events_{name}", text, counted.get(reason, 0))
-    rejected = CounterMetricFamily(
-        "rankscope_events_rejected", "Events that were not taken.", labels=["reason"]
+    reasons = sorted(reason for reason in counted if reason not in OTHER_COUNTERS)
+    tables: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
+        ("events_ingested", "", "Events that were taken.", {"": "accepted"}),
+        ("events_duplicate", "", "Events that were there already.", {"": "duplicate"}),
+        ("events_conflict", "", "Events whose id was there with other content.", {"": "conflict"}),
+        (
+            "events_rejected",
+            "reason",
+            "Events that were not taken.",
+            {reason: reason for reason in reasons if not reason.startswith(PREFIX)},
+        ),
+        (
+            "requests_refused",
+            "reason",
+            "Requests with events that were not read.",
+            {code.removeprefix(PREFIX): code for code in reasons if code.startswith(PREFIX)},
+        ),
+        (
+            "events_deleted",
+            "kind",
+            "Events that were deleted for their age.",
+            {kind: f"deleted_{kind}" for kind in ("rankings", "labels")},
+        ),
+        ("unknown_fields", "", "Fields of events that nobody knows.", {"": "unknown_field"}),
     )
-    refused = CounterMetricFamily(
-        "rankscope_requests_refused", "Requests with events that were not read.", labels=["reason"]
-    )
-    for reason, count in sorted(counted.items()):
-        if reason.startswith(PREFIX):
-            refused.add_metric([reason.removeprefix(PREFIX)], count)
-        elif reason not in OTHER_COUNTERS:
-            rejected.add_metric([reason], count)
-    deleted = CounterMetricFamily(
-        "rankscope_events_deleted", "Events that were deleted for their age.", labels=["kind"]
-    )
-    for kind in ("rankings", "labels"):
-        deleted.add_metric([kind], counted.get(f"deleted_{kind}", 0))
-    yield from (rejected, refused, deleted)
-    yield CounterMetricFamily(
-        "rankscope_unknown_fields",
-        "Fields of events that nobody knows.",
-        counted.get("unknown_field", 0),
-    )
+    for name, label, text, counters in tables:
+        metric = CounterMetricFamily(f"rankscope_{name}", text, labels=[label] if label else [])
+        for value, counter in counters.items():
+            metric.add_metric([value] if label else [], counted.get(counter, 0))
+        yield metric
 
 
 def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
@@ -322,24 +289,21 @@ def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
         "Events of all projects that were acknowledged and are lost, as was accepted.",
         monitor.store.lost_events(),
     )
-    path = getattr(monitor.store, "path", None)
-    if path is not None:
-        usage = shutil.disk_usage(path.parent)
-        yield GaugeMetricFamily(
-            "rankscope_disk_free_ratio",
+    store = monitor.store
+    path = getattr(store, "path", None)
+    usage: Any = path and shutil.disk_usage(path.parent)
+    for name, text, value in (
+        (
+            "disk_free_ratio",
             "The share of the disk that is free.",
-            usage.free / usage.total,
-        )
-        yield GaugeMetricFamily(
-            "rankscope_store_bytes", "The size of the store.", path.stat().st_size
-        )
-    for name, text in (
-        ("log_bytes", "The size of its log."),
-        ("waiting", "Events that wait to be stored."),
+            usage and usage.free / usage.total,
+        ),
+        ("store_bytes", "The size of the store.", path and path.stat().st_size),
+        ("store_log_bytes", "The size of its log.", getattr(store, "log_bytes", None)),
+        ("store_waiting", "Events that wait to be stored.", getattr(store, "waiting", None)),
     ):
-        value = getattr(monitor.store, name, None)
         if value is not None:
-            yield GaugeMetricFamily(f"rankscope_store_{name}", text, value)
+            yield GaugeMetricFamily(f"rankscope_{name}", text, value)
 
 
 def _family(measure: Measure) -> str:
@@ -372,18 +336,18 @@ def _gauge(
 
 
 SHARED: Mapping[str, tuple[str, Callable[[WindowMetrics], float]]] = {
-    "rankings": ("Rankings in the window.", lambda one: one.read("rankings")),
+    "rankings": ("Rankings in the window.", lambda window: window.read("rankings")),
     "label_coverage_ratio": (
         "The share of rankings that have labels.",
-        lambda one: _share(one.read("labelled"), one.read("rankings")),
+        lambda window: _share(window.read("labelled"), window.read("rankings")),
     ),
     "judged_ratio": (
         "The share of documents that are not pending.",
-        lambda one: 1 - _share(one.read("unjudged"), one.read("documents")),
+        lambda window: 1 - _share(window.read("unjudged"), window.read("documents")),
     ),
     "window_end_timestamp_seconds": (
         "When the window ended.",
-        lambda one: (one.start + LENGTHS[one.every]) / SECOND,
+        lambda window: (window.start + LENGTHS[window.place[2]]) / SECOND,
     ),
 }
 """Metrics of a window that all measures share: what they mean, and their values."""

@@ -19,6 +19,9 @@ from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx
     from rankscope.monitor.store.store import Store
 
     from tests.monitor.server.service import Service
@@ -229,3 +232,16 @@ def as_json(response: Any) -> Any:  # noqa: ANN401 - JSON
     assert "NaN" not in response.text
     assert "Infinity" not in response.text
     return response.json()
+
+
+def find_token(page: str) -> str:
+    """The token that the forms of a page send."""
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token is not None
+    return token[1]
+
+
+def send(site: Service, path: str, fields: Mapping[str, str], page: str = "") -> httpx.Response:
+    """Send the form of a page."""
+    browser = site.browser()
+    return browser.send(path, {**fields, "csrf": find_token(browser.get(page or path).text)})

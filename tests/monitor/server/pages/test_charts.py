@@ -16,10 +16,10 @@ from rankscope.monitor.server.pages.charts.lines import (
     Level,
     Line,
     Point,
+    TimeAxis,
     draw_lines,
 )
 from rankscope.monitor.server.pages.charts.others import draw_maturity, draw_waterfall
-from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
 
 NUMBER = re.compile(r"[\d.]+")
 
@@ -59,7 +59,7 @@ def test_a_gap_between_windows_is_a_gap_in_the_line() -> None:
     [line] = draw_lines([Line("", tuple(points))], since=0, until=10 * HOUR, length=HOUR).lines
     assert line.final.count("M") == 2
     assert [x for x, _ in places(line.final)] == [5, 15, 25, 55, 65]
-    assert [dot.x for dot in line.alone] == [95]
+    assert [x for x, _ in line.alone] == [95]
 
 
 def test_a_window_without_a_value_is_a_gap_too() -> None:
@@ -67,7 +67,7 @@ def test_a_window_without_a_value_is_a_gap_too() -> None:
     points = tuple(Point(at * HOUR, value) for at, value in enumerate(values))
     [line] = draw_lines([Line("", points)], since=0, until=4 * HOUR, length=HOUR).lines
     assert [x for x, _ in places(line.final)] == [62.5, 87.5]
-    assert [dot.x for dot in line.alone] == [12.5]
+    assert [x for x, _ in line.alone] == [12.5]
 
 
 def test_what_is_not_final_is_a_line_of_its_own_that_goes_on_from_the_last_final_point() -> None:

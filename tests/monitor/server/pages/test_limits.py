@@ -7,9 +7,6 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip("starlette", reason="the service needs Starlette")
-
 from rankscope import UsageError
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -18,20 +15,24 @@ from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.charts.lines import (
     Episode,
     Event,
+    TimeAxis,
     _draw_episodes,
     _draw_events,
 )
 from rankscope.monitor.server.pages.charts.others import draw_maturity
-from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
 from rankscope.monitor.server.pages.groups import write_multiple
-from rankscope.monitor.server.pages.incident import IncidentView, choose_windows
-from rankscope.monitor.server.pages.incidents import IncidentsView, read_incidents
+from rankscope.monitor.server.pages.incidents import (
+    IncidentsView,
+    IncidentView,
+    choose_windows,
+    read_incidents,
+)
 from rankscope.monitor.server.pages.overview import Overview
 from rankscope.monitor.server.pages.overview_range import Choice, Extent, choose_extent
 from rankscope.monitor.server.pages.render import describe_marks
 from rankscope.monitor.server.pages.sign_in import own_path
 from rankscope.monitor.server.pages.slices import SlicesView
-from rankscope.monitor.server.pages.trace import TraceView
+from rankscope.monitor.server.pages.trace import ShownTrace
 from rankscope.monitor.store.records import Version
 
 from tests.monitor.notify.notices import make_incident
@@ -142,8 +143,8 @@ def test_ten_queries_that_fell_are_shown(count: int) -> None:
 @pytest.mark.parametrize("count", [49, 50, 51])
 def test_50_slices_of_a_trace_are_shown(count: int) -> None:
     table: Any = SimpleNamespace(names=["rank"], rows=lambda: [(at,) for at in range(count)])
-    assert len(TraceView.rows(table)) == min(count, 50)
-    assert len(see(TraceView, "slices", trace=SimpleNamespace(slices=table))) == min(count, 50)
+    trace: Any = SimpleNamespace(slices=table)
+    assert len(ShownTrace(trace).slices) == min(count, 50)
 
 
 @pytest.mark.parametrize("hours", [-1, 0, 1])
@@ -266,4 +267,4 @@ def test_50_notifications_are_listed(count: int) -> None:
     told = [*range(count)]
     monitor: Any = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
     view: Any = make_channel_page(routes)[0].view(monitor, routes)
-    assert len(view.notifications) == min(count, 50)
+    assert len(view["notifications"]) == min(count, 50)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from urllib.parse import quote
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
@@ -12,6 +13,7 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 
+from tests.monitor.lake.lakes import write_table
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
     DEFINITION,
@@ -19,14 +21,17 @@ from tests.monitor.server.pages.site import (
     as_json,
     check_page,
     find_links,
+    find_token,
     get,
     log_story,
     open_monitor,
 )
-from tests.monitor.server.service import NOW
+from tests.monitor.server.service import NOW, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.monitor.server.service import Service
 
 
@@ -149,6 +154,25 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
         assert "\u202e" not in re.sub(r'value="[^"]*"', "", page)
 
 
+@pytest.mark.parametrize("path", ["/rules/none", "/incidents/incident_1", "/rankings?id=r2"])
+def test_what_is_not_there_is_not_found(told_story: Service, path: str) -> None:
+    assert "Page not found" in check_page(get(told_story, path, 404)).text
+
+
+def test_who_may_only_read_sees_no_forms_and_sends_none(watched: Service) -> None:
+    incident = open_monitor(watched.store).incidents()[0].link
+    browser = watched.browser()
+    browser.sign_in(watched.make_key("default", "read"))
+    for path in ("/rules", "/rules/quality", "/incidents", incident, "/channels"):
+        page = browser.get(path).text
+        reader = check_page(page)
+        assert [form["action"] for form in reader.all("form")] == ["/sign-out"]
+        assert "/rules/new" not in find_links(reader)
+    token = {"csrf": find_token(page)}
+    for path in ("/rules/quality/remove", f"{incident}/resolve", "/channels/oncall/test"):
+        assert browser.send(path, {"sure": "yes"} | token).status_code == 403
+
+
 def test_attributes_may_be_none(site: Service) -> None:
     log_story(site.store)
     open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
@@ -156,3 +180,72 @@ def test_attributes_may_be_none(site: Service) -> None:
     assert told["slices"] is None
     assert told["baseline"] is None
     assert "Slices" not in check_page(get(site, "/")).text
+
+
+def test_the_overview_names_them_whatever_they_contain(site: Service) -> None:
+    shown = Ranking("r", "r", NOW - HOUR, Items(("a",), (1,)), attributes=(("Device", "tv"),))
+    labels = [
+        Label(name, "r", "a", NOW - HOUR + 1, labels=(name,)) for name in ("Click", f"{HOSTILE}")
+    ]
+    site.store.append("default", [shown, *labels])
+    open_monitor(site.store)
+    text = check_page(get(site, "/")).text
+    assert "Label 'Click' isn't configured, so it doesn't count (1 of 2 labels)" in text
+    assert "it looks like 'click'" in text
+    assert "Attribute 'device' is missing in the only ranking; 'Device' looks like it." in text
+    told = as_json(site.browser().get("/v1/overview"))["mismatches"]
+    assert ("Click", "click") in {(one["name"], one["like"]) for one in told}
+
+
+def test_a_new_project_says_what_to_do(site: Service) -> None:
+    open_monitor(site.store)
+    assert "No rankings yet" in check_page(get(site, "/quality")).text
+
+
+def test_what_was_not_taken_is_counted_by_reason(story: Service) -> None:
+    monitor = open_monitor(story.store)
+    monitor.log_rankings([make_ranking(1), make_ranking(1), make_ranking(2, items=7), {}])
+    story.store.append("default", [Label("x", "nowhere", "a", NOW - DAY, ("click",))])
+    monitor.evaluate()
+    quality = monitor.quality()
+    reader = check_page(get(story, "/quality"))
+    for code, count in quality.events.items():
+        if code not in {"accepted", "duplicate", "conflict"}:
+            assert code in reader.text
+        assert f"{count:,}" in reader.text
+    assert quality.pending_labels == 1
+    assert "Free disk space" in reader.text
+    assert "labels waiting for their ranking" in reader.text
+    told = as_json(story.browser().get("/v1/quality"))
+    assert told["events"] == dict(quality.events)
+
+
+def test_shares_have_their_denominators(told_story: Service) -> None:
+    monitor = open_monitor(told_story.store)
+    reader = check_page(get(told_story, "/quality?range=30d"))
+    shown = monitor.quality().shown
+    assert f"{shown['labelled']:,} of {shown['rankings']:,}" in reader.text
+    assert f"{shown['unjudged']:,} of {shown['documents']:,}" in reader.text
+
+
+def test_files_of_a_lake_that_are_left_out_are_on_the_pages(site: Service, tmp_path: Path) -> None:
+    monitor = open_monitor(site.store)
+    at = to_datetime(NOW - DAY)
+    rows = [{"ranking_id": "r1", "time": at, "doc_ids": ["a", "b"]}]
+    write_table(tmp_path / "lake" / "good.parquet", rows)
+    monitor.connect_lake(tmp_path / "lake")
+    monitor.evaluate()
+    assert "1 of 1 files are read" in check_page(get(site, "/quality")).text
+    assert "incomplete" not in check_page(get(site, "/")).text
+    (tmp_path / "lake" / "bad.parquet").write_bytes(b"PAR1 and nothing else")
+    monitor.evaluate()
+    told = check_page(get(site, "/quality")).text
+    assert "1 of 2 files are read" in told
+    assert "bad.parquet" in told.replace("\u200b", "")
+    assert "1 of 2 files of the data lake can’t be read" in check_page(get(site, "/")).text
+    browser = site.browser()
+    coverage = as_json(browser.get("/v1/quality"))["coverage"]
+    assert (coverage["files"], coverage["share"]) == (2, 0.5)
+    series = as_json(browser.get(f"/v1/series?measure={quote(monitor.measures[0])}&every=day"))
+    assert series["coverage"] == coverage
+    assert coverage["left_out"][0]["path"].endswith("bad.parquet")

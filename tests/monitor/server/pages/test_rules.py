@@ -11,9 +11,9 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import write_multiple
-from rankscope.monitor.server.pages.incident import _name_chart
+from rankscope.monitor.server.pages.incidents import _name_chart
 from rankscope.monitor.server.pages.render import write_field
-from rankscope.monitor.server.pages.rule import fill_form, read_form
+from rankscope.monitor.server.pages.rules import fill_form, read_form
 
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.pages.site import (
@@ -22,13 +22,13 @@ from tests.monitor.server.pages.site import (
     find_links,
     get,
     open_monitor,
+    send,
     watch_story,
 )
 from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import httpx
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
 
@@ -48,14 +48,6 @@ FIELDS = {
     "anchor": "yes",
     "slices": "device",
 }
-
-
-def send(site: Service, path: str, fields: dict[str, str], page: str = "") -> httpx.Response:
-    """Send the form of a page."""
-    browser = site.browser()
-    token = re.search(r'name="csrf" value="([^"]+)"', browser.get(page or path).text)
-    assert token is not None
-    return browser.send(path, fields | {"csrf": token[1]})
 
 
 def test_rules_say_their_reason_whole(watched: Service) -> None:
@@ -234,25 +226,6 @@ def test_a_rule_is_removed_by_who_is_sure(watched: Service) -> None:
     assert list_rules(monitor) == ()
     assert monitor.incidents("all")
     check_page(get(watched, "/incidents"))
-
-
-def test_who_may_only_read_sees_no_forms(watched: Service) -> None:
-    key = watched.make_key("default", "read")
-    browser = watched.browser()
-    browser.sign_in(key)
-    page = browser.get("/rules/quality").text
-    reader = check_page(page)
-    assert [form["action"] for form in reader.all("form")] == ["/sign-out"]
-    assert "Make a rule" not in check_page(browser.get("/rules").text).text
-    token = re.search(r'name="csrf" value="([^"]+)"', page)
-    assert token is not None
-    answer = browser.send("/rules/quality/remove", {"sure": "yes", "csrf": token[1]})
-    assert answer.status_code == 403
-
-
-def test_a_rule_that_is_not_there_is_not_found(site: Service) -> None:
-    open_monitor(site.store)
-    check_page(get(site, "/rules/none", 404))
 
 
 @pytest.mark.parametrize(

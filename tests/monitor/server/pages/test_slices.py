@@ -7,8 +7,7 @@ import math
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.server.pages.overview_range import Choice
-from rankscope.monitor.server.pages.slice_rows import read_slice
-from rankscope.monitor.server.pages.slices import find_dimension, view_slices
+from rankscope.monitor.server.pages.slices import find_dimension, read_slice, view_slices
 
 from tests.monitor.server.pages.incidents import make_incident, put_incidents
 from tests.monitor.server.pages.site import (

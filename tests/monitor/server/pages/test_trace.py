@@ -1,31 +1,36 @@
-"""The trace as a page: what it says adds up, and what is wrong is said beside its field."""
+"""Traces, comparisons and explanations as pages: what they say adds up, for any id."""
 
 from __future__ import annotations
 
 import math
 from datetime import timedelta
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.ask.versions import list_versions
-from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.trace import suggest_before, view_trace
+from rankscope.monitor.server.settings import Settings
 
+from tests.monitor.served import CONFIGURATION, DAYS, make_served
 from tests.monitor.server.pages.site import (
+    HOSTILE,
     as_json,
     check_page,
     find_links,
     get,
     open_monitor,
 )
-from tests.monitor.server.service import NOW
+from tests.monitor.server.service import NOW, Service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
+    from collections.abc import Iterator
 
 
 def test_without_rankings_nothing_can_be_compared(site: Service) -> None:
@@ -58,8 +63,8 @@ def test_the_story_is_told(told_story: Service) -> None:
 
 
 def test_what_the_page_shows_adds_up(told_story: Service) -> None:
-    view = view_trace(open_monitor(told_story.store), {"measure": "nDCG@5"})
-    assert view.trace is not None
+    view = view_trace(open_monitor(told_story.store), {"measure": "nDCG@5"}).shown
+    assert view is not None
     change = view.trace.change
     assert change < 0
     for parts in (view.parts, view.losses):
@@ -124,3 +129,144 @@ def test_the_week_before_a_span_is_held_against_it(told_story: Service) -> None:
     )
     assert suggest_before(Span(later, now), versions) == Span(later - week, later)
     assert suggest_before(Span(), versions) == Span(environment="validation")
+
+
+def log_ranking(
+    site: Service, ranking_id: str = "r1", doc: str = "a", time: int = NOW - 3 * DAY
+) -> None:
+    """Log a ranking whose last document was bought, and a label that came too late."""
+    shown = Ranking(
+        "e1",
+        ranking_id,
+        time,
+        Items(("c", "b", doc), (1, 2, 3)),
+        query_key=doc,
+        user_id=doc,
+        attributes=((doc, doc),),
+    )
+    labels = [
+        Label("l1", ranking_id, doc, time + HOUR, ("buy",)),
+        Label("l2", ranking_id, "b", time + 30 * HOUR, ("click",)),
+    ]
+    site.store.append("default", [shown, *labels])
+    open_monitor(site.store)
+
+
+def test_it_shows_each_number_of_the_value(site: Service) -> None:
+    log_ranking(site)
+    reader = check_page(get(site, "/rankings?id=r1&measure=nDCG@5"))
+    discount = 1 / math.log2(3 + 1)
+    assert f"{discount:.4f}" in reader.text  # the value: 3 * discount / 3
+    assert f"{3 * discount:.4f}" in reader.text  # what it adds
+    assert f"{1 - discount:.4f}" in reader.text  # what is lost by ordering
+    assert "not observable" in reader.text
+    assert "after the attribution window" in reader.text
+    told = as_json(site.browser().get("/v1/rankings/r1?measure=nDCG@5"))
+    assert told["value"] == discount
+    assert [each["contribution"] for each in told["documents"]] == [0, 0, 3 * discount]
+
+
+def test_what_may_change_is_said_to_be_not_final(site: Service) -> None:
+    log_ranking(site, time=NOW - 2 * HOUR)
+    reader = check_page(get(site, "/rankings?id=r1"))
+    assert "provisional" in reader.text
+    assert "2 of 3 documents have no grade yet" in reader.text
+    assert "pending" in reader.text
+
+
+def test_another_measure_is_a_link_away(site: Service) -> None:
+    log_ranking(site)
+    reader = check_page(get(site, "/rankings?id=r1"))
+    current = [link for link in reader.all("a") if link.get("aria-current") == "true"]
+    assert current == [{"href": "/rankings?id=r1&measure=nDCG%405", "aria-current": "true"}]
+    assert "0.0000" in check_page(get(site, "/rankings?id=r1&measure=nDCG%401")).text
+
+
+def test_without_an_id_it_asks_for_one(site: Service) -> None:
+    log_ranking(site)
+    assert "Ranking ID" in check_page(get(site, "/rankings")).text
+
+
+def test_a_project_that_is_not_configured_explains_nothing(site: Service) -> None:
+    assert "rankscope monitor configure" in check_page(get(site, "/rankings?id=r2", 409)).text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_id_has_a_page(site: Service, text: str) -> None:
+    log_ranking(site, ranking_id=text, doc=text[:100])
+    page = get(site, f"/rankings?id={quote(text, safe='')}")
+    reader = check_page(page)
+    assert not reader.all("img")
+    assert len(reader.all("script")) == 1
+    assert "\u202e" not in page
+    assert "\u0007" not in page
+    told = as_json(site.browser().get(f"/v1/rankings/{quote(text, safe='')}"))
+    assert told["ranking_id"] == text
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose project has a new version that is worse."""
+    folder = tmp_path_factory.mktemp("served")
+    made = Service(folder, Settings(open_project="default"), has_key=False)
+    start = NOW // DAY * DAY - (DAYS + 1) * DAY
+    made.store.append("default", make_served(start, fall=0.3))
+    monitor = Monitor(made.store, clock=lambda: NOW)
+    monitor.configure(CONFIGURATION)
+    monitor.evaluate()
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def monitor(served: Service) -> Monitor:
+    """The monitor of its project."""
+    return Monitor(served.store, clock=lambda: NOW)
+
+
+def test_without_two_versions_it_says_so(site: Service) -> None:
+    open_monitor(site.store)
+    reader = check_page(get(site, "/comparison"))
+    assert "No two versions of a model served at the same time." in reader.text
+
+
+def test_the_page_says_which_version_is_worse(served: Service, monitor: Monitor) -> None:
+    found = monitor.compare()
+    reader = check_page(get(served, "/comparison"))
+    assert found.sentence in reader.text
+    assert "Version 4 is worse" in reader.text
+    assert len(reader.all("tr")) == 1 + len(found.days)
+
+
+def test_the_overview_links_to_it(served: Service) -> None:
+    reader = check_page(get(served, "/"))
+    assert "Versions 3 and 4 of m served at the same time." in reader.text
+    assert "/comparison?model=m&old=3&new=4" in find_links(reader)
+    assert "Version 4 is worse" in check_page(get(served, "/comparison?model=m&old=3&new=4")).text
+
+
+def test_what_can_not_be_compared_is_said_beside_the_form(served: Service) -> None:
+    for query, words in (
+        ("slice=device", "Enter an attribute and its value"),
+        ("since=x", "Enter a time in UTC"),
+        ("new=9", "There are no rankings of version"),
+        ("slice=app%3Dx", "There is no attribute"),
+        ("measure=AP", "expected one of"),
+    ):
+        assert words.lower() in check_page(get(served, f"/comparison?{query}")).text.lower()
+
+
+def test_a_slice_is_compared_over_http_as_in_python(served: Service, monitor: Monitor) -> None:
+    found = monitor.compare(slice=(("device", "phone"),))
+    browser = served.browser()
+    answer = browser.get("/v1/comparison?slice=device%3Dphone&old=3&new=4")
+    assert as_json(answer) == found.to_dict()
+    for query in ("new=9", "slice=app%3Dx", "old=4&new=4", "measure=AP"):
+        answer = browser.get(f"/v1/comparison?{query}")
+        assert answer.status_code == 422
+        assert answer.json()["error"]["hint"]
+
+
+def test_hostile_texts_are_shown_as_texts(served: Service) -> None:
+    for text in HOSTILE:
+        check_page(get(served, f"/comparison?{urlencode({'new': text, 'slice': text})}"))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
+from hashlib import sha256
 from urllib.parse import quote, urlencode
 
 from anyio import to_thread
 
 from rankscope.monitor.server.access.origin import is_own_machine, refuse_other_origins
-from rankscope.monitor.server.access.principal import Principal, principal_of
 from rankscope.monitor.server.access.rates import RateLimiter
-from rankscope.monitor.server.access.sessions import SECONDS, Sessions
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.store.keys import SCOPES, authenticate
-from rankscope.records import replace
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.keys import ApiKey, Scope
     from rankscope.monitor.store.store import Store
+
 
 LONGEST = 200
 COOKIE = "rankscope-session"
@@ -50,7 +51,11 @@ class Authenticator:
     ) -> None:
         self._keys = KeyCache(store, threads)
         self._sessions = Sessions(clock)
-        self._open = OpenMode(self._keys, settings.open_project)
+        # Who needs no key, as long as there never was one: keys are never deleted, only revoked,
+        # so that the first key ends this for good.
+        self._local = settings.open_project and Principal(
+            settings.open_project, SCOPES, "local", csrf=secrets.token_hex(32)
+        )
         self._rates = RateLimiter(settings.key_rate, settings.key_burst, clock)
         self._passing = RateLimiter(settings.open_rate, settings.open_burst, clock)
         self._failures = RateLimiter(settings.failure_rate, settings.failure_burst, clock)
@@ -69,7 +74,7 @@ class Authenticator:
             principal = (
                 await self.find_principal(request)
                 if by_session
-                else await self._open.find_principal(request)
+                else await self._find_local(request)
             )
             if principal is not None:
                 refuse_other_origins(request)
@@ -91,7 +96,7 @@ class Authenticator:
         kept = request.cookies.get(_cookie_of(request), "")
         session = self._sessions.find(kept) if kept else None
         if session is None:
-            return await self._open.find_principal(request)
+            return await self._find_local(request)
         # Looked up each time, so that revoking a key ends its sessions at once.
         key = (await self._keys.read()).get(session.key_id)
         if key is None or key.revoked is not None:
@@ -101,6 +106,14 @@ class Authenticator:
         # A scope that changes a project includes reading it.
         scopes = principal.scopes if "read" in principal.scopes else ("read", *principal.scopes)
         return replace(principal, scopes=scopes, csrf=session.csrf)
+
+    async def _find_local(self, request: Request) -> Principal | None:
+        """Return the local principal if no key is needed."""
+        if not self._local or not is_own_machine(request):
+            return None
+        if await self._keys.read():
+            self._local = None
+        return self._local or None
 
     async def find_key(self, request: Request, presented: str) -> ApiKey:
         """Return the key that was presented."""
@@ -220,26 +233,101 @@ class KeyCache:
         return self._keys
 
 
-class OpenMode:
-    """Admits this machine without a key, as long as there never was one.
+SECONDS = 12 * 3600
+MOST = 10_000
+MOST_OF_KEY = 100
 
-    Keys are never deleted, only revoked: the first key ends this mode for good.
+
+@record(frozen=True, slots=True)
+class Session:
+    """A browser that is signed in.
 
     Args:
-        keys: All keys.
-        project: The project to open, or `None`.
+        key_id: The key that it signed in with; its scopes are looked up for each request.
+        csrf: The token that its forms must send.
+        ends: When it expires, by the clock of the sessions.
     """
 
-    def __init__(self, keys: KeyCache, project: str | None) -> None:
-        self._keys = keys
-        self._principal = project and Principal(
-            project, SCOPES, "local", csrf=secrets.token_hex(32)
-        )
+    key_id: str
+    csrf: str
+    ends: float
 
-    async def find_principal(self, request: Request) -> Principal | None:
-        """Return the local principal if no key is needed."""
-        if not self._principal or not is_own_machine(request):
+
+class Sessions:
+    """The open sessions; the oldest of the same key ends when there are too many.
+
+    When there are too many of all keys together, the oldest of all ends.
+
+    Args:
+        clock: Returns monotonic seconds.
+
+    Examples:
+        >>> seconds = 0.0
+        >>> sessions = Sessions(lambda: seconds)
+        >>> kept = sessions.begin("3f")
+        >>> sessions.find(kept).key_id, sessions.find(kept + "0")
+        ('3f', None)
+        >>> seconds = 12 * 3600.0
+        >>> sessions.find(kept) is None
+        True
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+
+    def begin(self, key_id: str) -> str:
+        """Begin a session, and return the 256 random bits of its cookie."""
+        own = [place for place, one in self._sessions.items() if one.key_id == key_id]
+        if len(own) >= MOST_OF_KEY:
+            del self._sessions[own[0]]
+        kept = secrets.token_hex(32)
+        session = Session(key_id, secrets.token_hex(32), self._clock() + SECONDS)
+        self._sessions[_digest(kept)] = session
+        if len(self._sessions) > MOST:
+            self._sessions.popitem(last=False)
+        return kept
+
+    def find(self, kept: str) -> Session | None:
+        """Return the session of a cookie, or `None` if there is none or it has expired."""
+        session = self._sessions.get(_digest(kept))
+        if session is not None and session.ends <= self._clock():
+            self.end(kept)
             return None
-        if await self._keys.read():
-            self._principal = None
-        return self._principal or None
+        return session
+
+    def end(self, kept: str) -> None:
+        """End a session."""
+        self._sessions.pop(_digest(kept), None)
+
+
+def _digest(kept: str) -> bytes:
+    return sha256(kept.encode("utf-8", "replace")).digest()
+
+
+@record(frozen=True, slots=True)
+class Principal:
+    """The caller of a request.
+
+    Args:
+        project: The project of the key.
+        scopes: What the caller may do there.
+        actor: The name in the audit log: the id of the key, or `local`.
+        name: The name of the key; empty if there is none.
+        csrf: The token that forms must send; empty for callers without a session.
+    """
+
+    project: str
+    scopes: tuple[Scope, ...]
+    actor: str
+    name: str = ""
+    csrf: str = ""
+
+
+ANONYMOUS = Principal("", (), "")
+"""The caller of a route that needs no key."""
+
+
+def principal_of(key: ApiKey) -> Principal:
+    """Return the principal of a key."""
+    return Principal(key.project, key.scopes, key.key_id, key.name)

@@ -58,11 +58,13 @@ ROLES: Mapping[str, tuple[Any, str]] = {
 """By role, the type of the field and what it means."""
 
 
-def _name_fields(names: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def _name_fields(
+    names: Mapping[str, Iterable[str]], roles: Mapping[str, tuple[Any, str]] = ROLES
+) -> dict[str, Any]:
     """Return a field for each name of each role."""
     fields = {}
     for role, synonyms in names.items():
-        kind, meaning = ROLES[role]
+        kind, meaning = roles[role]
         for name in synonyms:
             said = meaning if name == role else f"Another name of `{role}`."
             fields[name] = Annotated[kind, Field(description=said)]
@@ -85,15 +87,11 @@ Item = _make_record(
 )
 
 COLUMNS = {role: COLUMN_NAMES[role] for role in ITEM_NAMES}
-_ITEMS = Annotated[list[Item | AnyId], described(maxItems=LIMITS.items)]  # type: ignore[valid-type]  # a record
-_ranking_fields = _name_fields(
-    {role: names for role, names in RANKING_NAMES.items() if role != "items"}
+_ITEMS = (
+    Annotated[list[Item | AnyId], described(maxItems=LIMITS.items)],  # type: ignore[valid-type]  # a record
+    "The documents: objects, or only their ids, in the order of the ranking.",
 )
-for _name in RANKING_NAMES["items"]:
-    _said = "The documents: objects, or only their ids, in the order of the ranking."
-    _ranking_fields[_name] = Annotated[
-        _ITEMS, Field(description=_said if _name == "items" else "Another name of `items`.")
-    ]
+_ranking_fields = _name_fields(RANKING_NAMES, {**ROLES, "items": _ITEMS})
 for _role, _names in COLUMNS.items():
     for _name in _names:
         _ranking_fields[_name] = Annotated[

@@ -9,12 +9,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.monitor.events.times import read_time, to_datetime
+from rankscope.monitor.incidents.incident import STATUSES, Event, Status
 from rankscope.monitor.incidents.transitions import MOST_NOTE
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.settings import NO_NUL, described
 from rankscope.monitor.server.api.fields import Limit, Name, Object, Time
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import OneOf, extensible
+from rankscope.monitor.server.routing.endpoint import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
 
-Status = Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"]
 Kind = Annotated[str, OneOf(*PROBLEMS)]
-Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"]
 Note = Annotated[
     str,
     described(maxLength=MOST_NOTE, pattern=NO_NUL),
@@ -134,7 +133,8 @@ class IncidentQuery(TypedDict, total=False):
     """Which incidents are listed."""
 
     state: Annotated[
-        Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved", "all"],
+        str,
+        OneOf(*STATUSES, "all"),
         Field(
             description="`open` for all that last, whether they are acknowledged, snoozed or "
             "neither (default: open)."

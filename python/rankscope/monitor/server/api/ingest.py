@@ -39,10 +39,10 @@ from rankscope.monitor.server.http.body import (
     check_length,
     find_encoding,
     gunzip,
+    parse_events,
     read_media_type,
     receive_body,
 )
-from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record, replace
@@ -414,7 +414,7 @@ def decode_text(
 
 def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading:
     """Read a body as events, object by object."""
-    objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
+    objects = parse_events(plain, settings.batch, is_lines=body.is_lines)
     reader = _make_reader(settings.events)
     read = reader.read_labels if body.kind == "labels" else reader.read_rankings
     return read(objects, now=now)

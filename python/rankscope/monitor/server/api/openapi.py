@@ -140,13 +140,9 @@ def _describe(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
         if endpoint.kind == "form":
             kinds = {FORM: _add_token(body) if endpoint.scope else body}
         else:
+            known = {JSON: body, ARROW: STREAM}
             kinds = {
-                kind: STREAM
-                if kind == ARROW
-                else body
-                if kind == JSON
-                else _describe_lines(kind, body)
-                for kind in endpoint.accepts
+                kind: known.get(kind) or _describe_lines(kind, body) for kind in endpoint.accepts
             }
         said["requestBody"] = {
             "required": True,
@@ -183,12 +179,9 @@ def _name(endpoint: Endpoint) -> str:
 
 
 def _describe_parameter(name: str, schema: dict[str, Any], *, is_required: bool) -> dict[str, Any]:
-    described = {"name": name, "in": "query", "required": is_required}
-    if "description" in schema:
-        described["description"] = schema["description"]
-    return described | {
-        "schema": {key: value for key, value in schema.items() if key != "description"}
-    }
+    shape = dict(schema)
+    said = {name: shape.pop(name) for name in ("description",) if name in shape}
+    return {"name": name, "in": "query", "required": is_required, **said, "schema": shape}
 
 
 def _list_answers(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
@@ -222,23 +215,17 @@ def _answer(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
 
 def _list_refusals(endpoint: Endpoint) -> dict[str, Any]:
     takes_body = endpoint.body is not None or endpoint.kind == "form"
-    statuses = {"400", "414", "421", "429", "500", "503"} | {
-        str(status) for status in endpoint.refuses
-    }
-    if endpoint.scope is not None:
-        statuses |= {"401", "403"}
-    if endpoint.scope in {"read", "admin"}:
-        statuses |= {"409"}
-    if "{" in endpoint.path:
-        statuses |= {"404", "422"}
-    if endpoint.query is not None or takes_body:
-        statuses |= {"422"}
-    if takes_body:
-        statuses |= {"408", "413", "415"}
-    if endpoint.kind == "form":
-        statuses |= {"403"}
-    if endpoint.method != "GET":
-        statuses |= {"507"}
+    statuses = {"400", "414", "421", "429", "500", "503", *map(str, endpoint.refuses)}
+    for applies, others in (
+        (endpoint.scope is not None, {"401", "403"}),
+        (endpoint.kind == "form", {"403"}),
+        (endpoint.scope in {"read", "admin"}, {"409"}),
+        ("{" in endpoint.path, {"404", "422"}),
+        (endpoint.query is not None, {"422"}),
+        (takes_body, {"408", "413", "415", "422"}),
+        (endpoint.method != "GET", {"507"}),
+    ):
+        statuses |= others if applies else set()
     kind = "RefusedPage" if endpoint.kind in {"page", "form"} else "Refused"
     return {
         status: {"$ref": f"#/components/responses/{kind}{status}"} for status in sorted(statuses)

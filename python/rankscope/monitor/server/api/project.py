@@ -33,13 +33,13 @@ from rankscope.monitor.server.api.fields import (
     Part,
     Time,
 )
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import (
     WHOLE,
     Number,
     OneOf,
 )
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.store.keys import make_key
 
 TYPE_CHECKING = False
@@ -64,34 +64,33 @@ SmallCount = Annotated[int, Field(ge=0, le=10**9), WHOLE]
 ReferenceSet = Literal["validation", "training"]
 
 
-class SetBaseline(TypedDict):
+class _Baseline(TypedDict, total=False):
+    environment: ReferenceSet
+    model: Part | None
+
+
+class SetBaseline(_Baseline):
     """The baseline is a validation or training set."""
 
     kind: NotRequired[Literal["set"]]
-    environment: NotRequired[ReferenceSet]
-    model: NotRequired[Part | None]
     version: NotRequired[Part | None]
     since: NotRequired[None]
     until: NotRequired[None]
 
 
-class PeriodBaseline(TypedDict):
+class PeriodBaseline(_Baseline):
     """The baseline is a period in production."""
 
     kind: Literal["period"]
-    environment: NotRequired[ReferenceSet]
-    model: NotRequired[Part | None]
     version: NotRequired[Part | None]
     since: Time
     until: Time
 
 
-class VersionBaseline(TypedDict):
+class VersionBaseline(_Baseline):
     """The baseline is the version before."""
 
     kind: Literal["version"]
-    environment: NotRequired[ReferenceSet]
-    model: NotRequired[Part | None]
     version: NotRequired[None]
     since: NotRequired[None]
     until: NotRequired[None]

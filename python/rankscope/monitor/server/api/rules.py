@@ -10,23 +10,22 @@ from typing_extensions import TypedDict
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import read_time, to_datetime
 from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.state import State
 from rankscope.monitor.server.api.fields import (
     Count,
     Object,
     Time,
 )
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import (
     Number,
     extensible,
 )
+from rankscope.monitor.server.routing.endpoint import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-
-State = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
 
 
 def _keep(value: object, _read: object) -> object:

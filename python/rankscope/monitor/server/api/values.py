@@ -25,8 +25,8 @@ from rankscope.monitor.server.api.fields import (
     check_span,
     refuse_long,
 )
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import Number
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.output.table import name_rows
 
 TYPE_CHECKING = False

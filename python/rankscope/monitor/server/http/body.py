@@ -1,4 +1,4 @@
-"""Request bodies: received and decompressed within limits."""
+"""Request bodies: received and decompressed within limits, and read as JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import asyncio
 import zlib
 from contextlib import contextmanager
 
+from rankscope.monitor.events.json import EventJSON
+from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.server.http.problems import CLOSE, RefusedRequestError, ask_again
+from rankscope.strict_json import Flaw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from rankscope.monitor.server.settings import Settings
+
 
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 FORMS = LINES | {"application/json"}
@@ -181,3 +185,71 @@ def _too_much(expected: str) -> RefusedRequestError:
 
 def _damaged(found: str) -> RefusedRequestError:
     return RefusedRequestError(400, f"expected a body in gzip, found {found}", code="bad_gzip")
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+def parse_events(body: bytes, most: int, *, is_lines: bool) -> list[object]:
+    r"""Read a body of JSON strictly; a mistake in one object refuses that object only.
+
+    Examples:
+        >>> parse_events(b'{"rank": 1}', 2, is_lines=False)
+        [{'rank': 1}]
+        >>> refused, taken = parse_events(b'{"a": 1, "a": 2}\n{}', 2, is_lines=True)
+        >>> print(refused, taken)
+        expected each name once, found 'a' twice {}
+    """
+    _check_start(body)
+    json = EventJSON()
+    objects: list[object] = []
+    if is_lines:
+        for line in filter(bytes.strip, body.split(b"\n")):
+            if len(objects) == most:
+                raise _too_many(most)
+            try:
+                objects.append(json.settle(json.load(line)))
+            except RefusedError as error:
+                objects.append(error)
+    else:
+        value = _load(json, body)
+        if not isinstance(value, list | dict | Flaw):
+            raise RefusedRequestError(
+                422, f"expected an event, or a list of them, found {show(value)}", code="json_type"
+            )
+        listed = value if isinstance(value, list) else [value]
+        if len(listed) > most:
+            raise _too_many(most)
+        objects += map(json.settle, listed)
+    if not objects:
+        raise RefusedRequestError(400, "expected an event, found none", code="empty_body")
+    return objects
+
+
+def parse_value(body: bytes) -> object:
+    """Read a body that is one value."""
+    _check_start(body)
+    json = EventJSON()
+    return json.settle(_load(json, body))
+
+
+def _load(json: EventJSON, body: bytes) -> object:
+    try:
+        return json.load(body)
+    except RefusedError as error:
+        raise RefusedRequestError(400, error.message, code=error.code) from None
+
+
+def _too_many(most: int) -> RefusedRequestError:
+    return RefusedRequestError(
+        413, f"expected at most {most} events, found more", code="batch_too_large"
+    )
+
+
+def _check_start(body: bytes) -> None:
+    if not body.strip():
+        raise RefusedRequestError(400, "expected JSON, found nothing", code="empty_body")
+    if body.startswith(BOM):
+        raise RefusedRequestError(
+            400, "expected JSON, found a byte order mark before it", code="json_syntax"
+        )

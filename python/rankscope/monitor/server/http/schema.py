@@ -45,8 +45,8 @@ def _read_whole(value: object) -> object:
 
 
 def _keep_integer(value: object, read: Any) -> object:  # noqa: ANN401 - of Pydantic
-    found = read(value)
-    return value if isinstance(value, int) else found
+    number = read(value)
+    return value if isinstance(value, int) else number
 
 
 class OneOf:

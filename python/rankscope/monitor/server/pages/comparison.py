@@ -7,7 +7,7 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_micros
-from rankscope.monitor.server.api.comparison import MOST_COMPARED
+from rankscope.monitor.server.api.causes import MOST_COMPARED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.page import Page, read_configuration
@@ -46,20 +46,20 @@ class ComparisonView:
         versions: The versions that can be asked for.
         fields: What the form says.
         wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
-        found: The comparison, if there could be one.
+        comparison: The comparison, if there could be one.
     """
 
     configuration: Configuration | None
     measures: tuple[str, ...] = ()
     versions: tuple[Version, ...] = ()
-    fields: Mapping[str, str]
-    wrong: Mapping[str, str]
-    found: VersionComparison | None
+    fields: Mapping[str, str] = {}
+    wrong: Mapping[str, str] = {}
+    comparison: VersionComparison | None = None
 
     @property
     def chart(self) -> LineChart | None:
         """The difference as of each day; `None` if there is no comparison."""
-        if self.found is None:
+        if self.comparison is None:
             return None
         points = tuple(
             Point(
@@ -69,9 +69,9 @@ class ComparisonView:
                 day.difference.upper,
                 day.is_final,
             )
-            for day in self.found.days
+            for day in self.comparison.days
         )
-        newest = self.found.difference
+        newest = self.comparison.difference
         ends = (newest.lower, newest.upper) if newest.has_interval else ()
         return draw_lines(
             [Line("", points)],
@@ -88,7 +88,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
     configuration = read_configuration(monitor)
     given = {name: asked[name] for name in FIELDS if asked.get(name)}
     if configuration is None:
-        return ComparisonView(configuration=None, fields={}, wrong={}, found=None)
+        return ComparisonView(configuration=None)
     wrong: dict[str, str] = {}
     since = None
     place: Slice = ()
@@ -128,7 +128,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
         ),
         fields={name: given.get(name, "") for name in FIELDS},
         wrong=wrong,
-        found=comparison,
+        comparison=comparison,
     )
 
 

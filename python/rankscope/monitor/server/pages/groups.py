@@ -78,10 +78,10 @@ class Group:
 
 def group_incidents(incidents: Iterable[Incident]) -> tuple[Group, ...]:
     """Group incidents by their cause, the groups that need most care first."""
-    found: dict[str, list[Incident]] = {}
+    causes: dict[str, list[Incident]] = {}
     for each in incidents:
-        found.setdefault(each.group or each.incident_id, []).append(each)
-    groups = [Group(tuple(sorted(parts, key=_urgency))) for parts in found.values()]
+        causes.setdefault(each.group or each.incident_id, []).append(each)
+    groups = [Group(tuple(sorted(parts, key=_urgency))) for parts in causes.values()]
     return tuple(sorted(groups, key=lambda group: _urgency(group.first)))
 
 
@@ -268,9 +268,9 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
             ("Before" if usual is None else "Before, for this mix of slices", f"{before:.4f}")
         )
     evidence.pop("fall", None)
-    found, needed = _take(evidence, "log_evidence"), _take(evidence, "needed")
-    if found is not None and needed is not None:
-        said.append(("Evidence", f"{write_multiple(found - needed)} the alert level"))
+    weight, needed = _take(evidence, "log_evidence"), _take(evidence, "needed")
+    if weight is not None and needed is not None:
+        said.append(("Evidence", f"{write_multiple(weight - needed)} the alert level"))
     lane = evidence.pop("lane", None)
     evidence.pop("age", None)  # of the lane
     if isinstance(lane, str) and lane:
@@ -362,11 +362,15 @@ NAMES = {
 
 def _take(evidence: dict[str, Any], name: str) -> float | None:
     """Take a number; `None` where there is none."""
-    found = evidence.pop(name, None)
-    if isinstance(found, dict):  # a mean with its interval
-        found = found.get("value")
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return float(found) if is_number and math.isfinite(found) else None
+    return read_number(evidence.pop(name, None))
+
+
+def read_number(value: object) -> float | None:
+    """Return a number of evidence, or that of a mean with its interval; `None` if it is none."""
+    if isinstance(value, dict):
+        value = value.get("value")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None  # type: ignore[arg-type]  # a number
 
 
 def _name(name: str) -> str:

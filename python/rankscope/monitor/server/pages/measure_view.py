@@ -9,14 +9,12 @@ from rankscope.monitor.events.times import describe_time, format_time, to_dateti
 from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import list_episodes
-from rankscope.monitor.server.pages.incidents import WORDS
-from rankscope.monitor.server.pages.overview_range import RANGE_NAMES
 from rankscope.records import record
 from rankscope.stats.means import Mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.ask.series import Series
@@ -35,38 +33,11 @@ MOST_CHOICES = 8
 """Versions that can be chosen by a link."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class NewestWindow:
-    """The newest window that is final, or the newest of all where none is.
-
-    Args:
-        start: When it begins, in microseconds since 1970 in UTC.
-        value: Its mean; NaN where no ranking has a value.
-        lower: The lower end of its interval.
-        upper: The upper end.
-        is_final: Whether it is final.
-        defined: How many rankings have a value.
-        rankings: How many rankings there are.
-        labelled: How many of them have a label.
-        empty: How many have no relevant document.
-        documents: How many documents were shown.
-        unjudged: How many of them are pending.
-    """
-
-    start: int
-    value: float
-    lower: float
-    upper: float
-    is_final: bool
-    defined: int
-    rankings: int
-    labelled: int
-    empty: int
-    documents: int
-    unjudged: int
-
-
-NEWEST_FIELDS: tuple[str, ...] = NewestWindow.__match_args__[2:]
+NEWEST = (
+    *("value", "lower", "upper", "is_final", "defined", "rankings", "labelled", "empty"),
+    *("documents", "unjudged"),
+)
+"""What is said of the newest window."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -75,14 +46,16 @@ class MeasureView:
 
     Args:
         measure: The measure.
-        newest: The newest window; `None` where there is none in the range.
+        newest: The newest window that is final and has a value, or else the newest: when it
+            begins, in microseconds since 1970 in UTC, and `NEWEST`; `None` where there is none in
+            the range.
         baseline: What it is held against.
         series: All rankings together first, then versions that have lines of their own.
         chart: The lines.
     """
 
     measure: str
-    newest: NewestWindow | None
+    newest: Mapping[str, Any] | None
     baseline: Mean | None
     series: tuple[Series, ...]
     chart: LineChart
@@ -92,7 +65,7 @@ class MeasureView:
         """The newest value less the baseline; NaN where one is missing."""
         if self.newest is None or self.baseline is None:
             return math.nan
-        return self.newest.value - self.baseline.value
+        return float(self.newest["value"] - self.baseline.value)
 
     @property
     def description(self) -> str:
@@ -117,7 +90,7 @@ class MeasureView:
         newest = self.newest
         return {
             "measure": self.measure,
-            "newest": newest and make_plain(newest) | {"start": format_time(newest.start)},
+            "newest": newest and make_plain(newest) | {"start": format_time(newest["start"])},
             "baseline": make_plain(self.baseline),
             "difference": make_plain(self.difference),
             "series": [series.to_dict() for series in self.series],
@@ -148,19 +121,6 @@ class OverTime:
         return tuple(version for version in self.versions if not version.folded)[-MOST_CHOICES:]
 
 
-@record(frozen=True, slots=True)
-class CountChart:
-    """A count of rankings over time, or the share of rankings that it is.
-
-    Args:
-        name: What is counted.
-        chart: The lines.
-    """
-
-    name: str
-    chart: LineChart
-
-
 def name_version(model: str | None, version: str | None) -> str:
     """Name a version of a model as people do; nothing where all are meant.
 
@@ -173,8 +133,7 @@ def name_version(model: str | None, version: str | None) -> str:
     return " ".join(filter(None, (model, version))) or "unknown version"
 
 
-WORDS_OVER_TIME = {**WORDS, "ranges": RANGE_NAMES, "name_version": name_version}
-"""What their templates need."""
+WORDS = {"name_version": name_version}
 
 
 def view_measures(
@@ -268,28 +227,26 @@ def _find_floor(streams: Iterable[Stream], extent: Extent) -> float | None:
     return max(checked, key=lambda each: each[0])[1] if checked else None
 
 
-def draw_counts(measures: Sequence[MeasureView], extent: Extent) -> tuple[CountChart, ...]:
-    """Draw what values stand on."""
+def draw_counts(measures: Sequence[MeasureView], extent: Extent) -> dict[str, LineChart]:
+    """Draw what values stand on: counts of rankings over time, or shares of them, by name."""
     if not measures:
-        return ()
+        return {}
     counted = measures[0].series
-    return tuple(
-        CountChart(
-            name, draw_series(counted, extent, take, shows, is_share=take is not take_rankings)
-        )
+    return {
+        name: draw_series(counted, extent, take, shows, is_share=take is not take_rankings)
         for name, take, shows in COUNTS
-    )
+    }
 
 
-def _find_newest(series: Series) -> NewestWindow | None:
+def _find_newest(series: Series) -> Mapping[str, Any] | None:
     """Find the newest window that is final and has a value, else the newest."""
     final = [at for at, is_final in enumerate(series.is_final) if is_final]
     known = [at for at in final if not math.isnan(series.values[at])]
     at = max(known, default=len(series) - 1)
     if at < 0:
         return None
-    columns = {name: getattr(series, name)[at] for name in NEWEST_FIELDS}
-    return NewestWindow(start=to_micros(series.times[at]), value=series.values[at], **columns)
+    columns = {name: getattr(series, name)[at] for name in NEWEST[1:]}
+    return {"start": to_micros(series.times[at]), "value": series.values[at], **columns}
 
 
 def _start(series: Series) -> list[int]:

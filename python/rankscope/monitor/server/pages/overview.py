@@ -9,12 +9,10 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.server.api.fields import Object, make_query
-from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import (
-    WORDS_OVER_TIME,
     OverTime,
     draw_counts,
     view_measures,
@@ -25,12 +23,13 @@ from rankscope.monitor.server.pages.overview_range import (
     read_extent,
 )
 from rankscope.monitor.server.pages.page import Page, list_states
-from rankscope.monitor.server.pages.slice_rows import list_slices
-from rankscope.monitor.server.pages.slices import address_slice
-from rankscope.records import record
+from rankscope.monitor.server.pages.slices import list_slices
+from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -39,10 +38,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.charts.others import MaturityChart
     from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
+    from rankscope.monitor.server.pages.measure_view import MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.pages.slice_rows import SliceRow
+    from rankscope.monitor.server.pages.slices import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Coverage, Version
 
@@ -82,23 +83,28 @@ class Overview(OverTime):
     configuration: Configuration | None
     extent: Extent
     versions: tuple[Version, ...]
-    rules: tuple[RuleState, ...]
     groups: tuple[Group, ...]
-    evaluated: int | None
-    measures: tuple[MeasureView, ...]
-    counts: tuple[CountChart, ...]
-    baseline: Baseline | None
-    maturity: MaturityCurve | None
     coverage: Coverage | None
-    sliced: str
-    slices: tuple[SliceRow, ...] | None
-    mismatches: tuple[Mismatch, ...]
+    rules: tuple[RuleState, ...] = ()
+    evaluated: int | None = None
+    measures: tuple[MeasureView, ...] = ()
+    counts: Mapping[str, LineChart] = {}
+    baseline: Baseline | None = None
+    maturity: MaturityCurve | None = None
+    sliced: str = ""
+    slices: tuple[SliceRow, ...] | None = None
+    mismatches: tuple[Mismatch, ...] = ()
 
     @property
     def served_together(self) -> tuple[Version, Version] | None:
         """The newest two versions of a model that serve at the same time in the range."""
         pair = find_pair(self.versions, model=self.extent.model)
         return pair if pair and min(version.last for version in pair) >= self.extent.since else None
+
+    @property
+    def label_delay(self) -> MaturityChart | None:
+        """How soon labels come, drawn; `None` where none are known."""
+        return None if self.maturity is None else draw_maturity(self.maturity)
 
     @property
     def folded_versions(self) -> int:
@@ -174,52 +180,41 @@ class Overview(OverTime):
 
 def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     """Look at a project."""
-    choice = choice or Choice()
-    now = monitor.clock()
+    now, choice = monitor.clock(), choice or Choice()
     configuration, versions, extent = read_extent(monitor, choice, now)
-    measures: tuple[MeasureView, ...] = ()
-    baseline = evaluated = None
     groups = group_incidents(read_incidents(monitor))
-    rules = () if configuration is None else list_states(monitor)
-    if configuration is not None:
-        baseline = monitor.baseline()
-        progress = monitor.store.progress(monitor.project, configuration.digest)
-        evaluated = None if progress is None else progress.as_of
-        measures = view_measures(monitor, extent, baseline=baseline, groups=groups, rules=rules)
-    sliced = ""
-    has_rankings = bool(measures) and len(measures[0].series[0]) > 0
-    if configuration is not None and configuration.attributes and has_rankings:
-        sliced = choice.measure or monitor.measures[-1]
-    return Overview(
+    view = Overview(
         project=monitor.project,
         now=now,
         configuration=configuration,
         extent=extent,
         versions=versions,
-        rules=rules,
         groups=groups,
-        evaluated=evaluated,
+        coverage=monitor.coverage(),
+    )
+    if configuration is None:
+        return view
+    rules, baseline = list_states(monitor), monitor.baseline()
+    progress = monitor.store.progress(monitor.project, configuration.digest)
+    measures = view_measures(monitor, extent, baseline=baseline, groups=groups, rules=rules)
+    sliced = ""
+    if configuration.attributes and measures and len(measures[0].series[0]):
+        sliced = choice.measure or monitor.measures[-1]
+    return replace(
+        view,
+        rules=rules,
+        evaluated=None if progress is None else progress.as_of,
         measures=measures,
         counts=draw_counts(measures, extent),
         baseline=baseline,
-        maturity=None
-        if configuration is None
-        else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
-        coverage=monitor.coverage(),
+        maturity=monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         sliced=sliced,
-        mismatches=() if configuration is None else monitor.mismatches(),
+        mismatches=monitor.mismatches(),
         slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )
 
 
-def _extras(view: Overview) -> dict[str, object]:
-    return {
-        **WORDS_OVER_TIME,
-        "most_slices": MOST_SLICES,
-        "address_slice": address_slice,
-        "maturity": None if view.maturity is None else draw_maturity(view.maturity),
-    }
-
+WORDS = {"most_rows": MOST_SLICES}
 
 OVERVIEW = Page(
     path="/",
@@ -240,7 +235,6 @@ OVERVIEW = Page(
         range=tuple(RANGES),
         every=tuple(LENGTHS),
     ),
-    extras=_extras,
     refresh=60,
 )
 PAGES = (OVERVIEW,)

@@ -18,23 +18,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.store.records import Version
 
-RANGES: Mapping[str, int | None] = {
-    "1d": 1,
-    "7d": 7,
-    "30d": 30,
-    "90d": 90,
-    "1y": 366,
-    "all": None,
+RANGES: Mapping[str, tuple[int | None, str]] = {
+    "1d": (1, "1 day"),
+    "7d": (7, "7 days"),
+    "30d": (30, "30 days"),
+    "90d": (90, "90 days"),
+    "1y": (366, "1 year"),
+    "all": (None, "all"),
 }
-"""How many days a range has."""
-RANGE_NAMES = {
-    "1d": "1 day",
-    "7d": "7 days",
-    "30d": "30 days",
-    "90d": "90 days",
-    "1y": "1 year",
-    "all": "all",
-}
+"""How many days a range has, and what it is called."""
+WORDS = {"ranges": {name: words for name, (_, words) in RANGES.items()}}
 MOST_HOURS = 90
 """Hours are drawn over so many days at most."""
 MOST_LINES = 6
@@ -150,11 +143,11 @@ def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Exte
     name = choice.range
     if name is None:
         name = "7d" if has_full_hours else "30d"
-        if now - last >= (RANGES[name] or 0) * DAY:
+        if now - last >= (RANGES[name][0] or 0) * DAY:
             name = "all"
     if name not in RANGES:
         raise _bad(f"unknown range {name}; use one of: {', '.join(RANGES)}")
-    days = RANGES[name]
+    days, _ = RANGES[name]
     span = max(now - first, DAY) if days is None else days * DAY
     is_short = span <= 7 * DAY and (has_full_hours or span <= DAY)
     every = choice.every or ("hour" if is_short else "day")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.rules.state import STATES
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -28,7 +33,6 @@ class Page:
         summary: What it shows, in a line.
         view: Looks at the monitor.
         query: The type of its query, a `TypedDict`.
-        extras: What the template needs besides, made of what was seen.
         refuses: Statuses of refusals that don't follow from the path and the parameters.
         is_trace: Whether it reads rankings, and not only windows.
         place: Its place in the navigation, from 1; 0 for a page that is only linked to.
@@ -41,35 +45,35 @@ class Page:
     summary: str
     view: Callable[[Monitor, Call], object]
     query: Any = None
-    extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
     is_trace: bool = False
     place: int = 0
     refresh: int = 0
 
 
+Form = partial(Route, "POST", kind="form", status=303)
+"""What a page sends.
+
+Its work returns the address to go on at; or a page to fill, with what it shows and the status of
+the answer.
+"""
+
+
 @record(frozen=True, slots=True, kw_only=True)
-class Form:
-    """What a page sends.
+class FormState:
+    """What stands in the fields of a form, and what is wrong with it.
 
     Args:
-        path: Where it is sent.
-        summary: What it does, in a line.
-        work: Does it, and returns the address to go on at; or a page to fill, with what it shows
-            and the status of the answer.
-        body: The type of its fields.
-        status: The status of the answer where all is well.
-        refuses: Statuses of refusals that don't follow from the path and the fields.
-        is_slow: Whether it waits for other services.
+        values: What stands in the fields, or is ticked, by name, as a browser sends it.
+        wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
     """
 
-    path: str
-    summary: str
-    work: Callable[[Monitor, Call], str | tuple[Page, object, int]]
-    body: Any
-    status: int = 303
-    refuses: tuple[int, ...] = ()
-    is_slow: bool = False
+    values: Mapping[str, tuple[str, ...]]
+    wrong: Mapping[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        """Return the text of a field."""
+        return "".join(self.values.get(name, ())[:1])
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:
@@ -85,3 +89,12 @@ def read_configuration(monitor: Monitor) -> Configuration | None:
 def list_states(monitor: Monitor) -> tuple[RuleState, ...]:
     """List how the rules stand, those that need most care first."""
     return tuple(sorted(monitor.check(), key=lambda one: STATES.index(one.state)))
+
+
+def read_hours(call: Call, choices: Sequence[str]) -> int:
+    """Return the hours that a form names, in microseconds."""
+    hours = call.field("hours")
+    if hours not in choices:
+        said = f"hours must be one of {', '.join(choices)}"
+        raise RefusedRequestError(422, said, code="bad_form")
+    return int(hours) * HOUR

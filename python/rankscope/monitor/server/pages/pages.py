@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from itertools import chain
 from pkgutil import iter_modules
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -11,22 +13,23 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from rankscope.derivation.write import html
 from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import make_channel_page
-from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.pages.rule import show_fields
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.pages.render import FILTERS, Frame
+from rankscope.monitor.server.pages.rules import show_fields
+from rankscope.monitor.server.routing.endpoint import Endpoint, make_endpoints
 from rankscope.monitor.server.routing.static import name_files, serve_files
-from rankscope.web.templating import read_style, read_template
+from rankscope.web.templating import make_environment, read_style, read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from typing import Any
 
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.api.channels import ChannelRoutes
+    from jinja2 import Environment
+
+    from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.http.problems import RefusedRequestError
-    from rankscope.monitor.server.pages.page import Form, Page
-    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.pages.page import Page
+    from rankscope.monitor.server.routing.endpoint import Call, Route
     from rankscope.monitor.server.routing.pool import MonitorPool
 
 STYLES = ("look.css", "explanation.css", "pages.css")
@@ -48,7 +51,7 @@ class Pages:
     Args:
         pool: Asks the monitors of projects.
         now: Returns the time, in microseconds since 1970 in UTC.
-        channels: Knows the channels of the operator.
+        notifying: Knows the channels of the operator.
         slow: Asks the monitors where that may take long.
     """
 
@@ -56,13 +59,13 @@ class Pages:
         self,
         pool: MonitorPool,
         now: Callable[[], int],
-        channels: ChannelRoutes,
+        notifying: Notifying,
         slow: MonitorPool,
     ) -> None:
         self._pool = pool
         self._now = now
-        self._templates = make_pages()
-        channel_page, channel_form = make_channel_page(channels)
+        self._templates = make_templates()
+        channel_page, channel_form = make_channel_page(notifying)
         self._pages = (*find_pages(), channel_page)
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
@@ -83,9 +86,11 @@ class Pages:
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
-            *(
-                self._take(form, slow if form.is_slow else pool)
-                for form in (channel_form, *list_modules("FORMS"))
+            *make_endpoints(
+                (channel_form, *chain.from_iterable(list_modules("FORMS"))),
+                pool,
+                slow,
+                self._respond,
             ),
         )
 
@@ -131,28 +136,12 @@ class Pages:
 
         return answer
 
-    def _take(self, form: Form, pool: MonitorPool) -> Endpoint:
-        def work(monitor: Monitor, call: Call) -> Response:
-            done = form.work(monitor, call)
-            if isinstance(done, str):
-                return RedirectResponse(done, 303)
-            page, view, status = done
-            return HTMLResponse(self._fill(page, call, view), status)
-
-        async def answer(call: Call) -> Response:
-            return await pool.run(call.principal, lambda monitor: work(monitor, call))
-
-        return Endpoint(
-            "POST",
-            form.path,
-            "admin",
-            answer,
-            "form",
-            form.summary,
-            body=form.body,
-            status=form.status,
-            refuses=form.refuses,
-        )
+    def _respond(self, _form: Route, call: Call, done: str | tuple[Page, object, int]) -> Response:
+        """Answer a form: go on at an address, or fill a page."""
+        if isinstance(done, str):
+            return RedirectResponse(done, 303)
+        page, view, status = done
+        return HTMLResponse(self._fill(page, call, view), status)
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
         principal = call.principal
@@ -166,7 +155,7 @@ class Pages:
             refresh=page.refresh,
         )
         template = self._templates.get_template(page.template)
-        return template.render(frame=frame, view=view, **page.extras(view))
+        return template.render(frame=frame, view=view)
 
     def _frame(self, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)
@@ -174,12 +163,23 @@ class Pages:
         return Frame(places=places, styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
 
 
-def list_modules(name: str) -> Iterator[Any]:
-    """Yield what the modules of this folder list under a name."""
+@cache
+def make_templates() -> Environment:
+    """Make the environment of the templates, once for all services of a process."""
+    environment = make_environment(package.__name__, extra="monitor")
+    environment.filters |= FILTERS
+    for words in list_modules("WORDS", {}):
+        environment.globals |= words
+    return environment
+
+
+def list_modules(name: str, default: object = ()) -> Iterator[Any]:
+    """Yield what each module of this folder has under a name."""
     for module in iter_modules(package.__path__, f"{package.__name__}."):
-        yield from getattr(import_module(module.name), name, ())
+        yield getattr(import_module(module.name), name, default)
 
 
 def find_pages() -> tuple[Page, ...]:
     """Return the pages that the modules of this folder name in `PAGES`, by place."""
-    return tuple(sorted(list_modules("PAGES"), key=lambda page: (page.place == 0, page.place)))
+    pages = chain.from_iterable(list_modules("PAGES"))
+    return tuple(sorted(pages, key=lambda page: (page.place == 0, page.place)))

@@ -6,13 +6,12 @@ import shutil
 
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.doctor import CLOCK
-from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
+from rankscope.monitor.server.pages.measure_view import take_share
 from rankscope.monitor.server.pages.overview_range import (
-    RANGE_NAMES,
     RANGES,
     Choice,
     read_extent,
@@ -22,6 +21,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from rankscope.monitor.ask.quality import Quality
@@ -71,21 +71,6 @@ class Share:
     chart: LineChart
 
 
-@record(frozen=True, slots=True)
-class Room:
-    """How much room the store takes, and how much there is.
-
-    Args:
-        store: Its bytes.
-        log: The bytes of its log.
-        free: The share of the disk that is free.
-    """
-
-    store: int
-    log: int
-    free: float
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class QualityView:
     """The data of a project.
@@ -95,7 +80,8 @@ class QualityView:
         now: As of when, in microseconds since 1970 in UTC.
         extent: The range of time that shares are of.
         quality: What is known of the data; `None` where the project is not configured.
-        room: How much room the store takes; `None` where it is in no file.
+        room: The bytes of the store and of its log, and the share of the disk that is free; `None`
+            where the store is in no file.
         series: The counts over time.
         shares: Shares of rankings and documents.
     """
@@ -104,21 +90,24 @@ class QualityView:
     now: int
     extent: Extent
     quality: Quality | None
-    room: Room | None
+    room: Mapping[str, float] | None
     series: Series | None
     shares: tuple[Share, ...]
 
     @property
+    def events(self) -> Mapping[str, int]:
+        """The counters of events."""
+        return {} if self.quality is None else self.quality.events
+
+    @property
     def taken(self) -> list[tuple[str, int]]:
         """What became of the events that could be read."""
-        events = {} if self.quality is None else self.quality.events
-        return [(words, events.get(name, 0)) for name, words in TAKEN.items()]
+        return [(words, self.events.get(name, 0)) for name, words in TAKEN.items()]
 
     @property
     def rejected(self) -> list[tuple[str, int]]:
         """How many events were rejected, by the code of the reason, most first."""
-        events = {} if self.quality is None else self.quality.events
-        counts = {name: count for name, count in events.items() if name not in OTHER_COUNTERS}
+        counts = {name: count for name, count in self.events.items() if name not in OTHER_COUNTERS}
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property
@@ -134,10 +123,7 @@ class QualityView:
             ("labels waiting for their ranking", quality.pending_labels),
             ("labels after the attribution window", quality.late),
             ("labels of documents that were not shown", quality.unshown),
-            (
-                "versions summed as <other>, most in one hour",
-                quality.folded_versions,
-            ),
+            ("versions summed as <other>, most in one hour", quality.folded_versions),
             ("rankings of versions summed as <other>", quality.folded_rankings),
         ]
         counts += [
@@ -177,26 +163,23 @@ def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
     )
 
 
-def _measure_room(monitor: Monitor) -> Room | None:
+def _measure_room(monitor: Monitor) -> Mapping[str, float] | None:
     path: Path | None = getattr(monitor.store, "path", None)
     if path is None:
         return None
     disk = shutil.disk_usage(path.parent)
     log = path.with_name(f"{path.name}-wal")
     size = log.stat().st_size if log.exists() else 0
-    return Room(path.stat().st_size, size, disk.free / disk.total)
+    return {"store": path.stat().st_size, "log": size, "free": disk.free / disk.total}
 
 
 def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
-    counts = zip(
-        map(to_micros, series.times), getattr(series, name), getattr(series, of), strict=True
-    )
-    points = tuple(Point(start, count / total) for start, count, total in counts if total)
+    points = (Point(point.start, point.value) for point in take_share(series, name, of))
     return draw_lines(
-        [Line("", points)],
+        [Line("", tuple(points))],
         since=extent.since,
         until=extent.until,
-        length=DAY if extent.every == "day" else HOUR,
+        length=extent.length,
         within=(0.0, 1.0),
         with_values=(0.0,),
         is_share=True,
@@ -216,6 +199,6 @@ QUALITY = Page(
         range=tuple(RANGES),
         every=tuple(LENGTHS),
     ),
-    extras=lambda _view: {"ranges": RANGE_NAMES, "most_files": MOST_FILES},
 )
 PAGES = (QUALITY,)
+WORDS = {"most_files": MOST_FILES}

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from markupsafe import Markup
+
     from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
@@ -57,6 +59,17 @@ class RankingView:
         return Bar(explained.value, losses)
 
     @property
+    def derived(self) -> Markup | str:
+        """How the value is computed, step by step; empty where there is no value."""
+        from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+
+        derivation = None if self.explained is None else self.explained.derivation
+        if derivation is None:
+            return ""
+        blocks = [each for each in derivation.lay_out(DIGITS) if not isinstance(each, Heading)]
+        return Markup(html.write(blocks))  # noqa: S704 - it escapes what it writes
+
+    @property
     def ideal(self) -> list[LoggedDocument]:
         """The documents that the ideal order has, in that order."""
         if self.explained is None:
@@ -81,16 +94,6 @@ def _view(monitor: Monitor, call: Call) -> RankingView:
     return RankingView(explained=explained, measures=monitor.measures)
 
 
-def _extras(view: RankingView) -> dict[str, object]:
-    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
-
-    derivation = None if view.explained is None else view.explained.derivation
-    if derivation is None:
-        return {"derived": "", **WORDS}
-    blocks = [each for each in derivation.lay_out(DIGITS) if not isinstance(each, Heading)]
-    return {"derived": Markup(html.write(blocks)), **WORDS}  # noqa: S704 - it escapes what it writes
-
-
 RANKING = Page(
     path="/rankings",
     here="Trace",
@@ -100,7 +103,6 @@ RANKING = Page(
     query=make_query(
         "RankingPageQuery", {"id": "The id of the ranking.", "measure": "The measure."}
     ),
-    extras=_extras,
     refuses=(404,),
 )
 PAGES = (RANKING,)

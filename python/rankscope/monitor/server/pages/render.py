@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from functools import cache, partial
+from functools import partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
@@ -20,13 +20,11 @@ from rankscope.monitor.events.times import (
     to_micros,
 )
 from rankscope.records import record
-from rankscope.web.templating import make_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from datetime import datetime
-
-    from jinja2 import Environment
 
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.server.pages.charts.lines import LineChart
@@ -78,37 +76,6 @@ class Frame:
         return __version__
 
 
-@cache
-def make_pages() -> Environment:
-    """Make what fills the templates of pages, once for all services of a process."""
-    environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
-    environment.filters |= {
-        "moment": describe_time,
-        "minute": write_minute,
-        "rfc": format_time,
-        "micros": to_micros,
-        "signed": write_signed,
-        "lasting": describe_duration,
-        "ago": describe_length,
-        "day": write_day,
-        "known": is_known,
-        "share_of": write_share_of,
-        "part": write_part,
-        "bytes": write_bytes,
-        "shellword": shlex.quote,
-        "timed": describe_times,
-        "loss": name_loss,
-        "sentence": write_sentence,
-        "pathword": partial(quote, safe=""),
-    }
-    environment.globals |= {
-        "address": make_address,
-        "shapes": SHAPES,
-        "describe_marks": describe_marks,
-    }
-    return environment
-
-
 def write_minute(time: int | Time) -> str:
     """Write a time to the minute.
 
@@ -140,7 +107,7 @@ def describe_times(text: str) -> str:
         >>> describe_times("1970-01-01T00:00:00.000000Z to 1970-01-02T01:30:00.000000Z")
         '1 Jan 1970 to 2 Jan 1970, 01:30 UTC'
     """
-    return STAMP.sub(lambda found: describe_time(read_time(found[0], "time")[0]), text)
+    return STAMP.sub(lambda match: describe_time(read_time(match[0], "time")[0]), text)
 
 
 def describe_marks(chart: LineChart) -> str:
@@ -283,3 +250,30 @@ def write_field(time: int | Time | None) -> str:
         return ""
     text = format_time(time if isinstance(time, int) else to_micros(time))
     return text[:16] if text.endswith(":00.000000Z") else text
+
+
+FILTERS: Mapping[str, Callable[..., object]] = {
+    "moment": describe_time,
+    "minute": write_minute,
+    "rfc": format_time,
+    "micros": to_micros,
+    "signed": write_signed,
+    "lasting": describe_duration,
+    "ago": describe_length,
+    "day": write_day,
+    "known": is_known,
+    "share_of": write_share_of,
+    "part": write_part,
+    "bytes": write_bytes,
+    "shellword": shlex.quote,
+    "timed": describe_times,
+    "loss": name_loss,
+    "sentence": write_sentence,
+    "pathword": partial(quote, safe=""),
+}
+WORDS: Mapping[str, object] = {
+    "address": make_address,
+    "shapes": SHAPES,
+    "describe_marks": describe_marks,
+}
+"""What all templates can use. Modules of this folder list more under this name."""

@@ -10,7 +10,7 @@ from rankscope.monitor.definition.words import read_weight, split_words, write_w
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import read_duration, write_duration
 from rankscope.monitor.server.http.schema import make_record
-from rankscope.monitor.server.pages.page import Form, Page, read_configuration
+from rankscope.monitor.server.pages.page import Form, FormState, Page, read_configuration
 from rankscope.output.text import show
 from rankscope.records import record, replace
 
@@ -38,10 +38,18 @@ class SettingsView:
     configuration: Configuration | None
     now: int
     deleted_before: int | None
-    form: SettingsForm
+    form: FormState
+
+    @property
+    def baselines(self) -> list[tuple[str, str]]:
+        """The baselines that can be chosen, and what they are called."""
+        configuration, choices = self.configuration, dict(BASELINES)
+        if configuration is not None and configuration.baseline not in choices.values():
+            choices[KEPT] = configuration.baseline
+        return [(name, describe_baseline(each)) for name, each in choices.items()]
 
 
-def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> SettingsView:
+def view_settings(monitor: Monitor, form: FormState | None = None) -> SettingsView:
     """Look at how a project is measured."""
     configuration = read_configuration(monitor)
     if form is None:
@@ -54,18 +62,6 @@ def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> Setting
     )
 
 
-def _extras(view: SettingsView) -> dict[str, object]:
-    configuration, choices = view.configuration, dict(BASELINES)
-    if configuration is not None and configuration.baseline not in choices.values():
-        choices[KEPT] = configuration.baseline
-    return {
-        "baselines": [(name, describe_baseline(each)) for name, each in choices.items()],
-        "describe_baseline": describe_baseline,
-        "write_weight": write_weight,
-        "second": SECOND,
-    }
-
-
 SETTINGS = Page(
     path="/settings",
     place=6,
@@ -73,9 +69,9 @@ SETTINGS = Page(
     template="settings.html.j2",
     summary="The configuration of the project, and the form that changes it.",
     view=lambda monitor, _call: view_settings(monitor),
-    extras=_extras,
 )
 PAGES = (SETTINGS,)
+WORDS = {"describe_baseline": describe_baseline, "write_weight": write_weight, "second": SECOND}
 
 
 KEPT = "kept"
@@ -85,24 +81,7 @@ START = Configuration(definition=define(positive="click", window=DAY // SECOND))
 """What the form of a new project begins with, but for the labels: only its people know those."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class SettingsForm:
-    """The fields of the form.
-
-    Args:
-        texts: What stands in the fields, by name.
-        wrong: By field, what is wrong with it.
-    """
-
-    texts: Mapping[str, str]
-    wrong: Mapping[str, str]
-
-    def __getitem__(self, name: str) -> str:
-        """Return the text of a field."""
-        return self.texts[name]
-
-
-def fill_form(configuration: Configuration) -> SettingsForm:
+def fill_form(configuration: Configuration) -> FormState:
     """Fill the form with what is configured.
 
     Examples:
@@ -124,34 +103,34 @@ def fill_form(configuration: Configuration) -> SettingsForm:
         "baseline": next((name for name, one in BASELINES.items() if one == chosen), KEPT),
         "grace": write_duration(configuration.grace),
     }
-    return SettingsForm(texts=texts, wrong={})
+    return FormState(values={name: (text,) for name, text in texts.items()})
 
 
-def new_form() -> SettingsForm:
+def new_form() -> FormState:
     """Return the form of a project that is not set up yet."""
     form = fill_form(START)
-    return replace(form, texts={**form.texts, "positive": ""})
+    return replace(form, values={**form.values, "positive": ("",)})
 
 
 def read_form(
     fields: Mapping[str, tuple[str, ...]], present: Configuration | None
-) -> tuple[Configuration | None, SettingsForm]:
+) -> tuple[Configuration | None, FormState]:
     """Make a configuration of what stands in the fields; none, and why, where they make none."""
-    texts = {name: fields.get(name, ("",))[0].strip() for name in CHANGES}
+    form = FormState(values={name: (fields.get(name, ("",))[0].strip(),) for name in CHANGES})
     # Not every value of a configuration can be written by hand; what was left alone stays.
-    before = {} if present is None else fill_form(present).texts
+    before = None if present is None else fill_form(present)
     made = START if present is None else present
     wrong = {}
     for name, change in CHANGES.items():
-        if texts[name] == before.get(name):
+        if before is not None and form[name] == before[name]:
             continue
         try:
-            made = change(made, texts[name])
+            made = change(made, form[name])
         except UsageError as error:
             # What is meant by a name that is nearly one is said; other hints are for programs.
             hint = f": {error.hint}" if isinstance(error, MeasureError) else ""
             wrong[name] = show(error.message + hint)
-    return None if wrong else made, SettingsForm(texts=texts, wrong=wrong)
+    return None if wrong else made, replace(form, wrong=wrong)
 
 
 def _redefine(configuration: Configuration, **changed: Any) -> Configuration:  # noqa: ANN401 - as `define` takes them

@@ -7,6 +7,9 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from rankscope.monitor.ask.contributions import rank_slices
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -14,7 +17,6 @@ from rankscope.monitor.server.http.query import LONGEST
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import (
-    WORDS_OVER_TIME,
     OverTime,
     draw_counts,
     view_measures,
@@ -22,19 +24,23 @@ from rankscope.monitor.server.pages.measure_view import (
 from rankscope.monitor.server.pages.overview_range import Choice, read_extent
 from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.render import make_address
-from rankscope.monitor.server.pages.slice_rows import list_slices
+from rankscope.output.table import name_rows
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.measure_view import MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.pages.slice_rows import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
+
 
 MOST_SLICES = 200
 
@@ -76,7 +82,7 @@ class SlicesView(OverTime):
     measure: str
     slice: Slice
     measures: tuple[MeasureView, ...]
-    counts: tuple[CountChart, ...]
+    counts: Mapping[str, LineChart]
     groups: tuple[Group, ...]
     rows: tuple[SliceRow, ...]
 
@@ -170,10 +176,89 @@ SLICES = Page(
     summary="All slices by their contribution, or one slice over time.",
     view=_view,
     query=SlicesQuery,
-    extras=lambda _view: {
-        **WORDS_OVER_TIME,
-        "address_slice": address_slice,
-        "most_slices": MOST_SLICES,
-    },
 )
 PAGES = (SLICES,)
+WORDS = {"address_slice": address_slice, "most_slices": MOST_SLICES}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SliceRow:
+    """A slice over a span of time, next to its baseline.
+
+    Args:
+        name: Its name, such as `device=tv, country=jp`.
+        slice: Pairs of an attribute and its value.
+        value: Its mean; `None` where no ranking has a value.
+        baseline: The mean of the slice in the baseline, if it has one.
+        difference: The value less the baseline.
+        contribution: The difference times its share of the rankings: how much it moves the mean.
+        rankings: How many rankings it has.
+        labelled: How many of them have a label.
+        empty: How many have no relevant document.
+        is_confirmed: Whether it is the cause of an incident, as a trace has found it.
+    """
+
+    name: str
+    slice: Slice
+    value: float | None
+    baseline: float | None
+    difference: float | None
+    contribution: float | None
+    rankings: int
+    labelled: int
+    empty: int
+    is_confirmed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        return {
+            **write_record(self, FIELDS),
+            "slice": self.name,
+            "is_confirmed": self.is_confirmed,
+            "attributes": [list(pair) for pair in self.slice],
+        }
+
+
+FIELDS = ("value", "rankings", "labelled", "empty", "baseline", "difference", "contribution")
+
+
+def list_slices(
+    monitor: Monitor, measure: str, extent: Extent, groups: Iterable[Group]
+) -> tuple[SliceRow, ...]:
+    """List the slices: causes of active incidents first, then those that lower the mean most."""
+    every, since = extent.whole
+    table = monitor.slices(
+        measure,
+        every=every,
+        since=to_datetime(since),
+        until=to_datetime(extent.until),
+        model=extent.model,
+        version=extent.version,
+    )
+    causes = [
+        each.cause["slice"]
+        for group in groups
+        for each in group.active
+        if each.cause is not None and isinstance(each.cause.get("slice"), dict)
+    ]
+    ranked = rank_slices(table, causes)
+    return tuple(
+        SliceRow(
+            name=row["slice"],
+            slice=read_slice(row["slice"], monitor.configuration),
+            is_confirmed=bool(row["is_confirmed"]),
+            **{name: row[name] for name in FIELDS},
+        )
+        for row in name_rows(ranked)
+    )
+
+
+def read_slice(name: str, configuration: Configuration) -> Slice:
+    """Read the name of a slice, by the attributes that the project is sliced by."""
+    pairs = [pair for each in configuration.all_pairs for pair in (each, each[::-1])]
+    for one, other in pairs:
+        head, found, tail = name.partition(f", {other}=")
+        if found and head.startswith(f"{one}="):
+            return (one, head[len(one) + 1 :]), (other, tail)
+    attribute = next((each for each in configuration.attributes if name.startswith(f"{each}=")), "")
+    return ((attribute, name[len(attribute) + 1 :]),)

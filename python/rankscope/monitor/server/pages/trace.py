@@ -57,57 +57,40 @@ class CauseRow:
     found: FoundSlice | None = None
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class TraceView:
-    """A trace, and what was asked for.
+@record(frozen=True, slots=True)
+class ShownTrace:
+    """What is shown of a trace.
 
     Args:
-        configuration: How the project is measured; `None` where it is not.
-        measures: The measures that can be asked for.
-        versions: The versions that can be asked for.
-        measure: The measure.
-        fields: What the form says.
-        wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
-        trace: The trace, if it was asked for and could be made.
+        trace: The trace.
     """
 
-    configuration: Configuration | None
-    measures: tuple[str, ...]
-    versions: tuple[Version, ...]
-    measure: str
-    fields: Mapping[str, str]
-    wrong: Mapping[str, str]
-    trace: Trace | None
+    trace: Trace
 
     @property
     def headline(self) -> str:
         """The change in one sentence, as the trace says it itself."""
-        return "" if self.trace is None else str(self.trace).partition("\n")[0]
+        return str(self.trace).partition("\n")[0]
 
     @property
     def verdict(self) -> str:
         """Whether the ideal changed, in a sentence."""
-        return "" if self.trace is None else VERDICTS[self.trace.ideal.verdict]
+        return VERDICTS[self.trace.ideal.verdict]
 
     @property
     def sampling(self) -> str:
         """A sentence about the sample that was traced; empty if all rankings were."""
-        sampling = None if self.trace is None else self.trace.sampling
-        return "" if sampling is None else describe_sampling(sampling)
+        return "" if self.trace.sampling is None else describe_sampling(self.trace.sampling)
 
     @property
     def parts(self) -> dict[str, float | None]:
         """The parts of the change by what happened to slices; they add up to it."""
-        if self.trace is None:
-            return {}
         whole = self.trace.decomposition
         return {name: getattr(whole, name) for name in ("mix", "within", "entered", "left")}
 
     @property
     def losses(self) -> dict[str, float | None]:
         """The parts of the change by kind of loss, besides the mix; they add up to it."""
-        if self.trace is None:
-            return {}
         whole = self.trace.decomposition
         known = {name: loss for name, loss in whole.losses.items() if name != "undefined" or loss}
         return {"mix": whole.mix} | known
@@ -115,9 +98,7 @@ class TraceView:
     @property
     def causes(self) -> tuple[CauseRow, ...]:
         """The causes, and what none of them explains; they add up to the change."""
-        if self.trace is None:
-            return ()
-        found = {each.slice: each for each in self.trace.found}
+        confirmed = {each.slice: each for each in self.trace.found}
         change = self.trace.change
         lines = [
             CauseRow(
@@ -128,7 +109,7 @@ class TraceView:
                 if cause.by == "within"
                 else "share of the queries",
                 cause=cause,
-                found=found.get(cause.change.slice),
+                found=confirmed.get(cause.change.slice),
             )
             for cause in (*self.trace.causes, *self.trace.shifts)
         ]
@@ -139,12 +120,12 @@ class TraceView:
     @property
     def fallen(self) -> list[dict[str, Any]]:
         """The queries that changed most, a row each."""
-        return [] if self.trace is None else name_rows(self.trace.fallen)
+        return name_rows(self.trace.fallen)
 
     @property
     def slices(self) -> list[dict[str, Any]]:
         """The slices that add most within them, a row each."""
-        return [] if self.trace is None else name_rows(self.trace.slices)[:MOST_SLICES]
+        return self.rows(self.trace.slices)
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
@@ -158,25 +139,38 @@ class TraceView:
 
     def draw(self, parts: Mapping[str, float | None]) -> Waterfall:
         """Draw parts that add up to the change."""
-        if self.trace is None:
-            return draw_waterfall(0.0, 0.0, {})
         before, after = self.trace.decomposition.means
         return draw_waterfall(before, after, parts)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TraceView:
+    """A trace, and what was asked for.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        measures: The measures that can be asked for.
+        versions: The versions that can be asked for.
+        measure: The measure.
+        fields: What the form says.
+        wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
+        shown: The trace, if it was asked for and could be made.
+    """
+
+    configuration: Configuration | None
+    measures: tuple[str, ...] = ()
+    versions: tuple[Version, ...] = ()
+    measure: str = ""
+    fields: Mapping[str, str] = {}
+    wrong: Mapping[str, str] = {}
+    shown: ShownTrace | None = None
 
 
 def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     """Trace what was asked for; where only a measure was, what is suggested."""
     configuration = read_configuration(monitor)
     if configuration is None:
-        return TraceView(
-            configuration=None,
-            measures=(),
-            versions=(),
-            measure="",
-            fields={},
-            wrong={},
-            trace=None,
-        )
+        return TraceView(configuration=None)
     measures = tuple(name for name in monitor.measures if name.startswith("nDCG"))
     measure = asked.get("measure") or (measures[-1] if measures else "")
     given = {name: asked[name] for name in FIELDS if asked.get(name)}
@@ -190,12 +184,12 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     )
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given
-    trace = None
+    shown = None
     if asked and spans is None and not wrong:
         wrong[""] = "There is nothing to compare yet: fewer than two hours have final rankings."
     if asked and spans is not None and not wrong:
         try:
-            trace = monitor.trace(*spans, measure, sample=MOST_TRACED)
+            shown = ShownTrace(monitor.trace(*spans, measure, sample=MOST_TRACED))
         except (UsageError, InputError) as error:
             wrong[""] = show(error.message)
     return TraceView(
@@ -205,7 +199,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         measure=measure,
         fields={name: fields.get(name, "") for name in FIELDS},
         wrong=wrong,
-        trace=trace,
+        shown=shown,
     )
 
 
@@ -267,7 +261,7 @@ def _write_spans(before: Span, after: Span) -> dict[str, str]:
     return fields
 
 
-WORDS = {
+PART_MEANINGS = {
     "since": "Start of the span {}, in UTC.",
     "until": "End of the span {}, exclusive, in UTC.",
     "model": "Model of the span {}.",
@@ -280,11 +274,12 @@ FACTS = {
     "without relevant": "share without relevant documents",
     "gained": "DCG of the ranking",
 }
+WORDS = {"facts": FACTS}
 
 
 def _describe(field: str) -> str:
     side, part = field.split("_")
-    return WORDS[part].format(side)
+    return PART_MEANINGS[part].format(side)
 
 
 TRACE = Page(
@@ -294,7 +289,6 @@ TRACE = Page(
     template="trace.html.j2",
     summary="Why a value changed between two spans.",
     view=lambda monitor, call: view_trace(monitor, call.query),
-    extras=lambda _view: {"facts": FACTS},
     is_trace=True,
     query=make_query(
         "TracePageQuery",

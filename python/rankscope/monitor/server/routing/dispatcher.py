@@ -12,11 +12,15 @@ from threading import Lock
 from rankscope.errors import FileError
 from rankscope.monitor.events.fields import read_id
 from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.server.access.authenticator import ANONYMOUS
 from rankscope.monitor.server.access.origin import demand_own_page
-from rankscope.monitor.server.access.principal import ANONYMOUS
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
-from rankscope.monitor.server.http.body import check_length, read_media_type, receive_body
-from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.http.body import (
+    check_length,
+    parse_value,
+    read_media_type,
+    receive_body,
+)
 from rankscope.monitor.server.http.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.http.query import (
     QueryReader,
@@ -36,8 +40,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rankscope.monitor.server.access.authenticator import Authenticator
-    from rankscope.monitor.server.access.principal import Principal
+    from rankscope.monitor.server.access.authenticator import Authenticator, Principal
     from rankscope.monitor.server.http.body import MemoryBudget
     from rankscope.monitor.server.routing.endpoint import Endpoint
     from rankscope.monitor.server.settings import Settings
@@ -146,7 +149,7 @@ class Dispatcher:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
             )
-        value = Parser(1).parse_one(await self._receive(request))
+        value = parse_value(await self._receive(request))
         try:
             if isinstance(value, RefusedError):
                 raise value

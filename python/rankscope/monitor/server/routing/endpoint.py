@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from inspect import getdoc
 from types import MappingProxyType
 
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.responses import JSONResponse, Response
 
 from rankscope.monitor.server.http.schema import describe_type
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from typing import Any, Literal, TypeAlias
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
-    from rankscope.monitor.server.access.principal import Principal
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.access.authenticator import Principal
+    from rankscope.monitor.server.routing.pool import MonitorPool
     from rankscope.monitor.store.keys import Scope
 
     Kind: TypeAlias = Literal["api", "page", "form", "file"]
+
 
 JSON = "application/json"
 
@@ -110,20 +114,96 @@ class Endpoint:
         return fields if self.query is None else describe_type(self.query)["properties"]
 
 
-class AnyId(Convertor[str]):
+class AnyId(PathConvertor):
     """An id in the path of a route, such as `{ranking_id:id}`, which may have slashes."""
 
     regex = "(?s:.+)"
 
-    def convert(self, value: str) -> str:
-        """Return the id."""
-        return value
 
-    def to_string(self, value: str) -> str:
-        """Return the id as text."""
-        return value
+register_url_convertor("id", AnyId())
 
 
-def register_ids() -> None:
-    """Register `id` as a type of path parameters."""
-    register_url_convertor("id", AnyId())
+@record(frozen=True, slots=True)
+class Route:
+    """A route of the API, or what the form of a page sends.
+
+    Args:
+        method: The method of HTTP; a GET changes nothing, and callers may share its answer.
+        path: The path.
+        work: Returns the answer as JSON values, or `None` where it has no content.
+        scope: The scope that it requires (default: `read` for a GET, else `admin`).
+        query: The type of its query.
+        body: The type of its body.
+        result: The type of its answer; `None` for an answer without content.
+        status: The status of the answer (default: 200, or 204 for one without content).
+        refuses: Statuses of refusals that don't follow from the other fields.
+        is_trace: Whether it reads rankings, and not only windows.
+        is_slow: Whether it waits for other services.
+        kind: Who uses it, as of `Endpoint`.
+        summary: What it does, in a line (default: the first line of the docstring of `work`).
+    """
+
+    method: str
+    path: str
+    work: Callable[[Monitor, Call], Any]
+    scope: Scope | None = None
+    query: Any = None
+    body: Any = None
+    result: Any = None
+    status: int | None = None
+    refuses: tuple[int, ...] = ()
+    is_trace: bool = False
+    is_slow: bool = False
+    kind: Kind = "api"
+    summary: str = ""
+
+
+def make_endpoints(
+    routes: Iterable[Route],
+    pool: MonitorPool,
+    slow: MonitorPool,
+    respond: Callable[[Route, Call, Any], Response] | None = None,
+) -> tuple[Endpoint, ...]:
+    """Make the endpoints of routes; those that wait for other services have a pool of their own.
+
+    What work has returned is answered by `respond` (default: as JSON).
+    """
+    return tuple(
+        _make_endpoint(route, slow if route.is_slow else pool, respond or _respond)
+        for route in routes
+    )
+
+
+def _make_endpoint(
+    route: Route, pool: MonitorPool, respond: Callable[[Route, Call, Any], Response]
+) -> Endpoint:
+    async def answer(call: Call) -> Response:
+        def run(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
+            return route.work(monitor, call)
+
+        if route.method == "GET":
+            return respond(route, call, await pool.read(call, run, is_trace=route.is_trace))
+        return await pool.run(call.principal, lambda monitor: respond(route, call, run(monitor)))
+
+    return Endpoint(
+        route.method,
+        route.path,
+        route.scope or ("read" if route.method == "GET" else "admin"),
+        answer,
+        route.kind,
+        route.summary or (getdoc(route.work) or "").partition("\n")[0],
+        query=route.query,
+        body=route.body,
+        result=route.result,
+        status=_status_of(route),
+        refuses=route.refuses,
+    )
+
+
+def _status_of(route: Route) -> int:
+    return route.status or (204 if route.result is None else 200)
+
+
+def _respond(route: Route, _call: Call, said: object) -> Response:
+    status = _status_of(route)
+    return Response(status_code=204) if status == 204 else JSONResponse(said, status)

@@ -19,6 +19,7 @@ from rankscope.monitor.server.http.problems import (
     as_refusal,
     ask_again,
 )
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ ROUTING_ERRORS = {
 }
 
 
+@record(frozen=True, slots=True)
 class RequestMiddleware:
     """Adds an id to each request, checks its host, adds headers, logs it, and answers errors.
 
@@ -65,25 +67,18 @@ class RequestMiddleware:
         show_problem: Renders the page of a refusal.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        settings: Settings,
-        access_log: AccessLog,
-        show_problem: Callable[[RefusedRequestError, str], ASGIApp],
-    ) -> None:
-        self._app = app
-        self._hosts = frozenset(settings.hosts)
-        self._access_log = access_log
-        self._show_problem = show_problem
+    app: ASGIApp
+    settings: Settings
+    access_log: AccessLog
+    show_problem: Callable[[RefusedRequestError, str], ASGIApp]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         request_id = secrets.token_hex(8)
-        scope["app"] = self._app  # with it, the router raises for an unknown route
+        scope["app"] = self.app  # with it, the router raises for an unknown route
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         state["said"] = {}
@@ -101,7 +96,7 @@ class RequestMiddleware:
         said: dict[str, object] = {}
         try:
             self._check(scope)
-            await self._app(scope, receive, send_guarded)
+            await self.app(scope, receive, send_guarded)
         except ClientDisconnect:
             status = GONE
         except Exception as error:
@@ -119,7 +114,7 @@ class RequestMiddleware:
         """Choose how to answer a refusal: as a page for browsers outside of any route, or JSON."""
         accepted = Headers(scope=scope).get("accept", "")
         is_page = scope.get("route") is None and "text/html" in accepted
-        show = self._show_problem if is_page else answer_problem
+        show = self.show_problem if is_page else answer_problem
         return cast(
             "Callable[[RefusedRequestError, str], ASGIApp]",
             scope["state"].get("show_problem", show),
@@ -148,8 +143,8 @@ class RequestMiddleware:
         if len(given) != 1:
             return False
         name, _, port = given[0].lower().rpartition(":")
-        return given[0].lower() in self._hosts or (
-            name in self._hosts and port.isascii() and port.isdigit()
+        return given[0].lower() in self.settings.hosts or (
+            name in self.settings.hosts and port.isascii() and port.isdigit()
         )
 
     def _log(
@@ -175,7 +170,7 @@ class RequestMiddleware:
             fields |= {"project": principal.project, "key_id": principal.actor}
         if problem is not None:
             fields["code"] = problem.code
-        self._access_log.write("request", fields | state["said"] | said)
+        self.access_log.write("request", fields | state["said"] | said)
 
 
 def _add_headers(headers: MutableHeaders, request_id: str) -> None:

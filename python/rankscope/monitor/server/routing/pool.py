@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from asyncio import CancelledError
+from contextlib import contextmanager
 from functools import partial
+from threading import Lock
 from typing import cast
 
 from anyio import CapacityLimiter, to_thread
 
 from rankscope.errors import DeadlineError, FileError, RankscopeError
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
-from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.deadline import Deadline, check_deadline, limit_reads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
-    from rankscope.monitor.server.access.principal import Principal
+    from rankscope.monitor.server.access.authenticator import Principal
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
     T = TypeVar("T")
+
 
 STATUSES = {
     "not_configured": 409,
@@ -133,3 +137,59 @@ def _as_refused(error: RankscopeError) -> RefusedRequestError:
     # The place isn't told: it could be a path of this machine.
     status = STATUSES.get(error.code, 422)
     return RefusedRequestError(status, error.message, code=error.code, hint=error.hint)
+
+
+class Deadlines:
+    """Limits how long reads take, and stops all of them when the service closes.
+
+    Args:
+        clock: Returns monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._open: set[Deadline] = set()
+        self._lock = Lock()
+        self._running = 0
+        self._is_stopped = False
+
+    @property
+    def running(self) -> int:
+        """How many threads are reading."""
+        return self._running
+
+    @contextmanager
+    def limit(self, seconds: float) -> Iterator[None]:
+        """Apply a deadline to the reads of this task, and stop them if the task is cancelled."""
+        deadline = Deadline(seconds, self._clock)
+        with self._lock:
+            self._open.add(deadline)
+            if self._is_stopped:
+                deadline.stop()
+        try:
+            with limit_reads(deadline):
+                yield
+        except CancelledError:
+            # A thread may still read for this task, and nobody waits for it any more.
+            deadline.stop()
+            raise
+        finally:
+            with self._lock:
+                self._open.discard(deadline)
+
+    def count(self, read: Callable[[], T]) -> T:
+        """Read something in this thread, counted as `running` meanwhile."""
+        with self._lock:
+            self._running += 1
+        try:
+            return read()
+        finally:
+            with self._lock:
+                self._running -= 1
+
+    def stop(self) -> None:
+        """End all reads at their next check, and those that begin later at their first one."""
+        with self._lock:
+            self._is_stopped = True
+            for deadline in self._open:
+                deadline.stop()

@@ -26,8 +26,8 @@ def find_chart(store: StoreReader, letter: OutboxRow) -> Chart | None:
     if f'"{CHANGED}"' not in letter.body:
         return None
     notice = Notice.from_json(letter.body)
-    found = (one for _, one in notice.parts if one.kind == "quality" and one.measure)
-    incident = next(found, None)
+    incidents = (each for _, each in notice.parts if each.kind == "quality" and each.measure)
+    incident = next(incidents, None)
     if incident is None:
         return None
     try:

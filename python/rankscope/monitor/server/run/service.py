@@ -15,14 +15,13 @@ from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sender import AppriseSender
-from rankscope.monitor.notify.sending import check_services
+from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.deadlines import Deadlines
+from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.settings import Settings
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
@@ -101,7 +100,7 @@ def serve_store(
             delivers=lambda: evaluates and store.is_evaluator,
             deliverer=Deliverer(
                 store,
-                log=LogChannel(AccessLog(log.deliver, now).write),
+                log=partial(write_to_log, AccessLog(log.deliver, now).write),
                 poster=poster,
                 now=now,
                 channels=settings.notifying,

@@ -12,7 +12,7 @@ import time
 
 import uvicorn
 
-from rankscope.monitor.server.deadlines import Deadlines
+from rankscope.monitor.server.routing.pool import Deadlines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
-from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import EPOCH, MICROSECOND
 from rankscope.records import record
 from rankscope.web.charts import choose_axis
 
@@ -104,19 +106,6 @@ class Episode:
 
 
 @record(frozen=True, slots=True)
-class Dot:
-    """A point that is marked.
-
-    Args:
-        x: Where it lies from the left, from 0 to 100.
-        y: And from above.
-    """
-
-    x: float
-    y: float
-
-
-@record(frozen=True, slots=True)
 class DrawnLine:
     """A line as paths, in a plane of 100 by 100.
 
@@ -126,8 +115,9 @@ class DrawnLine:
         final: The path through what is final.
         provisional: The path through what is not.
         band: The outline of the intervals.
-        alone: Points without a neighbour, which make no line.
-        last: The newest point.
+        alone: Where points without a neighbour lie, which make no line: from the left and from
+            above, from 0 to 100.
+        last: Where the newest point lies.
     """
 
     name: str
@@ -135,8 +125,8 @@ class DrawnLine:
     final: str
     provisional: str
     band: str
-    alone: tuple[Dot, ...]
-    last: Dot | None
+    alone: tuple[tuple[float, float], ...]
+    last: tuple[float, float] | None
 
 
 @record(frozen=True, slots=True)
@@ -329,26 +319,21 @@ def _draw(line: Line, number: int, time: TimeAxis, axis: Axis, length: int) -> D
     final: list[str] = []
     provisional: list[str] = []
     bands: list[str] = []
-    alone: list[Dot] = []
+    alone: list[tuple[float, float]] = []
     for run in _split(places, length):
         if len(run) == 1:
-            alone.append(Dot(run[0][0], _flip(axis, run[0][1].value)))
+            alone.append((run[0][0], _flip(axis, run[0][1].value)))
         bands.append(_outline(run, axis))
         # What leads to a window that is not final is not final.
         kinds = [each.is_final and other.is_final for (_, each), (_, other) in pairwise(run)]
         for is_final, steps in groupby(range(len(kinds)), key=kinds.__getitem__):
-            first, end = _ends(steps)
-            path = _join((x, _flip(axis, point.value)) for x, point in run[first : end + 2])
+            own = list(steps)
+            path = _join((x, _flip(axis, point.value)) for x, point in run[own[0] : own[-1] + 2])
             (final if is_final else provisional).append(path)
-    last = Dot(places[-1][0], _flip(axis, places[-1][1].value)) if places else None
+    last = (places[-1][0], _flip(axis, places[-1][1].value)) if places else None
     return DrawnLine(
         line.name, number, "".join(final), "".join(provisional), "".join(bands), tuple(alone), last
     )
-
-
-def _ends(steps: Iterable[int]) -> tuple[int, int]:
-    listed = list(steps)
-    return listed[0], listed[-1]
 
 
 def _split(places: list[tuple[float, Point]], length: int) -> Iterator[list[tuple[float, Point]]]:
@@ -388,3 +373,93 @@ def _join(places: Iterable[tuple[float, float]]) -> str:
 def _flip(axis: Axis, value: float) -> float:
     """Return how far a value is from the top, from 0 to 100."""
     return round(100 - axis.place(value), 2)
+
+
+STEPS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY)
+MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 1200, 12000)
+MONTH = 30 * DAY
+MOST = 8
+"""How many ticks there are at most."""
+MONDAY = 4 * DAY
+"""The first Monday after the beginning of 1970: weeks are counted from it."""
+
+
+@record(frozen=True, slots=True)
+class Tick:
+    """A moment on the axis.
+
+    Args:
+        place: Where it lies, from 0 to 100.
+        text: What stands below it.
+    """
+
+    place: float
+    text: str
+
+
+@record(frozen=True, slots=True)
+class TimeAxis:
+    """A scale from one moment to another, in microseconds since 1970 in UTC.
+
+    Args:
+        since: Its left end.
+        until: Its right end.
+
+    Examples:
+        >>> axis = TimeAxis(0, 2 * DAY)
+        >>> [tick.text for tick in axis.ticks]
+        ['1 Jan', '06:00', '12:00', '18:00', '2 Jan', '06:00', '12:00', '18:00', '3 Jan']
+        >>> axis.place(DAY)
+        50.0
+    """
+
+    since: int
+    until: int
+
+    def place(self, time: int) -> float:
+        """Return the place of a moment on the axis, from 0 to 100."""
+        share = (time - self.since) / (self.until - self.since)
+        return round(100 * min(max(share, 0.0), 1.0), 3)
+
+    @property
+    def step(self) -> int | None:
+        """How far ticks are apart, in microseconds; `None` where they are months or years."""
+        span = self.until - self.since
+        return next((step for step in STEPS if span <= MOST * step), None)
+
+    @property
+    def ticks(self) -> tuple[Tick, ...]:
+        """Round moments on it."""
+        step = self.step
+        if step is None:
+            return tuple(self._list_months(self.until - self.since))
+        # Days and less are counted from midnight, weeks from Mondays.
+        origin = MONDAY if step % (7 * DAY) == 0 else 0
+        first = -(-(self.since - origin) // step) * step + origin
+        return tuple(
+            Tick(self.place(time), _write(time)) for time in range(first, self.until + 1, step)
+        )
+
+    def _list_months(self, span: int) -> Iterator[Tick]:
+        step = next(months for months in MONTHS if span <= MOST * months * MONTH)
+        start = _read(self.since)
+        months = 12 * start.year + start.month - 1
+        if start > datetime(start.year, start.month, 1, tzinfo=UTC):
+            months += 1
+        months = -(-months // step) * step
+        while months // 12 <= MAXYEAR:
+            at = datetime(months // 12, months % 12 + 1, 1, tzinfo=UTC)
+            time = (at - EPOCH) // MICROSECOND
+            if time > self.until:
+                return
+            yield Tick(self.place(time), f"{at:%Y}" if step >= 12 else f"{at:%b %Y}")
+            months += step
+
+
+def _write(time: int) -> str:
+    at = _read(time)
+    return f"{at:%H:%M}" if time % DAY else f"{at.day} {at:%b}"
+
+
+def _read(time: int) -> datetime:
+    return EPOCH + timedelta(microseconds=time)

@@ -1,14 +1,18 @@
-"""The webhook of a project, and its notifications."""
+"""The channels of notifications, among them the webhook of a project, and what was sent."""
 
 from __future__ import annotations
 
 import json
+from functools import cached_property, partial
 from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from rankscope.errors import UsageError
+from rankscope.monitor.notify.channels import list_channel_states
 from rankscope.monitor.notify.http import MOST_URL, read_url
+from rankscope.monitor.notify.sending import check_services, send_test
 from rankscope.monitor.notify.webhook import (
     find_webhook,
     remove_webhook,
@@ -18,14 +22,18 @@ from rankscope.monitor.notify.webhook import (
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
-from rankscope.monitor.server.api.route import Route
+from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.records import LOG, WEBHOOK
+from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.incidents import management
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.notify.channels import Channels, ChannelState
     from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Webhook
 
@@ -111,9 +119,33 @@ class Notifications(TypedDict):
     notifications: list[Notification]
 
 
+class ChannelFields(TypedDict):
+    """A channel, without its address and its secrets."""
+
+    name: str
+    kind: Literal["log", "webhook", "service", "unknown"]
+    service: str
+    severity: Literal["warning", "critical"]
+    last_delivered: Time | None
+    last_problem: str
+    waiting: Count
+
+
+class ChannelsAnswer(TypedDict):
+    """The channels of a project."""
+
+    channels: list[ChannelFields]
+
+
 def get_webhook(monitor: Monitor, _call: Call) -> WebhookAnswer:
     """Return where notifications are sent; the path and the secret are never shown."""
     return {"webhook": _write_webhook(find_webhook(monitor.store, monitor.project))}
+
+
+def remove(monitor: Monitor, call: Call) -> None:
+    """Remove the webhook: notifications go to the log only."""
+    actor = call.principal.actor
+    remove_webhook(monitor.writer, monitor.project, now=monitor.clock(), actor=actor)
 
 
 def list_notifications(monitor: Monitor, call: Call) -> Notifications:
@@ -122,26 +154,49 @@ def list_notifications(monitor: Monitor, call: Call) -> Notifications:
     return {"notifications": [_write_notification(notification) for notification in notifications]}
 
 
-READING = (
-    Route("GET", PATH, get_webhook, result=WebhookAnswer),
-    Route("GET", "/v1/notifications", list_notifications, query=ListQuery, result=Notifications),
-)
-
-
-class WebhookChanges:
-    """Routes that send something to a webhook, or check its address, which may be slow.
+class Notifying:
+    """Routes about notifications, with what sends them.
 
     Args:
+        channels: The channels of the operator.
+        sender: Sends messages to services.
         poster: Posts to webhooks, and checks their addresses.
     """
 
-    def __init__(self, poster: Poster) -> None:
+    def __init__(self, channels: Channels, sender: Sender, poster: Poster) -> None:
+        self._channels = channels
+        self._sender = sender
         self._poster = poster
+        trial = partial(Route, "POST", result=TestDelivery, refuses=(404,), is_slow=True)
         self.routes = (
-            Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet),
-            Route("DELETE", PATH, self.remove, refuses=(404,)),
-            Route("POST", f"{PATH}/test", self.test, result=TestDelivery, refuses=(404,)),
+            Route("GET", PATH, get_webhook, result=WebhookAnswer),
+            Route(
+                "GET",
+                "/v1/notifications",
+                list_notifications,
+                query=ListQuery,
+                result=Notifications,
+            ),
+            Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet, is_slow=True),
+            Route("DELETE", PATH, remove, refuses=(404,)),
+            trial(f"{PATH}/test", self.send_to_webhook),
+            Route("GET", "/v1/channels", self.list, result=ChannelsAnswer),
+            trial("/v1/channels/{name}/test", self.test),
         )
+
+    @cached_property
+    def services(self) -> dict[str, str]:
+        """The services by the names of channels."""
+        return check_services(self._channels, self._sender)
+
+    def states(self, monitor: Monitor) -> tuple[ChannelState, ...]:
+        """Return the channels of a project, and how their last deliveries went."""
+        return list_channel_states(monitor.store, monitor.project, self._channels, self.services)
+
+    def list(self, monitor: Monitor, _call: Call) -> ChannelsAnswer:
+        """Return the channels, and how the last deliveries to them went."""
+        states = [write_record(state) for state in self.states(monitor)]
+        return {"channels": cast("list[ChannelFields]", states)}
 
     def put(self, monitor: Monitor, call: Call) -> WebhookSet:
         """Set the webhook. A secret that is made for it is shown only in this answer."""
@@ -160,18 +215,35 @@ class WebhookChanges:
         said = _write_webhook(find_webhook(monitor.store, monitor.project))
         return {"webhook": said, "secret": made.reveal() if given is None else None}
 
-    def remove(self, monitor: Monitor, call: Call) -> None:
-        """Remove the webhook: notifications go to the log only."""
-        remove_webhook(
-            monitor.writer, monitor.project, now=monitor.clock(), actor=call.principal.actor
-        )
-
-    def test(self, monitor: Monitor, _call: Call) -> TestDelivery:
+    def send_to_webhook(self, monitor: Monitor, _call: Call) -> TestDelivery:
         """Send a test notification."""
-        tried = try_webhook(
-            monitor.store, monitor.project, poster=self._poster, now=monitor.clock()
+        return self.send_test(monitor, WEBHOOK)
+
+    def test(self, monitor: Monitor, call: Call) -> TestDelivery:
+        """Send a test message to a channel."""
+        return self.send_test(monitor, call.part("name"))
+
+    def send_test(self, monitor: Monitor, name: str) -> TestDelivery:
+        """Send a test message to a channel."""
+        now, poster = monitor.clock(), self._poster
+        if name == WEBHOOK:
+            tried = try_webhook(monitor.store, monitor.project, poster=poster, now=now)
+            return cast("TestDelivery", as_dict(tried))
+        channel = self._channels.find(name)
+        if channel is None:
+            hint = "the log needs no test" if name == LOG else "list the channels"
+            raise UsageError(
+                "expected the name of a channel, found another", hint=hint, code="no_channel"
+            )
+        outcome = send_test(
+            channel,
+            monitor.project,
+            sender=self._sender,
+            poster=poster,
+            public_url=self._channels.public_url,
+            now=now,
         )
-        return {"is_delivered": tried.is_delivered, "told": tried.told}
+        return {"is_delivered": not outcome.problem, "told": outcome.problem or "delivered"}
 
 
 def _write_webhook(webhook: Webhook | None) -> WebhookFields | None:
