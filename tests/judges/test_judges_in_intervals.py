@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.judges.crossed import estimate_crossed, group_judges
+from rankscope.judges.judged_evaluation import estimate_crossed, group_judges
 
 from tests.parity.real import DATA
 

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.judges.draws import split_strata
-from rankscope.judges.powered import estimate_powered, rescale
+from rankscope.judges.powered import estimate_powered, rescale, split_strata
 from rankscope.stats.estimate.interval import estimate_mean
 from scipy import stats
 

@@ -17,7 +17,7 @@ from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.errors import FormatError
 from rankscope.gate.checks import _correct
 from rankscope.inputs.item_categories import Tokens
-from rankscope.judges.judge_agreement import JudgeAgreement
+from rankscope.judges.agreement import JudgeAgreement
 from rankscope.judges.model_judged import ModelJudgedMean
 from rankscope.output.intervals import _note_weights
 from rankscope.records import replace

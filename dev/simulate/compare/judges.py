@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from rankscope.judges.crossed import estimate_crossed
-from rankscope.judges.draws import draw_items, split_strata
-from rankscope.judges.powered import Items, estimate_powered
+from rankscope.judges.judged_evaluation import estimate_crossed
+from rankscope.judges.powered import Items, draw_items, estimate_powered, split_strata
 from rankscope.settings.interval import Interval
 
 if TYPE_CHECKING:

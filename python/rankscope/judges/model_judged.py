@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.judges.judge_agreement import JudgeAgreement
+    from rankscope.judges.agreement import JudgeAgreement
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
