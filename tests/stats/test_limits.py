@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.clicks.estimate.rankings import _refuse_unseen
-from rankscope.clicks.estimate.reliability import Reliability
-from rankscope.clicks.swaps import refuse_clicked_only
+from rankscope.clicks.dcg import _refuse_unseen
+from rankscope.clicks.reliability import Reliability
+from rankscope.clicks.log import refuse_clicked_only
 from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.errors import FormatError
 from rankscope.gate.checks import _correct
