@@ -26,10 +26,10 @@ from rankscope.comparison.compute import compare as compare
 from rankscope.comparison.result import Compared as Compared
 from rankscope.comparison.result import Comparison as Comparison
 from rankscope.comparison.table import compare_table as compare_table
-from rankscope.comparison.values import compare_values as compare_values
+from rankscope.comparison.table import compare_values as compare_values
 from rankscope.derivation.compute import explain as explain
 from rankscope.derivation.explanation import Explanation as Explanation
-from rankscope.derivation.relevance import RelevanceExplanation as RelevanceExplanation
+from rankscope.derivation.explanation import RelevanceExplanation as RelevanceExplanation
 from rankscope.difference.compute import diff as diff
 from rankscope.difference.result import RunDifference as RunDifference
 from rankscope.discounts.compute import compare_discounts as compare_discounts

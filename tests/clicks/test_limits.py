@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope.clicks.estimators import Estimator, Strata, Weighted, conclude, evaluate
-from rankscope.clicks.reliability import Reliability
 from rankscope.clicks.examination import Tallies, estimate
 from rankscope.clicks.off_policy import _read_mapping
+from rankscope.clicks.reliability import Reliability
 from rankscope.errors import UsageError
 from scipy import stats
 

@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import pytest
 import rankscope as rs
 from rankscope.comparison.layout import name_letters
+from rankscope.comparison.notes import format_p
 from rankscope.comparison.ranges import UnjudgedRange
 from rankscope.comparison.result import Compared, Comparison, Settings
 from rankscope.comparison.verdict import decide
-from rankscope.comparison.words import format_p
 
 RUNS = ("old", "new", "a|b<c>&_%")
 

@@ -12,8 +12,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.fusion.choices import TIES
-from rankscope.fusion.settings import METHODS, SCALES
+from rankscope.fusion.settings import METHODS, SCALES, TIES
 
 from tests.fusion import definitions
 from tests.generated import examples

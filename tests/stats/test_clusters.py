@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import UsageError
-from rankscope.stats.clusters import average_by_cluster
+from rankscope.stats.means import average_by_cluster
 
 if TYPE_CHECKING:
     from random import Random

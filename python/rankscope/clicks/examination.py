@@ -17,7 +17,7 @@ from rankscope.output.ids import MISSING
 from rankscope.records import record
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
-from rankscope.stats.proportions import divide, quantile_of, wilson
+from rankscope.stats.quantiles import divide, quantile_of, wilson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 from rankscope.comparison.query_axis import Axis
+from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
 from rankscope.engine.requests import read_measures
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypedDict, TypeGuard, TypeVar, Unpack
 
     from rankscope.comparison.query_axis import Attribute
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.result import Compared
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.ranked_runs import Runs
@@ -272,8 +275,6 @@ def _compare(
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
-    from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - only comparisons need it
-
     first = next(iter(evaluations.values()))
     measures = measures or first.measures
     if first.policy.aggregate != "mean":
@@ -318,9 +319,6 @@ def compare_columns(
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of queries, measure by measure."""
-    from rankscope.comparison.estimates import Choices, compare_values  # noqa: PLC0415 - as above
-    from rankscope.comparison.result import Comparison  # noqa: PLC0415 - only comparisons need it
-
     unknown = set(testing) - set(ARGUMENTS)
     if unknown:
         raise refuse_argument("compare", min(unknown), ARGUMENTS)
@@ -407,8 +405,6 @@ def _add_ranges(
     is_shown: bool,
 ) -> Comparison:
     """Add what unjudged documents and ties could change about each difference over all queries."""
-    from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged  # noqa: PLC0415 - loads late
-
     first = next(iter(evaluations.values()))
     measures = {measure.name: measure for measure in first.measures}
 

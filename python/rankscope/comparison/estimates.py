@@ -14,10 +14,10 @@ from rankscope.settings.policy import check_choice
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
 from rankscope.stats.estimate.margin import MarginTest, test_bounded, test_dense
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
-from rankscope.stats.test.correction import correct
 from rankscope.stats.test.family import Family, sum_by_cluster
 from rankscope.stats.test.flips import NO_FLIPS, Inverted
 from rankscope.stats.test.paired import TESTS, invert_pairs, test_pairs
+from rankscope.stats.test.tested import correct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.comparison.layout import WRITERS, lay_out
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
 from rankscope.hints import Hinted
@@ -422,9 +423,6 @@ class Comparison(Tabular):
         Raises:
             UsageError: The format is unknown.
         """
-        from rankscope.comparison.layout import lay_out  # noqa: PLC0415 - only to print
-        from rankscope.comparison.writers import WRITERS  # noqa: PLC0415 - as above
-
         if format not in WRITERS:
             raise UsageError(
                 f"unknown format {format!r}",

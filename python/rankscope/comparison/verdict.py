@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 
-from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p, round_plan
+from rankscope.comparison.notes import CORRECTIONS, TESTS, format_ends, format_p, round_plan
 from rankscope.measures.direction import SIGNS
 from rankscope.output.text import format_value, show
 from rankscope.records import record

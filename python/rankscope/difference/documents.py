@@ -6,11 +6,11 @@ import math
 
 from rankscope.bounds.compute import bound
 from rankscope.comparison.estimates import Choices, MeasureValues, are_same, compare_values
-from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
 from rankscope.deferred import np
 from rankscope.derivation.compute import find_query, take_query
-from rankscope.derivation.derive.counted import count
 from rankscope.derivation.derive.kernels import Kernels
+from rankscope.derivation.derive.query import count
 from rankscope.difference.result import DocumentMoves, RunDifference
 from rankscope.engine.query_order import order_queries
 from rankscope.errors import EmptyError, UsageError
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from rankscope.bounds.result import Bounds
     from rankscope.comparison.result import Compared
-    from rankscope.derivation.derive.counted import RankedDocuments
-    from rankscope.derivation.derive.query import RankedQuery
+    from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure

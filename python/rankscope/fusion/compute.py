@@ -14,11 +14,10 @@ from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.file import File
-from rankscope.fusion.choices import no_weights, read_choices, read_weights
 from rankscope.fusion.fit import FusionFit
-from rankscope.fusion.inputs import explaining, name_runs
-from rankscope.fusion.lists import read_run_lists
+from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
+from rankscope.fusion.settings import no_weights, read_choices, read_weights
 from rankscope.inputs.recognition import recognise
 from rankscope.measures.direction import find_gain
 from rankscope.output.ids import TEXT

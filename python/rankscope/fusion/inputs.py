@@ -8,8 +8,11 @@ from os import PathLike
 
 from rankscope.errors import EmptyError, InputError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
+from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
-from rankscope.inputs.recognition import shorten_names
+from rankscope.fusion.run import FusedRun
+from rankscope.inputs.reading import read_lists
+from rankscope.inputs.recognition import recognise, shorten_names
 from rankscope.names import quote
 
 TYPE_CHECKING = False
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from typing import TypeAlias
 
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope._core import Rankings as CoreRankings
+    from rankscope._core import Run
+    from rankscope.output.ids import SourceIds
+    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
     Given: TypeAlias = Sequence[InputLike | Rankings] | Mapping[str, InputLike | Rankings]
@@ -100,3 +106,20 @@ def explaining(name: str = "") -> Iterator[None]:
         if error.code == "duplicate_doc":
             error.hint = "keep one row for each document of a query"
         raise
+
+
+def read_run_lists(
+    run: InputLike | Rankings, reading: Reading
+) -> tuple[Run | CoreRankings, SourceIds]:
+    """Return the lists of a run, and the columns of its ids."""
+    if isinstance(run, FusedRun) and reading.scores_as == "float64":
+        return run.core, run.source
+    if isinstance(run, Rankings):
+        if not run.has_doc_ids:
+            raise UsageError(
+                "expected rankings whose documents have ids, found rankings without",
+                hint="pass a column of documents where the rankings are made",
+                code="ids_needed",
+            )
+        return run._core, run.source  # noqa: SLF001 - rankings are made of it
+    return read_lists(recognise(run, "run", reading.columns), reading)

@@ -7,7 +7,7 @@ import math
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class GateResult(Hinted):
         A broken budget is a failure. An inconclusive one is an error, or skipped if the gate passes
         it.
         """
-        from rankscope.gate.junit import write_junit  # noqa: PLC0415 - only to print
+        from rankscope.gate.summary import write_junit  # noqa: PLC0415 - only to print
 
         return write_junit(self)
 
@@ -358,7 +358,6 @@ def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[
         )
     if by is None:
         return tuple(budgets)
-    from rankscope.records import replace  # noqa: PLC0415 - with the slices
 
     return tuple(
         each

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
     from rankscope.judges.agreement import JudgeAgreement
-    from rankscope.judges.model_judged import ModelJudgedEvaluation
     from rankscope.judges.powered import Powered
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic

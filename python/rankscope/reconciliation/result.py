@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
     from rankscope.output.table import Cell
-    from rankscope.reconciliation.convention_difference import Difference
+    from rankscope.reconciliation.difference import Difference
 
 WIDTH = 96
 MOST_CAUSES = 10

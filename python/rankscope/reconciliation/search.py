@@ -10,7 +10,7 @@ from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.reconciliation.causes import find_causes, list_cutoffs, list_levels
-from rankscope.reconciliation.difference import differ
+from rankscope.reconciliation.explanations import differ
 from rankscope.reconciliation.result import Cause, Deviation, Reckoning, Reconciliation
 from rankscope.reconciliation.target import read_target
 from rankscope.records import record

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rankscope.comparison.layout import name_letters
-from rankscope.comparison.notes import describe_methods
+from rankscope.comparison.notes import describe_methods, format_p, name_p
 from rankscope.comparison.verdict import decide
-from rankscope.comparison.words import format_p, name_p
 from rankscope.output.text import format_value
 from rankscope.records import record
 

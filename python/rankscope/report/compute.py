@@ -25,6 +25,8 @@ from rankscope.inputs.tables import JoinedColumns
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.rankings import Rankings
 from rankscope.records import replace
+from rankscope.report.commands import write_commands
+from rankscope.report.gather import EvaluatedRun, gather
 from rankscope.report.source import hold
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
@@ -301,9 +303,6 @@ def report_rankings(
     progress: bool = False,
 ) -> Report:
     """Report on rankings."""
-    from rankscope.report.commands import write_commands  # noqa: PLC0415 - only reports need it
-    from rankscope.report.gather import EvaluatedRun, gather  # noqa: PLC0415 - as above
-
     if worst < 0:
         raise UsageError(
             f"expected worst to be 0 or a positive integer, found {worst!r}",

@@ -20,8 +20,8 @@ from rankscope.stats.sequential.baseline import (
     fit_baseline,
     split_level,
 )
-from rankscope.stats.sequential.bound import bound_mean
 from rankscope.stats.sequential.detector import Detector, advance
+from rankscope.stats.sequential.effects import bound_mean
 from rankscope.stats.sequential.observations import DAY, HOUR, Observations
 
 from tests.generated import examples

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import InputError, UsageError
-from rankscope.stats.sequential.bound import bound_mean
+from rankscope.stats.sequential.effects import bound_mean
 
 from tests.generated import examples
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import PolicyError
-from rankscope.stats.test.correction import correct
+from rankscope.stats.test.tested import correct
 from scipy import stats
 
 P_VALUES = st.lists(st.floats(0, 1) | st.just(float("nan")), max_size=20)

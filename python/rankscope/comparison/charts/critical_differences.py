@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import fsum
 
-from rankscope.comparison.charts.measure import find_measure
+from rankscope.comparison.charts.forest import find_measure
 from rankscope.errors import UsageError
 from rankscope.records import record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from rankscope.comparison.words import CORRECTIONS, TESTS
+from rankscope.comparison.notes import CORRECTIONS, TESTS
 from rankscope.drawing.axes import TEXT, name_axes, open_axes
 from rankscope.drawing.names import fit_names, measure_widest
 

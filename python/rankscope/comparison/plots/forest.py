@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from rankscope.comparison.words import CORRECTIONS, format_p, format_signed
+from rankscope.comparison.notes import CORRECTIONS, format_p, format_signed
 from rankscope.drawing.axes import TEXT, name_axes, open_axes
 from rankscope.drawing.names import fit_names, measure_widest
 

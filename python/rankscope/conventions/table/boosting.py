@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
-from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import (
+    LISTS_ONLY,
+    NO_NEGATIVE,
+    UNKNOWN,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+)
 
 BINARY = Limit("rejects grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
 EXP2 = {"gain": "exp2", "ideal": "retrieved"}

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import (
+    LISTS_ONLY,
+    NO_NEGATIVE,
+    UNKNOWN,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+    alike,
+)
 
 SKLEARN_POLICY = {
     **UNKNOWN,

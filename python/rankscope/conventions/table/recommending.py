@@ -5,9 +5,17 @@ If a library only knows interactions, these are the judged documents with a grad
 
 from __future__ import annotations
 
-from rankscope.conventions.gains import every
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import LOG_CANCELS, NO_NEGATIVE
+from rankscope.conventions.spec import (
+    LOG_CANCELS,
+    NO_NEGATIVE,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+    alike,
+    every,
+)
 
 BINARY = {"gain": "binary"}
 REACHABLE = {"denominator": "reachable"}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Option, alike
-from rankscope.conventions.table.notes import NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import NO_NEGATIVE, UNKNOWN, Bug, Convention, Form, Option, alike
 
 GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
 EXP2 = {"gain": "exp2"}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import UNKNOWN
+from rankscope.conventions.spec import UNKNOWN, Bug, Convention, Form, Limit, Option, alike
 
 RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
 LEVEL = ("k", "rel")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.gains import quarters
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import LOG_CANCELS
+from rankscope.conventions.spec import (
+    LOG_CANCELS,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+    alike,
+    quarters,
+)
 
 TREC_POLICY = {"ties": "doc_id", "empty": "zero", "missing": "skip", "negative": "nonrelevant"}
 LEVEL = ("k", "rel", "judged_only")

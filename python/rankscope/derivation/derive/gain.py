@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from rankscope._core import EMPTY_VALUES
-from rankscope.derivation.derive.counted import count
 from rankscope.derivation.derive.ideal import derive_ideal, list_judged, rank_ideal
 from rankscope.derivation.derive.kernels import Family, Kernels, sibling
-from rankscope.derivation.derive.reordered import find_extremes, find_swap
+from rankscope.derivation.derive.query import count
+from rankscope.derivation.derive.swap import find_extremes, find_swap
 from rankscope.derivation.explanation import (
     Between,
     Document,
@@ -25,9 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.derivation.derive.counted import RankedDocuments
     from rankscope.derivation.derive.ideal import JudgedDocument
-    from rankscope.derivation.derive.query import RankedQuery
+    from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from rankscope.derivation.derive.counted import RankedDocuments, find_ties, take_ranks
 from rankscope.derivation.derive.gain import (
     apply_policy,
     choose_ranks,
@@ -15,9 +14,9 @@ from rankscope.derivation.derive.gain import (
 )
 from rankscope.derivation.derive.ideal import list_judged
 from rankscope.derivation.derive.kernels import Kernels, sibling
-from rankscope.derivation.derive.reordered import find_extremes
-from rankscope.derivation.explanation import Order
-from rankscope.derivation.relevance import RelevanceExplanation, RelevanceRow
+from rankscope.derivation.derive.query import RankedDocuments, find_ties, take_ranks
+from rankscope.derivation.derive.swap import find_extremes
+from rankscope.derivation.explanation import Order, RelevanceExplanation, RelevanceRow
 from rankscope.errors import MeasureError
 from rankscope.records import replace
 

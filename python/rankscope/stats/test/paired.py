@@ -6,12 +6,11 @@ from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import count_threads
-from rankscope.stats.test.bootstrap import test_by_bootstrap
 from rankscope.stats.test.flips import Inverted, invert_flips, test_by_flips
 from rankscope.stats.test.ranks import test_by_ranks, test_by_signs
+from rankscope.stats.test.resampled import test_by_bootstrap, test_by_range
 from rankscope.stats.test.student import test_by_t
 from rankscope.stats.test.tested import Sampling, Tested
-from rankscope.stats.test.tukey import test_by_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
