@@ -7,7 +7,6 @@ from rankscope.judges.agreement import measure_agreement
 from rankscope.judges.reading import read_judges
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
-from rankscope.records import record
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
 
@@ -111,21 +110,8 @@ class CombinedJudgments(Printed, Table):
 HOWS = ("mean", "median", "majority")
 
 
-@record(frozen=True, slots=True)
-class Combined:
-    """One grade per item.
-
-    Args:
-        grades: The grade of each item, NaN where no judge gave one.
-        tied: Whether two or more grades were equally frequent; `majority` takes the lowest of them.
-    """
-
-    grades: NDArray[np.float64]
-    tied: NDArray[np.bool_]
-
-
-def combine(grades: NDArray[np.float64], how: How) -> Combined:
-    """Combine the grades of each item."""
+def combine(grades: NDArray[np.float64], how: How) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return one grade per item, and where the lowest of several most frequent ones was taken."""
     is_graded = ~np.isnan(grades)
     counts = is_graded.sum(axis=1)
     tied = np.zeros(len(grades), dtype=bool)
@@ -142,7 +128,7 @@ def combine(grades: NDArray[np.float64], how: How) -> Combined:
         lowest = np.where(is_most, grades, np.inf).min(axis=1)
         tied = some & (is_most & (grades > lowest[:, None])).any(axis=1)
         found[some] = lowest[some]
-    return Combined(found, tied)
+    return found, tied
 
 
 def _count_equal(grades: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -151,41 +137,6 @@ def _count_equal(grades: NDArray[np.float64]) -> NDArray[np.int64]:
     for column in grades.T:
         times += grades == column[:, None]
     return times
-
-
-def describe_judgments(
-    judges: Sequence[str],
-    grades: NDArray[np.float64],
-    queries: Sequence[str],
-    docs: Sequence[str],
-    how: How,
-) -> CombinedJudgments:
-    """Combine the grades of each document, and describe how much its judges disagree."""
-    is_kept = ~np.isnan(grades).all(axis=1)
-    kept = grades[is_kept]
-    combined = combine(kept, how)
-    counts = (~np.isnan(kept)).sum(axis=1)
-    means = np.nansum(kept, axis=1) / counts
-    squares = np.nansum((kept - means[:, None]) ** 2, axis=1)
-    alone = counts < 2
-    deviations = np.sqrt(squares / np.where(alone, 1, counts - 1))
-    deviations[alone] = np.nan
-    at = np.flatnonzero(is_kept).tolist()
-    return CombinedJudgments(
-        {
-            "query_id": [queries[each] for each in at],
-            "doc_id": [docs[each] for each in at],
-            "relevance": combined.grades,
-            "judges": counts,
-            "deviation": deviations,
-            "range": np.nanmax(kept, axis=1) - np.nanmin(kept, axis=1),
-            "disagreeing": 1 - _count_equal(kept).max(axis=1) / counts,
-        },
-        names_of_judges=tuple(judges),
-        how=how,
-        ties=int(combined.tied.sum()),
-        left_out=int(len(grades) - len(kept)),
-    )
 
 
 def judge_agreement(
@@ -288,5 +239,29 @@ def combine_judges(
     check_choice("how", how, HOWS)
     names = {"query": query, "doc": doc, "relevance": relevance}
     reading = Reading.read(encoding=encoding)
-    found = read_judges(table, judges, judge, names, reading, needs_ids=True)
-    return describe_judgments(found.judges, found.grades, found.queries, found.docs, how)
+    items = read_judges(table, judges, judge, names, reading, needs_ids=True)
+    is_kept = ~np.isnan(items.grades).all(axis=1)
+    kept = items.grades[is_kept]
+    combined, tied = combine(kept, how)
+    counts = (~np.isnan(kept)).sum(axis=1)
+    means = np.nansum(kept, axis=1) / counts
+    squares = np.nansum((kept - means[:, None]) ** 2, axis=1)
+    alone = counts < 2
+    deviations = np.sqrt(squares / np.where(alone, 1, counts - 1))
+    deviations[alone] = np.nan
+    at = np.flatnonzero(is_kept).tolist()
+    return CombinedJudgments(
+        {
+            "query_id": [items.queries[each] for each in at],
+            "doc_id": [items.docs[each] for each in at],
+            "relevance": combined,
+            "judges": counts,
+            "deviation": deviations,
+            "range": np.nanmax(kept, axis=1) - np.nanmin(kept, axis=1),
+            "disagreeing": 1 - _count_equal(kept).max(axis=1) / counts,
+        },
+        names_of_judges=items.judges,
+        how=how,
+        ties=int(tied.sum()),
+        left_out=int(len(items.grades) - len(kept)),
+    )

@@ -13,11 +13,11 @@ from rankscope.evaluation.evaluation import find_mean
 from rankscope.judges.combination import HOWS, combine
 from rankscope.judges.judged_runs import JudgedRuns
 from rankscope.judges.model_judge import find_range, notes_of_grades
+from rankscope.judges.model_judged import EstimatedMeans, join_ends
 from rankscope.judges.reading import read_judges
-from rankscope.output.exports import Tabular
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
-from rankscope.output.text import format_share, format_value, show
+from rankscope.output.text import format_share
 from rankscope.records import record, replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import check_choice
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rankscope.judges.reading import JudgedItems
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import ColumnValues
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import InputLike
@@ -45,40 +44,19 @@ MOST_GROUPS = 50
 """More judges than this are left out in groups."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Crossed:
-    """A mean over queries, with intervals for new queries, and for new queries and judges.
-
-    Args:
-        value: The mean.
-        lower: The lower end of the interval for new queries and judges.
-        upper: Its upper end.
-        lower_queries: The lower end of the interval for new queries and the same judges.
-        upper_queries: Its upper end.
-        judge_share: The share of the variance that comes from the choice of judges.
-    """
-
-    value: float
-    lower: float
-    upper: float
-    lower_queries: float
-    upper_queries: float
-    judge_share: float
-
-
 def group_judges(judges: int) -> list[list[int]]:
     """Return the judges to leave out together: each alone, or in `MOST_GROUPS` groups."""
     return [[*range(first, judges, MOST_GROUPS)] for first in range(min(judges, MOST_GROUPS))]
 
 
 def estimate_crossed(
+    measure: Measure,
     values: NDArray[np.float64],
     without: NDArray[np.float64],
     *,
     level: float,
-    low: float,
-    high: float,
-) -> Crossed:
+    limits: tuple[float, float],
+) -> JudgedMean:
     """Estimate a mean over queries whose documents were judged by a sample of judges.
 
     The variance is the sum of two components, as in Cameron, Gelbach and Miller, *Robust inference
@@ -89,32 +67,27 @@ def estimate_crossed(
     """
     groups, count = without.shape
     value = float(values.mean())
-    if count < 2:
-        return Crossed(
-            value=value,
-            lower=math.nan,
-            upper=math.nan,
-            lower_queries=math.nan,
-            upper_queries=math.nan,
-            judge_share=math.nan,
-        )
-    of_queries = float(values.var(ddof=1)) / count
-    factor = (groups - 1) / groups
-    means = without.mean(axis=1)
-    of_judges = factor * float(((means - means.mean()) ** 2).sum())
-    of_both = factor * float(((without - without.mean(axis=0)) ** 2).sum()) / count**2
-    own = max(of_judges - of_both, 0.0)
-    half_queries = t_quantile(level, count - 1) * math.sqrt(of_queries)
-    half_judges = t_quantile(level, groups - 1) * math.sqrt(own)
-    half = math.hypot(half_queries, half_judges)
-    total = of_queries + own
-    return Crossed(
+    share = half = half_queries = math.nan
+    if count >= 2:
+        of_queries = float(values.var(ddof=1)) / count
+        factor = (groups - 1) / groups
+        means = without.mean(axis=1)
+        of_judges = factor * float(((means - means.mean()) ** 2).sum())
+        of_both = factor * float(((without - without.mean(axis=0)) ** 2).sum()) / count**2
+        own = max(of_judges - of_both, 0.0)
+        half_queries = t_quantile(level, count - 1) * math.sqrt(of_queries)
+        half = math.hypot(half_queries, t_quantile(level, groups - 1) * math.sqrt(own))
+        share = own / (of_queries + own) if of_queries + own > 0 else 0.0
+    low, high = limits
+    return JudgedMean(
+        measure=measure,
         value=value,
         lower=max(value - half, low),
         upper=min(value + half, high),
         lower_queries=max(value - half_queries, low),
         upper_queries=min(value + half_queries, high),
-        judge_share=own / total if total > 0 else 0.0,
+        judge_share=share,
+        queries=count,
     )
 
 
@@ -143,12 +116,8 @@ class JudgedMean:
     queries: int
 
 
-FIELDS: tuple[str, ...] = JudgedMean.__match_args__[1:]
-"""All but the measure."""
-
-
 @record(frozen=True, slots=True, kw_only=True)
-class JudgedEvaluation(Printed, Tabular):
+class JudgedEvaluation(EstimatedMeans):
     """Means with intervals that include the judges; as a table, one row per measure.
 
     Args:
@@ -178,10 +147,7 @@ class JudgedEvaluation(Printed, Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
         return {
-            "measures": {
-                mean.measure.name: {name: getattr(mean, name) for name in FIELDS}
-                for mean in self.means
-            },
+            "measures": self._list_means(),
             "judges": list(self.judges),
             "how": self.how,
             "level": self.level,
@@ -190,40 +156,32 @@ class JudgedEvaluation(Printed, Tabular):
             "policy": self.policy.to_dict(),
         }
 
-    def _tabulate(self) -> Mapping[str, ColumnValues]:
-        return {
-            "measure": [mean.measure.name for mean in self.means],
-            **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},
-        }
-
     def _parts(self) -> list[str | Table]:
-        def join(lower: float, upper: float) -> str:
-            return f"{format_value(lower)} to {format_value(upper)}"
-
         what = "differences" if self.is_difference else "means"
         table = Table(
             {
                 "measure": [mean.measure.name for mean in self.means],
                 "value": [mean.value for mean in self.means],
                 "new queries, same judges": [
-                    join(mean.lower_queries, mean.upper_queries) for mean in self.means
+                    join_ends(mean.lower_queries, mean.upper_queries) for mean in self.means
                 ],
-                "new queries and judges": [join(mean.lower, mean.upper) for mean in self.means],
+                "new queries and judges": [
+                    join_ends(mean.lower, mean.upper) for mean in self.means
+                ],
                 "due to judges": [format_share(mean.judge_share) for mean in self.means],
             },
             numbers=("new queries, same judges", "new queries and judges", "due to judges"),
         )
         judged = f"{self.means[0].queries} queries, by the {self.how} of {len(self.judges)} judges"
-        parts: list[str | Table] = [
+        alone = f"documents with one grade, of unknown disagreement: {self.alone}"
+        return [
             f"{what} over {judged}, with {100 * self.level:g}% intervals",
             "",
             table,
             "",
+            *([alone] if self.alone else []),
+            *self._describe_policy(),
         ]
-        if self.alone:
-            parts.append(f"documents with one grade, of unknown disagreement: {self.alone}")
-        notes = (f"note: {show(str(note))}" for note in self.notes)
-        return [*parts, f"policy: {self.policy}", *notes]
 
     __repr__ = Printed.__str__
 
@@ -337,15 +295,10 @@ def evaluate_judges(
                 hint="use empty='zero', or remove judges with few grades",
                 code="empty_input",
             )
-        low, high = find_range(measure, values[is_defined], is_difference=runs.is_difference)
-        crossed = estimate_crossed(
-            values[is_defined], without[:, is_defined], level=level, low=low, high=high
-        )
+        limits = find_range(measure, values[is_defined], is_difference=runs.is_difference)
         means.append(
-            JudgedMean(
-                measure=measure,
-                **{name: getattr(crossed, name) for name in FIELDS[:-1]},
-                queries=int(is_defined.sum()),
+            estimate_crossed(
+                measure, values[is_defined], without[:, is_defined], level=level, limits=limits
             )
         )
     return JudgedEvaluation(
@@ -369,7 +322,7 @@ def _combine_without(
     is_lost = np.isnan(grades).all(axis=1)
     grades[is_lost] = items.grades[is_lost]
     found: dict[str, dict[str, float]] = {}
-    rows = zip(items.queries, items.docs, combine(grades, how).grades.tolist(), strict=True)
+    rows = zip(items.queries, items.docs, combine(grades, how)[0].tolist(), strict=True)
     for query, doc, grade in rows:
         if grade == grade:  # noqa: PLR0124 - NaN, which no judge gave, alone differs
             found.setdefault(query, {})[doc] = grade
