@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
+    Predicted: TypeAlias = tuple[Numbers, Numbers]
+    """The predictions of the rewards of each row's item, and of the new policy's choice there."""
 
 ROUNDING = 1e-12
 """An error this small, relative to the value, is due to rounding."""
@@ -69,27 +71,31 @@ class Estimator:
     reliability: Reliability
 
 
-def average(
-    rewards: Numbers, weights: Numbers, strata: Strata, clusters: Codes | None
-) -> Estimator:
-    """Return inverse propensity scoring (IPS): the mean of weighted rewards."""
-    terms = rewards * weights
+def average(log: Weighted, weights: Numbers, predicted: Predicted | None = None) -> Estimator:
+    """Return inverse propensity scoring (IPS): the mean of weighted rewards.
+
+    With predictions, it is the doubly robust estimate: predictions plus the weighted mean of their
+    errors. It is right if either the propensities or the predictions are (Dudík, Langford and Li,
+    *Doubly robust policy evaluation and learning*, ICML 2011).
+    """
+    of_row, of_policy = predicted or (np.zeros(1), np.zeros(1))
+    strata, errors = log.strata, log.rewards - of_row
+    terms = of_policy + weights * errors
     means = strata.average(terms)
     return Estimator(
         value=float(strata.shares @ means),
         influences=strata.scale * (terms - means[strata.codes]),
-        floor=find_floor(rewards, weights, strata),
-        reliability=assess(strata.scale * weights, rewards, clusters),
+        floor=find_floor(errors, weights, strata),
+        reliability=assess(strata.scale * weights, log.rewards, log.clusters),
     )
 
 
-def normalize(
-    rewards: Numbers, weights: Numbers, strata: Strata, clusters: Codes | None
-) -> Estimator:
+def normalize(log: Weighted) -> Estimator:
     """Return self-normalized IPS: the weighted mean of rewards (Swaminathan and Joachims, 2015).
 
     Positions at which all weights are 0 have no weighted mean; the value is NaN.
     """
+    rewards, weights, strata = log.rewards, log.weights, log.strata
     totals = strata.average(weights)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = strata.average(rewards * weights) / totals
@@ -100,31 +106,7 @@ def normalize(
         value=float(strata.shares @ means),
         influences=influences,
         floor=find_floor(rewards, weights, strata),
-        reliability=assess(strata.scale * weights, rewards, clusters),
-    )
-
-
-def correct(
-    rewards: Numbers,
-    weights: Numbers,
-    strata: Strata,
-    clusters: Codes | None,
-    predicted: tuple[Numbers, Numbers],
-) -> Estimator:
-    """Return the doubly robust estimate: predictions plus the weighted mean of their errors.
-
-    It is right if either the propensities or the predictions are (Dudík, Langford and Li, *Doubly
-    robust policy evaluation and learning*, ICML 2011).
-    """
-    of_row, of_policy = predicted
-    errors = rewards - of_row
-    terms = of_policy + weights * errors
-    means = strata.average(terms)
-    return Estimator(
-        value=float(strata.shares @ means),
-        influences=strata.scale * (terms - means[strata.codes]),
-        floor=find_floor(errors, weights, strata),
-        reliability=assess(strata.scale * weights, rewards, clusters),
+        reliability=assess(strata.scale * weights, rewards, log.clusters),
     )
 
 
@@ -268,7 +250,7 @@ class Weighted:
     strata: Strata
     clusters: Codes | None
     cluster_count: int | None
-    predicted: tuple[Numbers, Numbers] | None
+    predicted: Predicted | None
     unsupported: float | None
 
 
@@ -277,17 +259,13 @@ def evaluate(
 ) -> OffPolicyEvaluation:
     """Return the value of the new policy by every estimator."""
     clipped = np.minimum(log.weights, clip)
-    given = log.rewards, log.strata, log.clusters
-    logged = average(given[0], np.ones_like(log.weights), *given[1:])
-    estimators: dict[str, Estimator] = {
-        "ips": average(given[0], log.weights, *given[1:]),
-        "clipped": average(given[0], clipped, *given[1:]),
-        "snips": normalize(given[0], log.weights, *given[1:]),
-    }
+    logged = average(log, np.ones_like(log.weights))
+    estimators = {"ips": average(log, log.weights)}
+    if log.rewards.min() >= 0:  # else it doesn't limit the value
+        estimators["clipped"] = average(log, clipped)
+    estimators["snips"] = normalize(log)
     if log.predicted is not None:
-        estimators["dr"] = correct(given[0], log.weights, *given[1:], log.predicted)
-    if log.rewards.min() < 0:
-        del estimators["clipped"]  # it limits the value only if no reward is below 0
+        estimators["dr"] = average(log, log.weights, log.predicted)
     wrong = _refuse_weights(log)
     bounds = _find_bounds(log)
     concluded = {

@@ -84,16 +84,7 @@ def assess(weights: Numbers, rewards: Numbers, clusters: NDArray[np.int64] | Non
     A few rows with large weights can decide the value without having a reward, so the number of
     rewarded rows is also limited by the share of the weight that is rewarded.
     """
-    total = float(weights.sum())
-    if not total > 0:
-        return Reliability(
-            n=len(weights),
-            effective=0.0,
-            heavy=0.0,
-            rewarded=0.0,
-            clusters=None if clusters is None else 0.0,
-            largest_share=0.0,
-        )
+    total = float(weights.sum()) or 1.0
     effective = kish(weights)
     is_lowest, is_highest = rewards == rewards.min(), rewards == rewards.max()
     shares = [1 - float(weights[same].sum()) / total for same in (is_lowest, is_highest)]

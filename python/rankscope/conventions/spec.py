@@ -7,7 +7,7 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.settings.policy import ScoreType
 
@@ -107,18 +107,9 @@ class Form:
     limit: Limit | None = None
 
 
-def alike(
-    *measures: str,
-    settings: Mapping[str, Setting] = NOTHING,
-    takes: tuple[str, ...] = ("k",),
-    cut: bool | None = None,
-    policy: Mapping[str, str] = NO_POLICY,
-) -> tuple[Form, ...]:
+def alike(*measures: str, **shared: Any) -> tuple[Form, ...]:  # noqa: ANN401 - fields of a form
     """Return the forms of measures that a library computes alike."""
-    return tuple(
-        Form(measure=each, settings=settings, takes=takes, cut=cut, policy=policy)
-        for each in measures
-    )
+    return tuple(Form(measure=each, **shared) for each in measures)
 
 
 @record(frozen=True, slots=True)
@@ -178,7 +169,7 @@ class Convention:
     version: str
     tool: str
     summary: str
-    verified: Literal["run", "read from source"] = "read from source"
+    verified: Literal["run", "read from source"] = "run"
     policy: Mapping[str, str]
     forms: tuple[Form, ...]
     limit: Limit | None = None

@@ -75,7 +75,6 @@ def catboost(
         name=name,
         version="1.2.10",
         tool="CatBoost",
-        verified="run",
         summary=summary,
         policy=CATBOOST_POLICY,
         forms=(
@@ -94,7 +93,6 @@ ROWS = (
         name="lightgbm",
         version="4.7.0",
         tool="LightGBM",
-        verified="run",
         summary="Exponential gains; the ideal is the list itself in the best order; queries "
         "without relevant documents count as 1.",
         policy=BOOSTING_POLICY,
@@ -120,7 +118,6 @@ ROWS = (
         name="xgboost",
         version="3.2.0",
         tool="XGBoost",
-        verified="run",
         summary="Exponential gains; the ideal is the list itself in the best order; queries "
         "without relevant documents count as 1.",
         policy=BOOSTING_POLICY,
@@ -134,7 +131,6 @@ ROWS = (
         name="xgboost_minus",
         version="3.2.0",
         tool="XGBoost",
-        verified="run",
         summary="Like xgboost, with a minus after the metric: queries without relevant documents "
         "count as 0.",
         policy={**BOOSTING_POLICY, "empty": "zero"},
@@ -147,7 +143,6 @@ ROWS = (
         name="xgboost_linear",
         version="3.2.0",
         tool="XGBoost",
-        verified="run",
         summary="Like xgboost, with ndcg_exp_gain=false: linear gains.",
         policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),

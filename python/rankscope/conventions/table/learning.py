@@ -40,7 +40,6 @@ ROWS = (
         name="sklearn",
         version="1.9.1",
         tool="scikit-learn",
-        verified="run",
         summary="Linear gains; the ideal is the list itself in the best order; the value is "
         "averaged over the orders of tied documents.",
         policy=SKLEARN_POLICY,
@@ -55,7 +54,6 @@ ROWS = (
         name="sklearn_ignore_ties",
         version="1.9.1",
         tool="scikit-learn",
-        verified="run",
         summary="Like sklearn, with ignore_ties=True: tied documents stay in one order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
@@ -76,7 +74,6 @@ ROWS = (
         name="torchmetrics",
         version="1.9.0",
         tool="TorchMetrics",
-        verified="run",
         summary="Like scikit-learn for nDCG, in single precision; AP divides by the number of "
         "relevant documents found.",
         policy=SKLEARN_POLICY,
@@ -108,7 +105,6 @@ ROWS = (
         name="rax",
         version="0.4.0",
         tool="Rax",
-        verified="run",
         summary="Exponential gains; the ideal is the list itself in the best order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
@@ -129,7 +125,6 @@ ROWS = (
         name="polars_ds",
         version="0.13.0",
         tool="polars-ds",
-        verified="run",
         summary="Linear gains; the ideal is the list itself in the best order; the value is "
         "averaged over the orders of tied documents.",
         policy=SKLEARN_POLICY,

@@ -75,7 +75,6 @@ ROWS = (
         name="spark",
         version="4.3.0",
         tool="Apache Spark",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k; AP with a cutoff "
         "divides by min(R, k).",
         policy=ZERO,
@@ -93,7 +92,6 @@ ROWS = (
         name="spark_graded",
         version="4.3.0",
         tool="Apache Spark",
-        verified="run",
         summary="With a relevance array: exponential gains; the ideal has all judged documents.",
         policy=ZERO,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
@@ -115,7 +113,6 @@ ROWS = (
         name="recommenders",
         version="1.2.1",
         tool="Recommenders",
-        verified="run",
         summary="Every judged document has the gain 1, whatever its grade.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": every}, cut=True), *OF_USERS),
@@ -126,7 +123,6 @@ ROWS = (
         name="recommenders_raw",
         version="1.2.1",
         tool="Recommenders",
-        verified="run",
         summary="With score_type='raw': linear gains; users without gains are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", cut=True),),
@@ -138,7 +134,6 @@ ROWS = (
         name="recommenders_exp",
         version="1.2.1",
         tool="Recommenders",
-        verified="run",
         summary="With score_type='exp': exponential gains; users without gains are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
@@ -150,7 +145,6 @@ ROWS = (
         name="rectools",
         version="0.19.0",
         tool="RecTools",
-        verified="run",
         summary="Binary gains; the ideal has a relevant document at every rank up to the cutoff, "
         "even if there are fewer.",
         policy=USERS,
@@ -166,7 +160,6 @@ ROWS = (
         name="rectools_achievable",
         version="0.19.0",
         tool="RecTools",
-        verified="run",
         summary="Like rectools, with divide_by_achievable=True: the ideal has the relevant "
         "documents that exist.",
         policy=USERS,
@@ -179,7 +172,6 @@ ROWS = (
         name="replay",
         version="0.22.0",
         tool="RePlay",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k; ties by larger ID.",
         policy={**USERS, "ties": "doc_id"},
         forms=(
@@ -201,7 +193,6 @@ ROWS = (
         name="recbole",
         version="1.2.1",
         tool="RecBole",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy=ZERO,
         forms=(
@@ -220,7 +211,6 @@ ROWS = (
         name="lenskit",
         version="2025.8.1",
         tool="LensKit",
-        verified="run",
         summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
         "have the same weight.",
         policy=LENSKIT_POLICY,
@@ -236,7 +226,6 @@ ROWS = (
         name="lenskit_rating",
         version="2025.8.1",
         tool="LensKit",
-        verified="run",
         summary="Like lenskit, with gain='rating': linear gains.",
         policy=LENSKIT_POLICY,
         forms=alike("nDCG", "DCG", settings={"discount": "jk"}, takes=("k", "base")),
@@ -248,6 +237,7 @@ ROWS = (
         name="elliot",
         version="0.3.1",
         tool="Elliot",
+        verified="read from source",
         summary="Exponential gains; the ideal has all judged documents; users without relevant "
         "documents are left out.",
         policy={**USERS, "missing": "skip"},

@@ -13,6 +13,7 @@ ROWS = (
         name="elasticsearch",
         version="9",
         tool="Elasticsearch",
+        verified="read from source",
         summary="Exponential gains; the ideal has all rated documents, cut at k.",
         policy=GIVEN,
         forms=(
@@ -36,6 +37,7 @@ ROWS = (
         name="opensearch",
         version="3.4",
         tool="OpenSearch Search Relevance Workbench",
+        verified="read from source",
         summary="Exponential gains; the ideal has all judged documents, cut at k; the value of "
         "each query is rounded to two places.",
         policy=GIVEN,
@@ -54,6 +56,7 @@ ROWS = (
         name="quepid",
         version="8.6",
         tool="Quepid",
+        verified="read from source",
         summary="The scorer NDCG@10: exponential gains; the ideal has all rated documents, not "
         "cut at k, so a perfect list can be below 1.",
         policy=GIVEN,
@@ -65,6 +68,7 @@ ROWS = (
         name="quepid_cut",
         version="8.6",
         tool="Quepid",
+        verified="read from source",
         summary="The scorer NDCG_CUT@10: exponential gains; the ideal has all rated documents, "
         "cut at k.",
         policy=GIVEN,
@@ -76,7 +80,6 @@ ROWS = (
         name="evidently",
         version="0.7.23",
         tool="Evidently",
-        verified="run",
         summary="Linear gains; the ideal has the rows of the user; users without relevant "
         "documents are left out.",
         policy={
@@ -103,7 +106,6 @@ ROWS = (
         name="mlflow",
         version="3.17.2",
         tool="MLflow",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy={**GIVEN, "negative": "nonrelevant"},
         forms=(

@@ -33,7 +33,6 @@ ROWS = (
         name="ranx",
         version="0.3.21",
         tool="ranx",
-        verified="run",
         summary="Linear gains; the ideal has all judged documents; a judged query that is not in "
         "the run is an error, or optionally counts as 0.",
         policy=RANX_POLICY,
@@ -53,7 +52,6 @@ ROWS = (
         name="ranx_burges",
         version="0.3.21",
         tool="ranx",
-        verified="run",
         summary="Like ranx, with exponential gains: its ndcg_burges and dcg_burges.",
         policy=RANX_POLICY,
         forms=alike("nDCG", "DCG", settings={"gain": "exp2"}),
@@ -67,7 +65,6 @@ ROWS = (
         name="rankkit",
         version="0.1.0",
         tool="rankkit",
-        verified="run",
         summary="Exponential gains; the ideal has all judged documents; queries without relevant "
         "documents are left out.",
         policy=RANKKIT_POLICY,
@@ -83,7 +80,6 @@ ROWS = (
         name="rankkit_linear",
         version="0.1.0",
         tool="rankkit",
-        verified="run",
         summary="Like rankkit, with gain='linear'.",
         policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
@@ -95,7 +91,6 @@ ROWS = (
         name="tie_aware",
         version="0.1.1",
         tool="tie-aware-retrieval-metrics",
-        verified="run",
         summary="Binary gains; the ideal has the retrieved documents; the value is averaged over "
         "the orders of tied documents.",
         policy={

@@ -77,7 +77,6 @@ ROWS = (
         name="trec_eval",
         version="9.0.8",
         tool="trec_eval",
-        verified="run",
         summary="Linear gains; the ideal has all judged documents; ties by larger ID; means over "
         "the judged queries that are in the run.",
         policy=TREC_POLICY,
@@ -105,6 +104,7 @@ ROWS = (
         name="trec_eval",
         version="10.0",
         tool="trec_eval",
+        verified="read from source",
         summary="Like version 9, but scores are compared in double precision, and a judged query "
         "that is not in the run stops the program.",
         policy={**TREC_POLICY, "missing": "error"},
@@ -150,7 +150,6 @@ ROWS = (
         name="pytrec_eval",
         version="0.5.11",
         tool="pytrec_eval (pytrec-eval-terrier)",
-        verified="run",
         summary="The values of trec_eval 9.0.8 for each query; a mean over them leaves out queries "
         "that are not in the run.",
         policy=TREC_POLICY,
@@ -171,7 +170,6 @@ ROWS = (
         name="ir_measures",
         version="0.4.3",
         tool="ir_measures",
-        verified="run",
         summary="Like pytrec_eval, but judged queries that are not in the run count as 0.",
         policy={**TREC_POLICY, "missing": "zero"},
         forms=(
@@ -207,7 +205,6 @@ ROWS = (
         name="gdeval",
         version="1.2a",
         tool="gdeval.pl",
-        verified="run",
         summary="Exponential gains; the ideal has all judged documents; means over queries with "
         "relevant documents that are in the run.",
         policy={**TREC_POLICY, "empty": "skip"},
@@ -224,7 +221,6 @@ ROWS = (
         name="trectools",
         version="0.0.50",
         tool="trectools",
-        verified="run",
         summary="Linear gains; the ideal has all judged documents; ties by smaller ID in nDCG and "
         "by larger ID in the other measures.",
         policy=TREC_POLICY,
@@ -245,7 +241,6 @@ ROWS = (
         name="trectools_exp",
         version="0.0.50",
         tool="trectools",
-        verified="run",
         summary="Like trectools, with trec_eval=False: exponential gains.",
         policy=TREC_POLICY,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, policy={"ties": "doc_id_asc"}),),
@@ -256,7 +251,6 @@ ROWS = (
         name="sdcg",
         version="1.0.12",
         tool="cwl_eval",
-        verified="run",
         summary="Scaled DCG: the gain is grade / 4; the ideal has a gain of 1 at every rank up to "
         "the cutoff.",
         policy={"ties": "input", "empty": "zero", "missing": "zero", "negative": "nonrelevant"},
@@ -271,6 +265,7 @@ ROWS = (
         name="jk2002",
         version="2002",
         tool="Järvelin and Kekäläinen 2002",
+        verified="read from source",
         summary="The discount of the original paper: the first ranks are not discounted, later "
         "ranks by the logarithm of the rank.",
         policy={**TREC_POLICY, "missing": "zero"},
