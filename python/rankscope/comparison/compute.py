@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankscope.inputs.items import Items
     from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
+    from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import HistoryLike, InputLike
 
@@ -149,7 +150,17 @@ def compare(
         first = next(iter(evaluations.values()))
         axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
         wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
-        return _compare_evaluations(name_anew(evaluations, names), wanted, axis, testing)
+        evaluations = name_anew(evaluations, names)
+        for name, each in evaluations.items():
+            if each.query_texts != first.query_texts or each.policy != first.policy:
+                raise UsageError(
+                    f"the result {name!r} has other queries or another policy than the first",
+                    hint="evaluate all runs with the same judgments and policy",
+                    code="bad_parameter",
+                )
+        return _compare(
+            evaluations, axis, testing, None if wanted is None else read_measures(wanted)[0]
+        )
     if holds(qrels, Rankings):
         if (measures is None) == (runs is None):
             raise UsageError(
@@ -250,22 +261,6 @@ def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, 
     return dict(zip(names, held.values(), strict=True))
 
 
-def _compare_evaluations(
-    evaluations: Mapping[str, Evaluation], measures: Measures | None, axis: Axis, testing: Testing
-) -> Comparison:
-    """Compare results of `evaluate`, which have the values of all queries."""
-    first = next(iter(evaluations.values()))
-    for name, each in evaluations.items():
-        if each.query_texts != first.query_texts or each.policy != first.policy:
-            raise UsageError(
-                f"the result {name!r} has other queries or another policy than the first",
-                hint="evaluate all runs with the same judgments and policy",
-                code="bad_parameter",
-            )
-    asked = None if measures is None else read_measures(measures)[0]
-    return _compare(evaluations, axis, testing, asked)
-
-
 def _compare(
     evaluations: Mapping[str, Evaluation],
     axis: Axis,
@@ -309,13 +304,13 @@ def _compare(
 
 
 def compare_columns(
-    values: Sequence[object],
+    values: Sequence[MeasureValues],
     *,
     runs: tuple[str, ...],
     axis: Axis,
     testing: Testing,
     policy: Policy | None,
-    notes: tuple[object, ...] = (),
+    notes: tuple[Diagnostic, ...] = (),
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of queries, measure by measure."""
@@ -323,18 +318,12 @@ def compare_columns(
     if unknown:
         raise refuse_argument("compare", min(unknown), ARGUMENTS)
     interval = read_interval(testing.get("interval", 0.95)) or Interval()
-    choices = Choices(
-        test=testing.get("test", "permutation"),
-        correction=testing.get("correction", "holm"),
-        interval=_seed(interval, testing.get("seed")),
-        permutations=testing.get("permutations"),
-        margin=testing.get("margin"),
-        threads=testing.get("threads"),
-    )
+    given = {name: value for name, value in testing.items() if name in Choices.__match_args__}
+    choices = Choices(**given | {"interval": _seed(interval, testing.get("seed"))})
     baseline = testing.get("baseline")
     with tick("testing differences", is_shown=testing.get("progress", False)) as check:
         compared, means, settings, warnings = compare_values(
-            values,  # type: ignore[arg-type]  # the caller's
+            values,
             runs=runs,
             baseline=None if baseline is None else _find_baseline(baseline, runs),
             choices=choices,
@@ -344,14 +333,14 @@ def compare_columns(
         )
     return Comparison(
         runs=runs,
-        measures=tuple(each.name for each in values),  # type: ignore[attr-defined]  # as above
+        measures=tuple(each.name for each in values),
         means=means,
         comparisons=compared,
         baseline=baseline,
         by="" if axis.groups is None else axis.groups[0],
         settings=settings,
         policy=policy,
-        notes=notes,  # type: ignore[arg-type]  # as above
+        notes=notes,
         warnings=warnings,
         asked=asked,
         attributes=axis.attributes,

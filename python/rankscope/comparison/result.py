@@ -9,6 +9,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
 from rankscope.hints import Hinted
 from rankscope.measures.direction import find_gain
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.exports import Tabular
 from rankscope.output.frames import name_columns
 from rankscope.output.ids import MISSING
@@ -397,10 +398,7 @@ class Comparison(Tabular):
     @property
     def diagnostics(self) -> dict[str, int]:
         """The count of each code in `notes`."""
-        counted: dict[str, int] = {}
-        for note in self.notes:
-            counted[note.code] = counted.get(note.code, 0) + note.count
-        return counted
+        return count_codes(self.notes)
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         fields: list[tuple[str, ColumnValues]] = [

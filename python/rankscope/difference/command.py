@@ -22,6 +22,7 @@ from rankscope.evaluation.options import rank_scores, read_ties
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.splitting import split_measures
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.table import name_rows
 from rankscope.output.text import format_value, show
 from rankscope.settings.policy import ties_of
@@ -175,7 +176,7 @@ def _print_json(difference: RunDifference, moves: DocumentMoves | None, limit: i
         of_query = moves.to_dict()
         of_query["documents"] = of_query["documents"][:limit]  # type: ignore[index]  # a list
         document["query"] = of_query
-    document["diagnostics"] = {note.code: note.count for note in difference.notes}
+    document["diagnostics"] = count_codes(difference.notes)
     print_json(document)
 
 

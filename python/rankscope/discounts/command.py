@@ -20,6 +20,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation.options import list_reading
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.names import quote
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.text import show_lines
 from rankscope.records import as_dict
 from rankscope.writing import refuse_overwriting
@@ -256,7 +257,7 @@ def _print_comparison(comparison: DiscountComparison, options: Namespace) -> Non
                 {"discount": each.discount, "ndcg": [*each.by_ndcg], "dcg": [*each.by_dcg]}
                 for each in comparison.disagreements
             ],
-            "diagnostics": {note.code: note.count for note in comparison.notes},
+            "diagnostics": count_codes(comparison.notes),
         }
         print_json(document)
     elif options.csv:

@@ -9,6 +9,7 @@ from rankscope.comparison.estimates import (
     CLOSE,
     POWER,
     Cases,
+    choose_cases,
     estimate_as_named,
     estimate_dense,
     find_deviation,
@@ -16,7 +17,6 @@ from rankscope.comparison.estimates import (
     make_family,
 )
 from rankscope.deferred import np
-from rankscope.errors import EmptyError
 from rankscope.gate.result import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.output.estimate import Estimate
 
     Numbers: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.int64]
+
     Plan: TypeAlias = tuple[int | None, int | None, int | None]
 
 TAIL_RESAMPLES = 50
@@ -123,11 +123,10 @@ def check_budgets(
     settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
 ) -> tuple[Check, ...]:
     """Check each budget, in order; one with slices in each slice, the largest first."""
-    codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
     return tuple(
         check
         for budget, measure in budgets
-        for check in _check(budget, measure, groups.get(budget.attributes), codes, settings)
+        for check in _check(budget, measure, groups.get(budget.attributes), clusters, settings)
     )
 
 
@@ -135,34 +134,19 @@ def _check(
     budget: Budget,
     measure: MeasureValues,
     groups: Groups | None,
-    clusters: Codes | None,
+    clusters: Groups | None,
     settings: Settings,
 ) -> Iterator[Check]:
-
-    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
-    if not is_there.any():
-        raise EmptyError(
-            f"no query has a value of {measure.name} in both runs",
-            hint="compare runs of the same queries, or set a policy that keeps them: empty=zero",
-            code="no_queries",
-        )
-    by = "" if groups is None else groups[0]
-    slices = [(None, is_there)] if groups is None else [*_list_slices(groups, is_there)]
-    interval = _correct(settings.interval, budget, len(slices))
-    for name, is_chosen in slices:
-        cases = Cases(
-            measure=measure,
-            slice=name,
-            chosen=np.flatnonzero(is_chosen),
-            values=np.ascontiguousarray(measure.values[:, is_chosen]),
-            clusters=None if clusters is None else clusters[is_chosen],
-        )
+    whole, *slices = choose_cases(measure, groups, clusters, runs="both runs", code="no_queries")
+    chosen = [whole] if groups is None else slices
+    interval = _correct(settings.interval, budget, len(chosen))
+    for cases in chosen:
         sample = _Sample(
             cases=cases,
             baseline=cases.values[0],
             candidate=cases.values[1],
             interval=interval,
-            slices=0 if groups is None else len(slices),
+            slices=len(slices),
             threads=settings.threads,
         )
         yield conclude(
@@ -171,12 +155,12 @@ def _check(
             if budget.kind == "max-loss"
             else _estimate(budget, sample),
             measure=measure.name,
-            by=by,
-            slice=name,
+            by="" if groups is None else groups[0],
+            slice=cases.slice,
             n=len(sample.candidate),
             clusters=cases.cluster_count,
             means=(float(sample.baseline.mean()), float(sample.candidate.mean())),
-            corrected_for=len(slices),
+            corrected_for=len(chosen),
             on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
         )
 
@@ -226,18 +210,6 @@ def conclude(
         queries_needed_upper=most,
         note=limited.note,
     )
-
-
-def _list_slices(
-    groups: Groups, is_there: NDArray[np.bool_]
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the slices that have queries, the largest first."""
-    _, names, codes = groups
-    held = np.asarray(codes)
-    counts = np.bincount(held[is_there], minlength=len(names))
-    for at in sorted(range(len(names)), key=lambda at: (-counts[at], names[at])):
-        if counts[at]:
-            yield names[at], (held == at) & is_there
 
 
 def _correct(interval: Interval, budget: Budget, slices: int) -> Interval:

@@ -7,6 +7,7 @@ import math
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
+from rankscope.output.diagnostics import count_codes
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -286,9 +287,6 @@ class GateResult(Hinted):
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists, as `rankscope gate --json` prints it."""
-        counted: dict[str, int] = {}
-        for note in self.notes:
-            counted[note.code] = counted.get(note.code, 0) + note.count
         return {
             "verdict": self.verdict,
             "passed": self.passed,
@@ -298,7 +296,7 @@ class GateResult(Hinted):
             "on_inconclusive": self.on_inconclusive,
             "cluster": self.cluster or None,
             "policy": None if self.policy is None else self.policy.to_dict(),
-            "diagnostics": counted,
+            "diagnostics": count_codes(self.notes),
         }
 
     def markdown(self) -> str:
