@@ -23,7 +23,7 @@ from rankscope.clicks.dcg import dcg_from_clicks as dcg_from_clicks
 from rankscope.clicks.examination import estimate_examination as estimate_examination
 from rankscope.clicks.off_policy import evaluate_off_policy as evaluate_off_policy
 from rankscope.comparison.compute import compare as compare
-from rankscope.comparison.result import Compared as Compared
+from rankscope.comparison.pair import Compared as Compared
 from rankscope.comparison.result import Comparison as Comparison
 from rankscope.comparison.table import compare_table as compare_table
 from rankscope.comparison.table import compare_values as compare_values

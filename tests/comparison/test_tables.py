@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import re
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,8 +13,13 @@ import rankscope as rs
 from rankscope.comparison.layout import name_letters
 from rankscope.comparison.notes import format_p
 from rankscope.comparison.ranges import UnjudgedRange
-from rankscope.comparison.result import Compared, Comparison, Settings
+from rankscope.comparison.result import Comparison, Settings
 from rankscope.comparison.verdict import decide
+
+from tests.comparison.pairs import make_pair
+
+if TYPE_CHECKING:
+    from rankscope.comparison.pair import Compared
 
 RUNS = ("old", "new", "a|b<c>&_%")
 
@@ -21,27 +27,8 @@ RUNS = ("old", "new", "a|b<c>&_%")
 def compared(baseline: str, run: str, difference: float, p: float, **others: object) -> Compared:
     fields: dict[str, object] = {
         "measure": "nDCG@10",
-        "baseline": baseline,
-        "run": run,
-        "slice": None,
         "n": 20,
-        "clusters": None,
-        "baseline_mean": 0.5,
-        "run_mean": 0.5 + difference,
-        "difference": difference,
-        "relative": difference / 0.5,
-        "lower": difference - 0.01,
-        "upper": difference + 0.01,
-        "level": 0.95,
-        "interval_method": "bca",
-        "interval_note": "",
-        "effect_size": 1.0,
-        "test": "permutation",
-        "statistic": 2.0,
-        "p": p,
         "smallest_p": 1e-5,
-        "correction": "holm",
-        "p_corrected": p,
         "wins": 15,
         "ties": 1,
         "losses": 4,
@@ -49,7 +36,7 @@ def compared(baseline: str, run: str, difference: float, p: float, **others: obj
         "bounded_lower": difference - 0.05,
         "bounded_upper": difference + 0.05,
     }
-    return Compared(**fields | others)
+    return make_pair(baseline, run, difference, reach=0.01, p=p, **fields | others)
 
 
 def compare(

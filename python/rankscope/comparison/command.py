@@ -16,7 +16,7 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.comparison.estimates import CORRECTIONS
-from rankscope.comparison.result import NAMES, RANGES
+from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.inputs.recognition import name_path, shorten_names

@@ -27,8 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypedDict, TypeGuard, TypeVar, Unpack
 
+    from rankscope.comparison.pair import Compared
     from rankscope.comparison.query_axis import Attribute
-    from rankscope.comparison.result import Compared
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.ranked_runs import Runs

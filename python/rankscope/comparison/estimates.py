@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from itertools import combinations, product
 
-from rankscope.comparison.result import Compared, Settings
+from rankscope.comparison.pair import Compared
+from rankscope.comparison.result import Settings
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 
-from rankscope.comparison.notes import format_ends, format_p, format_signed, make_notes, name_p
+from rankscope.comparison.notes import make_notes
+from rankscope.comparison.pair import PRINTED, have_unjudged
 from rankscope.comparison.verdict import decide
 from rankscope.output.text import format_value, show
 from rankscope.records import record
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
 
     Block: TypeAlias = "Heading | Grid | Note"
 
@@ -129,45 +131,21 @@ def _head(measure: str, compared: Sequence[Compared]) -> str:
 def _make_pairs(
     comparison: Comparison, compared: Sequence[Compared], letters: dict[str, str]
 ) -> Grid:
-    settings = comparison.settings
-    is_sliced = any(each.slice is not None for each in compared)
-    # Where all documents are judged, the range repeats the difference.
-    has_ranges = any(each.unjudged is not None and each.unjudged.documents for each in compared)
-    has_margin = compared[0].margin is not None
     names = [f"{show(each.run)} - {show(each.baseline)}" for each in compared]
-    if max(map(len, names)) > (NARROW_PAIR if has_ranges else WIDEST_PAIR):
+    if max(map(len, names)) > (NARROW_PAIR if have_unjudged(compared) else WIDEST_PAIR):
         names = [f"{letters[each.run]} - {letters[each.baseline]}" for each in compared]
-    columns = [
-        *([comparison.by or "slice", "n"] if is_sliced else []),
-        "pair",
-        "difference",
-        f"{100 * settings.level:g}% interval",
-        name_p(comparison.comparisons),
-        *(["not worse", "equivalent"] if has_margin else []),
-        "W/T/L",
-        *(["if unjudged judged"] if has_ranges else []),
-    ]
-    rows = []
-    for name, each in zip(names, compared, strict=True):
-        cells = [
-            *([show(each.slice or "all"), f"{each.n}"] if is_sliced else []),
-            name,
-            format_signed(each.difference),
-            format_ends(each.lower, each.upper),
-            format_p(each.p_corrected),
-            *([format_p(each.p_not_worse), format_p(each.p_equivalent)] if has_margin else []),
-            f"{each.wins}/{each.ties}/{each.losses}",
-        ]
-        if has_ranges:
-            known = each.unjudged
-            cells.append(
-                ""
-                if known is None
-                else format_ends(known.if_unjudged_lowest, known.if_unjudged_highest)
-            )
-        rows.append(tuple(map(Cell, cells)))
-    left = ("slice", comparison.by, "pair")
-    return Grid(tuple(columns), tuple(name in left for name in columns), tuple(rows))
+    columns = [column for column in PRINTED if column.is_shown(compared)]
+    return Grid(
+        tuple(
+            column.head if isinstance(column.head, str) else column.head(comparison)
+            for column in columns
+        ),
+        tuple(column.is_text for column in columns),
+        tuple(
+            tuple(Cell(column.cell(each, name)) for column in columns)
+            for name, each in zip(names, compared, strict=True)
+        ),
+    )
 
 
 WIDTH = 80

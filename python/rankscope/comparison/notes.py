@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
 
 
 TESTS = {

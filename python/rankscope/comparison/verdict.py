@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
 
 MOST_NAMES = 3
 """More runs than these are counted, not named."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.bounds.result import Bounds
-    from rankscope.comparison.result import Compared
+    from rankscope.comparison.pair import Compared
     from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.rankings import Rankings

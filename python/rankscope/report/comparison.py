@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
     from rankscope.comparison.verdict import Verdict
 
 

@@ -7,7 +7,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
     from rankscope.measures import Measure
 
 
