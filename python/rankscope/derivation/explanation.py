@@ -81,10 +81,7 @@ class Derivation(Hinted, ABC):
 
     def to_dict(self) -> dict[str, object]:
         """Return the explanation as values that JSON can hold. NaN becomes `None`."""
-        plain = to_plain(self)
-        if not isinstance(plain, dict):
-            raise TypeError(type(self).__name__)
-        return plain | {"formula": self.formula}
+        return {**to_plain(self), "formula": self.formula}  # type: ignore[dict-item]  # a record is a dict
 
     def __str__(self) -> str:
         return self.to_text()

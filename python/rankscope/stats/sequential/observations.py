@@ -57,15 +57,6 @@ class Observations:
     cells: tuple[Cell, ...] = ((),)
     weight: NDArray[np.float64] | None = None
 
-    def __post_init__(self) -> None:
-        columns = [self.value, self.cluster, self.cell, self.time, self.weight]
-        if len({len(column) for column in columns if column is not None}) > 1:
-            raise UsageError(
-                "expected columns of one length",
-                hint="pass a value, a cluster, a cell and a time for each ranking",
-                code="column_length",
-            )
-
 
 @record(frozen=True, slots=True)
 class Units:

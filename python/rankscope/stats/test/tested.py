@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.records import record
-from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,9 +98,6 @@ class Sampling:
         return next((count for count in CHOICES if count * work <= most), CHOICES[-1])
 
 
-CORRECTIONS = ("holm", "bh", "none")
-
-
 def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.float64]:
     """Correct p-values for the number of tests.
 
@@ -113,7 +109,6 @@ def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.f
         >>> correct(p, "bh").round(4).tolist()
         [0.03, 0.04, nan, 0.04]
     """
-    check_choice("correction", method, CORRECTIONS)
     corrected = np.array(p, dtype=np.float64)
     tested = np.flatnonzero(~np.isnan(corrected))
     if method == "none" or len(tested) == 0:
