@@ -65,9 +65,9 @@ from rankscope.evaluation.measure import measure as measure
 from rankscope.evaluation.score import dcg_score as dcg_score
 from rankscope.evaluation.score import ndcg_score as ndcg_score
 from rankscope.file import File as File
+from rankscope.fusion.compute import FusionFit as FusionFit
 from rankscope.fusion.compute import fit_fusion as fit_fusion
 from rankscope.fusion.compute import fuse as fuse
-from rankscope.fusion.fit import FusionFit as FusionFit
 from rankscope.fusion.run import FusedFile as FusedFile
 from rankscope.fusion.run import FusedRun as FusedRun
 from rankscope.fusion.to_file import fuse_to_file as fuse_to_file

@@ -16,6 +16,7 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
+from rankscope.discounts.chart import DiscountCurves, draw_discounts
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import list_reading
 from rankscope.inputs.recognition import name_path, shorten_names
@@ -180,8 +181,6 @@ def _examine(options: Namespace) -> ExaminationCurve:
 
 
 def _draw(weights: Discounts, examination: ExaminationCurve | None, options: Namespace) -> None:
-    from rankscope.discounts.chart import DiscountCurves  # noqa: PLC0415 - only where it is drawn
-    from rankscope.discounts.plot import draw_discounts  # noqa: PLC0415 - as above
     from rankscope.drawing.saving import save  # noqa: PLC0415 - as above
 
     shown = DiscountCurves.of(weights, examination)
