@@ -12,6 +12,7 @@ from rankscope.conventions.spec import (
     Limit,
     Option,
 )
+from rankscope.records import replace
 
 BINARY = Limit("rejects grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
 EXP2 = {"gain": "exp2", "ideal": "retrieved"}
@@ -88,6 +89,20 @@ def catboost(
     )
 
 
+XGBOOST = Convention(
+    name="xgboost",
+    version="3.2.0",
+    tool="XGBoost",
+    summary="Exponential gains; the ideal is the list itself in the best order; queries "
+    "without relevant documents count as 1.",
+    policy=BOOSTING_POLICY,
+    forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
+    limit=XGBOOST_LIMIT,
+    notes=XGBOOST_NOTES,
+    bugs=XGBOOST_BUGS,
+    sources=("the metrics ndcg@k, map@k and pre@k of XGBoost 3.2.0",),
+)
+
 ROWS = (
     Convention(
         name="lightgbm",
@@ -114,41 +129,22 @@ ROWS = (
         ),
         sources=("the metrics ndcg and map of LightGBM 4.7.0",),
     ),
-    Convention(
-        name="xgboost",
-        version="3.2.0",
-        tool="XGBoost",
-        summary="Exponential gains; the ideal is the list itself in the best order; queries "
-        "without relevant documents count as 1.",
-        policy=BOOSTING_POLICY,
-        forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
-        limit=XGBOOST_LIMIT,
-        notes=XGBOOST_NOTES,
-        bugs=XGBOOST_BUGS,
-        sources=("the metrics ndcg@k, map@k and pre@k of XGBoost 3.2.0",),
-    ),
-    Convention(
+    XGBOOST,
+    replace(
+        XGBOOST,
         name="xgboost_minus",
-        version="3.2.0",
-        tool="XGBoost",
         summary="Like xgboost, with a minus after the metric: queries without relevant documents "
         "count as 0.",
         policy={**BOOSTING_POLICY, "empty": "zero"},
-        forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
-        limit=XGBOOST_LIMIT,
-        notes=XGBOOST_NOTES,
+        bugs=(),
         sources=("the metrics ndcg@k-, map@k- and pre@k- of XGBoost 3.2.0",),
     ),
-    Convention(
+    replace(
+        XGBOOST,
         name="xgboost_linear",
-        version="3.2.0",
-        tool="XGBoost",
         summary="Like xgboost, with ndcg_exp_gain=false: linear gains.",
-        policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
         limit=NO_NEGATIVE,
-        notes=XGBOOST_NOTES,
-        bugs=XGBOOST_BUGS,
         sources=("the metric ndcg@k of XGBoost 3.2.0 with ndcg_exp_gain=false",),
     ),
     catboost(

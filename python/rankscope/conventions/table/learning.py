@@ -13,6 +13,7 @@ from rankscope.conventions.spec import (
     Option,
     alike,
 )
+from rankscope.records import replace
 
 SKLEARN_POLICY = {
     **UNKNOWN,
@@ -35,31 +36,28 @@ TORCH_OPTIONS = (
 )
 TOPK = {"ties": "input"}
 
-ROWS = (
-    Convention(
-        name="sklearn",
-        version="1.9.1",
-        tool="scikit-learn",
-        summary="Linear gains; the ideal is the list itself in the best order; the value is "
-        "averaged over the orders of tied documents.",
-        policy=SKLEARN_POLICY,
-        forms=(
-            Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
-            Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
-        ),
-        notes=(LISTS_ONLY, *SKLEARN_NOTES),
-        sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
+SKLEARN = Convention(
+    name="sklearn",
+    version="1.9.1",
+    tool="scikit-learn",
+    summary="Linear gains; the ideal is the list itself in the best order; the value is "
+    "averaged over the orders of tied documents.",
+    policy=SKLEARN_POLICY,
+    forms=(
+        Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
+        Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
     ),
-    Convention(
+    notes=(LISTS_ONLY, *SKLEARN_NOTES),
+    sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
+)
+
+ROWS = (
+    SKLEARN,
+    replace(
+        SKLEARN,
         name="sklearn_ignore_ties",
-        version="1.9.1",
-        tool="scikit-learn",
         summary="Like sklearn, with ignore_ties=True: tied documents stay in one order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
-        forms=(
-            Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
-            Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
-        ),
         notes=(
             LISTS_ONLY,
             *SKLEARN_NOTES,

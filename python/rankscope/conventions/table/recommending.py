@@ -16,6 +16,7 @@ from rankscope.conventions.spec import (
     alike,
     every,
 )
+from rankscope.records import replace
 
 BINARY = {"gain": "binary"}
 REACHABLE = {"denominator": "reachable"}
@@ -70,6 +71,50 @@ LENSKIT_NOTES = (
     ),
 )
 
+RECOMMENDERS_RAW = Convention(
+    name="recommenders_raw",
+    version="1.2.1",
+    tool="Recommenders",
+    summary="With score_type='raw': linear gains; users without gains are left out.",
+    policy={**USERS, "negative": "gain"},
+    forms=(Form(measure="nDCG", cut=True),),
+    limit=NO_NEGATIVE,
+    notes=RECOMMENDERS_NOTES,
+    sources=("ndcg_at_k(…, score_type='raw') of Recommenders 1.2.1",),
+)
+
+RECTOOLS = Convention(
+    name="rectools",
+    version="0.19.0",
+    tool="RecTools",
+    summary="Binary gains; the ideal has a relevant document at every rank up to the cutoff, "
+    "even if there are fewer.",
+    policy=USERS,
+    forms=(
+        Form(measure="nDCG", settings={**BINARY, "ideal": "slots"}, cut=True),
+        *RECTOOLS_FORMS,
+    ),
+    options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
+    notes=(INTERACTIONS, "Its log_base cancels."),
+    sources=("rectools.metrics of RecTools 0.19.0",),
+)
+
+LENSKIT = Convention(
+    name="lenskit",
+    version="2025.8.1",
+    tool="LensKit",
+    summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
+    "have the same weight.",
+    policy=LENSKIT_POLICY,
+    forms=(
+        *alike("nDCG", "DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
+        *LENSKIT_FORMS,
+    ),
+    notes=LENSKIT_NOTES,
+    bugs=(Bug("array_dcg", "Its function array_dcg ignores the argument weight."),),
+    sources=("lenskit.metrics of LensKit 2025.8.1",),
+)
+
 ROWS = (
     Convention(
         name="spark",
@@ -119,53 +164,22 @@ ROWS = (
         notes=(*RECOMMENDERS_NOTES, "A document with grade 0 counts like any other."),
         sources=("recommenders.evaluation.python_evaluation of Recommenders 1.2.1",),
     ),
-    Convention(
-        name="recommenders_raw",
-        version="1.2.1",
-        tool="Recommenders",
-        summary="With score_type='raw': linear gains; users without gains are left out.",
-        policy={**USERS, "negative": "gain"},
-        forms=(Form(measure="nDCG", cut=True),),
-        limit=NO_NEGATIVE,
-        notes=RECOMMENDERS_NOTES,
-        sources=("ndcg_at_k(…, score_type='raw') of Recommenders 1.2.1",),
-    ),
-    Convention(
+    RECOMMENDERS_RAW,
+    replace(
+        RECOMMENDERS_RAW,
         name="recommenders_exp",
-        version="1.2.1",
-        tool="Recommenders",
         summary="With score_type='exp': exponential gains; users without gains are left out.",
-        policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
         limit=Limit("rejects negative integers as grades", least=0),
-        notes=RECOMMENDERS_NOTES,
         sources=("ndcg_at_k(…, score_type='exp') of Recommenders 1.2.1",),
     ),
-    Convention(
-        name="rectools",
-        version="0.19.0",
-        tool="RecTools",
-        summary="Binary gains; the ideal has a relevant document at every rank up to the cutoff, "
-        "even if there are fewer.",
-        policy=USERS,
-        forms=(
-            Form(measure="nDCG", settings={**BINARY, "ideal": "slots"}, cut=True),
-            *RECTOOLS_FORMS,
-        ),
-        options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
-        notes=(INTERACTIONS, "Its log_base cancels."),
-        sources=("rectools.metrics of RecTools 0.19.0",),
-    ),
-    Convention(
+    RECTOOLS,
+    replace(
+        RECTOOLS,
         name="rectools_achievable",
-        version="0.19.0",
-        tool="RecTools",
         summary="Like rectools, with divide_by_achievable=True: the ideal has the relevant "
         "documents that exist.",
-        policy=USERS,
         forms=(Form(measure="nDCG", settings=BINARY, cut=True), *RECTOOLS_FORMS),
-        options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
-        notes=(INTERACTIONS, "Its log_base cancels."),
         sources=("rectools.metrics.NDCG(divide_by_achievable=True) of RecTools 0.19.0",),
     ),
     Convention(
@@ -207,30 +221,14 @@ ROWS = (
         bugs=(Bug("np_float", "With NumPy 1.24 and newer, it raises an AttributeError."),),
         sources=("recbole.evaluator.metrics of RecBole 1.2.1",),
     ),
-    Convention(
-        name="lenskit",
-        version="2025.8.1",
-        tool="LensKit",
-        summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
-        "have the same weight.",
-        policy=LENSKIT_POLICY,
-        forms=(
-            *alike("nDCG", "DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
-            *LENSKIT_FORMS,
-        ),
-        notes=LENSKIT_NOTES,
-        bugs=(Bug("array_dcg", "Its function array_dcg ignores the argument weight."),),
-        sources=("lenskit.metrics of LensKit 2025.8.1",),
-    ),
-    Convention(
+    LENSKIT,
+    replace(
+        LENSKIT,
         name="lenskit_rating",
-        version="2025.8.1",
-        tool="LensKit",
         summary="Like lenskit, with gain='rating': linear gains.",
-        policy=LENSKIT_POLICY,
         forms=alike("nDCG", "DCG", settings={"discount": "jk"}, takes=("k", "base")),
         limit=NO_NEGATIVE,
-        notes=LENSKIT_NOTES,
+        bugs=(),
         sources=("lenskit.metrics.NDCG(gain='rating') of LensKit 2025.8.1",),
     ),
     Convention(

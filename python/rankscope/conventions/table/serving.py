@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from rankscope.conventions.spec import NO_NEGATIVE, UNKNOWN, Bug, Convention, Form, Option, alike
+from rankscope.records import replace
 
 GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
 EXP2 = {"gain": "exp2"}
 BINARY = {"gain": "binary"}
+
+QUEPID = Convention(
+    name="quepid",
+    version="8.6",
+    tool="Quepid",
+    verified="read from source",
+    summary="The scorer NDCG@10: exponential gains; the ideal has all rated documents, not "
+    "cut at k, so a perfect list can be below 1.",
+    policy=GIVEN,
+    forms=(Form(measure="nDCG", settings={**EXP2, "ideal": "whole"}, cut=True),),
+    limit=NO_NEGATIVE,
+    sources=("the scorer NDCG@10 of Quepid 8.6",),
+)
 
 ROWS = (
     Convention(
@@ -52,28 +66,13 @@ ROWS = (
         places=2,
         sources=("Evaluation.java of opensearch-project/search-relevance",),
     ),
-    Convention(
-        name="quepid",
-        version="8.6",
-        tool="Quepid",
-        verified="read from source",
-        summary="The scorer NDCG@10: exponential gains; the ideal has all rated documents, not "
-        "cut at k, so a perfect list can be below 1.",
-        policy=GIVEN,
-        forms=(Form(measure="nDCG", settings={**EXP2, "ideal": "whole"}, cut=True),),
-        limit=NO_NEGATIVE,
-        sources=("the scorer NDCG@10 of Quepid 8.6",),
-    ),
-    Convention(
+    QUEPID,
+    replace(
+        QUEPID,
         name="quepid_cut",
-        version="8.6",
-        tool="Quepid",
-        verified="read from source",
         summary="The scorer NDCG_CUT@10: exponential gains; the ideal has all rated documents, "
         "cut at k.",
-        policy=GIVEN,
         forms=(Form(measure="nDCG", settings=EXP2, cut=True),),
-        limit=NO_NEGATIVE,
         sources=("the scorer NDCG_CUT@10 of Quepid 8.6",),
     ),
     Convention(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.conventions.spec import UNKNOWN, Bug, Convention, Form, Limit, Option, alike
+from rankscope.records import replace
 
 RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
 LEVEL = ("k", "rel")
@@ -28,63 +29,57 @@ RANKKIT_NOTES = (
     ),
 )
 
-ROWS = (
-    Convention(
-        name="ranx",
-        version="0.3.21",
-        tool="ranx",
-        summary="Linear gains; the ideal has all judged documents; a judged query that is not in "
-        "the run is an error, or optionally counts as 0.",
-        policy=RANX_POLICY,
-        forms=(
-            Form(measure="nDCG"),
-            Form(measure="DCG"),
-            *alike("AP", "RR", "P", "R", "F", "Success", takes=LEVEL),
-            *alike("Rprec", "SetP", "SetR", "SetF", takes=("rel",)),
-        ),
-        truncates=True,
-        options=(COMPARABLE,),
-        notes=RANX_NOTES,
-        bugs=RANX_BUGS,
-        sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and others",),
+RANX = Convention(
+    name="ranx",
+    version="0.3.21",
+    tool="ranx",
+    summary="Linear gains; the ideal has all judged documents; a judged query that is not in "
+    "the run is an error, or optionally counts as 0.",
+    policy=RANX_POLICY,
+    forms=(
+        Form(measure="nDCG"),
+        Form(measure="DCG"),
+        *alike("AP", "RR", "P", "R", "F", "Success", takes=LEVEL),
+        *alike("Rprec", "SetP", "SetR", "SetF", takes=("rel",)),
     ),
-    Convention(
+    truncates=True,
+    options=(COMPARABLE,),
+    notes=RANX_NOTES,
+    bugs=RANX_BUGS,
+    sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and others",),
+)
+
+RANKKIT = Convention(
+    name="rankkit",
+    version="0.1.0",
+    tool="rankkit",
+    summary="Exponential gains; the ideal has all judged documents; queries without relevant "
+    "documents are left out.",
+    policy=RANKKIT_POLICY,
+    forms=(
+        Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
+        *alike("AP", "RR", "P", "R", "Success", cut=True),
+    ),
+    limit=RANKKIT_LIMIT,
+    notes=RANKKIT_NOTES,
+    sources=("rankkit.metrics of rankkit 0.1.0",),
+)
+
+ROWS = (
+    RANX,
+    replace(
+        RANX,
         name="ranx_burges",
-        version="0.3.21",
-        tool="ranx",
         summary="Like ranx, with exponential gains: its ndcg_burges and dcg_burges.",
-        policy=RANX_POLICY,
         forms=alike("nDCG", "DCG", settings={"gain": "exp2"}),
-        truncates=True,
-        options=(COMPARABLE,),
-        notes=RANX_NOTES,
-        bugs=RANX_BUGS,
         sources=("ranx.evaluate of ranx 0.3.21: ndcg_burges@k",),
     ),
-    Convention(
-        name="rankkit",
-        version="0.1.0",
-        tool="rankkit",
-        summary="Exponential gains; the ideal has all judged documents; queries without relevant "
-        "documents are left out.",
-        policy=RANKKIT_POLICY,
-        forms=(
-            Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
-            *alike("AP", "RR", "P", "R", "Success", cut=True),
-        ),
-        limit=RANKKIT_LIMIT,
-        notes=RANKKIT_NOTES,
-        sources=("rankkit.metrics of rankkit 0.1.0",),
-    ),
-    Convention(
+    RANKKIT,
+    replace(
+        RANKKIT,
         name="rankkit_linear",
-        version="0.1.0",
-        tool="rankkit",
         summary="Like rankkit, with gain='linear'.",
-        policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
-        limit=RANKKIT_LIMIT,
-        notes=RANKKIT_NOTES,
         sources=("rankkit.metrics.ndcg of rankkit 0.1.0, gain='linear'",),
     ),
     Convention(

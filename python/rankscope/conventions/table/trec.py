@@ -12,6 +12,7 @@ from rankscope.conventions.spec import (
     alike,
     quarters,
 )
+from rankscope.records import replace
 
 TREC_POLICY = {"ties": "doc_id", "empty": "zero", "missing": "skip", "negative": "nonrelevant"}
 LEVEL = ("k", "rel", "judged_only")
@@ -70,6 +71,27 @@ TRECTOOLS_NOTES = (
         "it. rankscope leaves them out."
     ),
     "Its default cutoff is 1000.",
+)
+
+TRECTOOLS = Convention(
+    name="trectools",
+    version="0.0.50",
+    tool="trectools",
+    summary="Linear gains; the ideal has all judged documents; ties by smaller ID in nDCG and "
+    "by larger ID in the other measures.",
+    policy=TREC_POLICY,
+    forms=(
+        Form(measure="nDCG", policy={"ties": "doc_id_asc"}),
+        Form(measure="AP"),
+        Form(measure="P"),
+        Form(measure="RR", cut=False),
+    ),
+    notes=TRECTOOLS_NOTES,
+    bugs=(
+        Bug("np_int", "With NumPy 1.24 and newer, precision raises an AttributeError."),
+        Bug("rprec", "Its R-precision differs from that of trec_eval, whatever the settings."),
+    ),
+    sources=("trectools.TrecEval of trectools 0.0.50",),
 )
 
 ROWS = (
@@ -217,34 +239,13 @@ ROWS = (
         notes=(LOG_CANCELS,),
         sources=("gdeval.pl 1.2a, as included in ir_measures 0.4.3",),
     ),
-    Convention(
-        name="trectools",
-        version="0.0.50",
-        tool="trectools",
-        summary="Linear gains; the ideal has all judged documents; ties by smaller ID in nDCG and "
-        "by larger ID in the other measures.",
-        policy=TREC_POLICY,
-        forms=(
-            Form(measure="nDCG", policy={"ties": "doc_id_asc"}),
-            Form(measure="AP"),
-            Form(measure="P"),
-            Form(measure="RR", cut=False),
-        ),
-        notes=TRECTOOLS_NOTES,
-        bugs=(
-            Bug("np_int", "With NumPy 1.24 and newer, precision raises an AttributeError."),
-            Bug("rprec", "Its R-precision differs from that of trec_eval, whatever the settings."),
-        ),
-        sources=("trectools.TrecEval of trectools 0.0.50",),
-    ),
-    Convention(
+    TRECTOOLS,
+    replace(
+        TRECTOOLS,
         name="trectools_exp",
-        version="0.0.50",
-        tool="trectools",
         summary="Like trectools, with trec_eval=False: exponential gains.",
-        policy=TREC_POLICY,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, policy={"ties": "doc_id_asc"}),),
-        notes=TRECTOOLS_NOTES,
+        bugs=(),
         sources=("trectools.TrecEval.get_ndcg(trec_eval=False) of trectools 0.0.50",),
     ),
     Convention(
