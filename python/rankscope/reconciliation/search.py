@@ -94,10 +94,10 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
     return Reconciliation(
         measure=asked,
         got=None if wanted is None else wanted.text,
-        reckonings=sorted(reckonings, key=lambda each: bool(each.refusal)),
-        deviations=deviations,
-        causes=causes,
-        differ=lambda one, other, limit: differ(
+        reckonings=tuple(sorted(reckonings, key=lambda each: bool(each.refusal))),
+        deviations=tuple(deviations),
+        causes=tuple(causes),
+        compare=lambda one, other, limit: differ(
             bench, _pick(known, one), _pick(known, other), limit=limit
         ),
     )
