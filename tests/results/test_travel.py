@@ -94,7 +94,11 @@ def parts_of(made: object) -> Mapping[str, object] | None:
         return made.__getstate__() if hasattr(type(made), "__getstate__") else made.__dict__  # type: ignore[return-value]  # by name
     parts = {name: getattr(made, name) for name in type(made).__match_args__}
     # A function of the input stays behind.
-    return {name: part for name, part in parts.items() if not inspect.isfunction(part)}
+    return {
+        name: part
+        for name, part in parts.items()
+        if part is not None and not inspect.isfunction(part)
+    }
 
 
 def differ(one: object, other: object, place: str = "") -> str:

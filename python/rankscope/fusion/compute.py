@@ -237,16 +237,8 @@ def fuse(
     named = name_runs(runs)
     weighed = read_weights(chosen.method, weights, list(named))
     core, of_runs, source = _fuse(named, chosen.settings(weighed), reading)
-    return FusedRun(
-        names=tuple(named),
-        method=chosen.method.name,
-        parameters=chosen.parameters,
-        scale=chosen.scale,
-        weights=tuple(weighed),
-        missing=tuple(len(core) - queries for queries in of_runs),
-        source=source,
-        core=core,
-    )
+    missing = (len(core) - queries for queries in of_runs)
+    return FusedRun(**chosen.describe(named, weighed, missing), source=source, core=core)
 
 
 def _fuse(

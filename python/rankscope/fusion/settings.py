@@ -12,8 +12,8 @@ from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal, TypeAlias
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.engine.fusing import Settings
 
@@ -281,6 +281,19 @@ class FusionChoices:
         """Return what the core takes."""
         method = (self.method.name, self.parameter)
         return method, self.scale or "none", weights, self.ties, self.depth
+
+    def describe(
+        self, names: Iterable[str], weights: Sequence[float], missing: Iterable[int]
+    ) -> dict[str, Any]:
+        """Return the fields that every fused run has."""
+        return {
+            "names": tuple(names),
+            "method": self.method.name,
+            "parameters": self.parameters,
+            "scale": self.scale,
+            "weights": tuple(weights),
+            "missing": tuple(missing),
+        }
 
 
 def read_choices(

@@ -129,12 +129,9 @@ def fuse_to_file(
         written = fusion.write(room, file)
     return FusedFile(
         path=os.fspath(path),
-        names=tuple(named),
-        method=chosen.method.name,
-        parameters=chosen.parameters,
-        scale=chosen.scale,
-        weights=tuple(weighed),
-        missing=tuple(written.queries - queries for queries in written.of_runs),
+        **chosen.describe(
+            named, weighed, (written.queries - queries for queries in written.of_runs)
+        ),
         queries=written.queries,
         documents=written.documents,
     )

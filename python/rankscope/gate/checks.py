@@ -18,7 +18,7 @@ from rankscope.comparison.estimates import (
 )
 from rankscope.deferred import np
 from rankscope.gate.result import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
-from rankscope.records import record, replace
+from rankscope.records import as_dict, record, replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
@@ -95,14 +95,13 @@ class Limited:
 
     Args:
         value: The value.
-        lower: The lower end of its interval; NaN if there is none.
+        lower: The lower end of its interval.
         upper: The upper end.
-        level: The level of the interval.
-        threshold: The limit on the scale of the value.
-        method: How the interval was computed.
-        note: Why there is no interval, or why its ends are equal.
-        needed: How many queries would hold the budget with a probability of 80 % if the candidate
-            is as good as the baseline, between the ends of its range; `None` for what isn't known.
+        level: The confidence level.
+        threshold: What the budget compares it with.
+        interval_method: How the interval was made.
+        note: Why there is no interval, or what to know about it.
+        needed: The number of queries that would decide, and its range.
     """
 
     value: float
@@ -110,7 +109,7 @@ class Limited:
     upper: float
     level: float
     threshold: float
-    method: str
+    interval_method: str
     note: str = ""
     needed: Plan = (None, None, None)
 
@@ -179,14 +178,16 @@ def conclude(
     corrected_for: int = 1,
 ) -> Check:
     """Return the check of a budget, given the limited value and its interval."""
-    if limited.method == IDENTICAL:
+    if limited.interval_method == IDENTICAL:
         verdict = UNCHANGED
     elif budget.kind == "max-loss":
         verdict = decide(-limited.upper, -limited.lower, -limited.threshold)
     else:
         verdict = decide(limited.lower, limited.upper, limited.threshold)
     is_open = verdict == INCONCLUSIVE
-    fewest, needed, most = limited.needed if is_open else (None, None, None)
+    fields = as_dict(limited)
+    plan = fields.pop("needed")
+    fewest, needed, most = plan if is_open else (None, None, None)
     return Check(
         budget=budget,
         measure=measure,
@@ -196,19 +197,13 @@ def conclude(
         clusters=clusters,
         baseline_mean=means[0],
         candidate_mean=means[1],
-        value=limited.value,
-        lower=limited.lower,
-        upper=limited.upper,
-        level=limited.level,
+        **fields,
         corrected_for=corrected_for,
-        interval_method=limited.method,
-        threshold=limited.threshold,
         verdict=verdict,
         passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
         queries_needed=needed,
         queries_needed_lower=fewest,
         queries_needed_upper=most,
-        note=limited.note,
     )
 
 
@@ -267,7 +262,7 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         upper=upper,
         level=sample.interval.level,
         threshold=threshold,
-        method=estimate.method,
+        interval_method=estimate.method,
         note=estimate.reason,
         needed=needed,
     )
@@ -395,7 +390,7 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         upper=quantile.upper,
         level=level,
         threshold=budget.limit,
-        method="order statistics",
+        interval_method="order statistics",
         needed=(None, needed, None),
     )
 
@@ -433,6 +428,6 @@ def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
         upper=0.0,
         level=level,
         threshold=threshold,
-        method=IDENTICAL,
+        interval_method=IDENTICAL,
         note=note,
     )

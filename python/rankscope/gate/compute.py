@@ -402,7 +402,7 @@ def _check_compared(
         upper=upper,
         level=level,
         threshold=-budget.limit,
-        method="bounded" if is_bounded else found.interval_method,
+        interval_method="bounded" if is_bounded else found.interval_method,
         note="" if is_bounded else found.interval_note,
     )
     if found.wins == found.losses == 0 and not lower >= -budget.limit:
