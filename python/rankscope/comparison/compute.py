@@ -25,7 +25,7 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypedDict, TypeGuard, TypeVar, Unpack
+    from typing import Any, Literal, TypedDict, TypeGuard, TypeVar, Unpack
 
     from rankscope.comparison.pair import Compared
     from rankscope.comparison.query_axis import Attribute
@@ -318,7 +318,8 @@ def compare_columns(
     if unknown:
         raise refuse_argument("compare", min(unknown), ARGUMENTS)
     interval = read_interval(testing.get("interval", 0.95)) or Interval()
-    given = {name: value for name, value in testing.items() if name in Choices.__match_args__}
+    names: tuple[str, ...] = Choices.__match_args__
+    given: dict[str, Any] = {name: value for name, value in testing.items() if name in names}
     choices = Choices(**given | {"interval": _seed(interval, testing.get("seed"))})
     baseline = testing.get("baseline")
     with tick("testing differences", is_shown=testing.get("progress", False)) as check:

@@ -238,7 +238,7 @@ def choose_cases(
     code: str = "no_common_queries",
 ) -> list[Cases]:
     """Return the queries that all runs have a value for, in all and by slice, the largest first."""
-    is_there = ~np.isnan(measure.values).any(axis=0)
+    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
     if not is_there.any():
         raise EmptyError(
             f"no query has a value of {measure.name} in {runs}",

@@ -47,7 +47,7 @@ class EstimatedMeans(Printed, Tabular):
     @property
     def _fields(self) -> list[str]:
         """The fields of a mean that are columns of the table."""
-        names = type(self.means[0]).__match_args__
+        names: tuple[str, ...] = type(self.means[0]).__match_args__
         return [name for name in names if name not in {"measure", "shift"}]
 
     def _list_means(self) -> dict[str, dict[str, object]]:
