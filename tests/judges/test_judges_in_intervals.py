@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.judges.judged_evaluation import JudgedMean, estimate_crossed, group_judges
+from rankscope.judges.judged_evaluation import JudgedMean, estimate_crossed
 
 from tests.parity.real import DATA
 
@@ -40,13 +40,6 @@ def test_intervals_cover_the_mean_of_all_queries_and_judges() -> None:
         by_queries += found.lower_queries <= 0 <= found.upper_queries
     assert covered / trials > 0.95 - 2 * (0.95 * 0.05 / trials) ** 0.5
     assert by_queries / trials < 0.9
-
-
-def test_many_judges_are_left_out_in_groups() -> None:
-    assert group_judges(3) == [[0], [1], [2]]
-    groups = group_judges(120)
-    assert len(groups) == 50
-    assert sorted(judge for group in groups for judge in group) == [*range(120)]
 
 
 def tabulate(generosity: float) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
