@@ -290,7 +290,7 @@ def _place(
     chosen = replace(policy, unjudged="remove") if measure.judged_only else policy
     kernels = Kernels(query, chosen)
     gainful = take_settings(CG.row, measure) if is_sum else CG
-    counted = count(query, gainful, chosen, kernels)
+    counted = count(gainful, kernels)
     size = len(counted)
     k = math.inf if measure.k is None else measure.k
     worths, rest = [0.0] * size, 0.0

@@ -42,7 +42,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         chosen = replace(chosen, missing_gain=None)  # a whole list lacks nothing
     kernels = Kernels(query, chosen)
     value = kernels.values([measure])[0]
-    counted = count(query, family.cg, chosen, kernels)
+    counted = count(family.cg, kernels)
     gains = kernels.gains(family.cg, query.judged)
     judged = list_judged(query, counted, gains)
     ideal = rank_ideal(judged, query, counted, family.ndcg, chosen)
@@ -53,11 +53,10 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
     is_of_list = measure.row.name != "IDCG" and len(counted) > 0
     order = Order(value, tuple(counted.grades[: measure.k])) if is_of_list else None
     best, worst = (
-        find_extremes(query, counted, weights, measure, kernels)
+        find_extremes(counted, weights, measure, kernels)
         if is_of_list and not math.isnan(value)
         else (None, None)
     )
-    means = _average(weights, counted)
     return Explanation(
         measure=measure,
         policy=policy,
@@ -70,7 +69,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         dcg=dcg,
         idcg=idcg,
         gains=_list_gains(counted, ideal, measure.k),
-        rows=_derive_rows(query, counted, family, chosen, kernels, ranks=shown),
+        rows=_derive_rows(counted, family, kernels, shown),
         gaps=tuple(find_gaps(shown, depth, counted, chosen)),
         ideal_rows=derive_ideal(ideal[:limit], _uncut(family.idcg), kernels),
         ideal_size=len(ideal),
@@ -84,10 +83,10 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         observes_retrieval=query.sees_all
         and policy.unretrieved == "count"
         and family.ndcg.parameters["ideal"] != "retrieved",
-        swap=find_swap(query, counted, means, measure, kernels, value=value)
+        swap=find_swap(counted, _average(weights, counted), measure, kernels)
         if is_of_list
         else None,
-        between=_find_between(query, counted, family, kernels, chosen),
+        between=_find_between(counted, family, kernels),
     )
 
 
@@ -108,18 +107,12 @@ def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) ->
 
 
 def _derive_rows(
-    query: RankedQuery,
-    counted: RankedDocuments,
-    family: Family,
-    policy: Policy,
-    kernels: Kernels,
-    *,
-    ranks: list[int],
+    counted: RankedDocuments, family: Family, kernels: Kernels, ranks: list[int]
 ) -> tuple[Row, ...]:
     if not ranks:
         return ()
-    size = len(counted)
-    missing = float(policy.missing_gain or 0)
+    query, size = kernels.query, len(counted)
+    missing = float(kernels.policy.missing_gain or 0)
     gains = [counted.rank_gains[rank - 1] if rank <= size else missing for rank in ranks]
     discounts = kernels.discounted(family.dcg, [1.0] * len(ranks), ranks)
     contributions = kernels.discounted(family.dcg, gains, ranks)
@@ -182,14 +175,9 @@ def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None
     return None if any(map(math.isnan, found)) else LossSplit(*found)
 
 
-def _find_between(
-    query: RankedQuery,
-    counted: RankedDocuments,
-    family: Family,
-    kernels: Kernels,
-    policy: Policy,
-) -> Between | None:
+def _find_between(counted: RankedDocuments, family: Family, kernels: Kernels) -> Between | None:
     """Find the sums of the worst and the best order, between which minmax normalizes."""
+    query, policy = kernels.query, kernels.policy
     if policy.negative != "minmax" or family.own.row.name != "nDCG":
         return None
     grades = list(query.judged)

@@ -33,7 +33,8 @@ class Kernels:
     """
 
     def __init__(self, query: RankedQuery, policy: Policy) -> None:
-        self._query = query
+        self.query = query
+        self.policy = policy
         self._policy = replace(policy, empty="nan", missing="zero", aggregate="mean")
         # Whatever else decided between equal scores has put the rows in order.
         self._ties = "average" if query.ties == "average" else "input"
@@ -59,7 +60,7 @@ class Kernels:
 
     def value_of_grades(self, measure: Measure, grades: Sequence[float]) -> float:
         """Evaluate a measure with other grades at the ranks."""
-        ranked = self._rank(grades, self._query.scores, self._ties)
+        ranked = self._rank(grades, self.query.scores, self._ties)
         return self._evaluate(ranked, [measure], self._ties)[0]
 
     def gains(self, measure: Measure, grades: Sequence[float]) -> list[float]:
@@ -86,7 +87,7 @@ class Kernels:
         return [*memoryview(ranked.evaluate(plan, 1).values(0)).cast("d")]
 
     def _rank(self, grades: Sequence[float], scores: Sequence[float], ties: str) -> Rankings:
-        judged = self._query.judged
+        judged = self.query.judged
         return Rankings.from_groups(
             _integers([0, len(grades)]),
             _doubles(grades),

@@ -68,11 +68,10 @@ class RankedDocuments:
         return len(self.rows)
 
 
-def count(
-    query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
-) -> RankedDocuments:
+def count(measure: Measure, kernels: Kernels) -> RankedDocuments:
     """Return which documents have ranks, and the gain at each rank."""
-    rows, removed = take_ranks(query, measure, policy)
+    query = kernels.query
+    rows, removed = take_ranks(query, measure, kernels.policy)
     grades = [query.grades[row] for row in rows]
     gains = kernels.gains(measure, grades)
     spans = find_ties(query, rows) if query.ties == "average" else []

@@ -50,7 +50,7 @@ def derive_relevance(
     order = best = worst = None
     if len(counted) > 0 and not math.isnan(value):
         weights = [-float(at) for at in range(len(counted))]
-        best, worst = find_extremes(query, counted, weights, measure, kernels)
+        best, worst = find_extremes(counted, weights, measure, kernels)
         order = Order(value, tuple(counted.grades[: measure.k]))
     return RelevanceExplanation(
         measure=measure,
@@ -64,7 +64,7 @@ def derive_relevance(
         rel=rel,
         total=_add(added, counted, k, measure),
         denominator=_find_denominator(measure, int(relevant), counted, k),
-        rows=_derive_rows(query, counted, measure, kernels, ranks=shown, added=added),
+        rows=_derive_rows(counted, measure, kernels, ranks=shown, added=added),
         gaps=tuple(find_gaps(shown, k, counted, chosen)),
         below=list_below(query, counted, k, limit),
         unretrieved=list_unretrieved(judged, chosen, limit),
@@ -161,7 +161,6 @@ def _find_denominator(measure: Measure, relevant: int, counted: RankedDocuments,
 
 
 def _derive_rows(
-    query: RankedQuery,
     counted: RankedDocuments,
     measure: Measure,
     kernels: Kernels,
@@ -178,7 +177,7 @@ def _derive_rows(
     return tuple(
         RelevanceRow(
             rank=rank,
-            doc_id=query.name(counted.rows[rank - 1]),
+            doc_id=kernels.query.name(counted.rows[rank - 1]),
             grade=counted.grades[rank - 1],
             relevant=counted.rank_gains[rank - 1],
             precision=values[at],

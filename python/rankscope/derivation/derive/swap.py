@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.derivation.derive.kernels import Kernels
-    from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
+    from rankscope.derivation.derive.query import RankedDocuments
     from rankscope.measures import Measure
 
 
@@ -124,15 +124,11 @@ def _pick(
 
 
 def find_extremes(
-    query: RankedQuery,
-    counted: RankedDocuments,
-    weights: Sequence[float],
-    measure: Measure,
-    kernels: Kernels,
+    counted: RankedDocuments, weights: Sequence[float], measure: Measure, kernels: Kernels
 ) -> tuple[Order, Order]:
     """Find the best and the worst order of the documents."""
     places = sorted(range(len(weights)), key=lambda place: -weights[place])
-    removed = [query.grades[row] for row in counted.removed]
+    removed = [kernels.query.grades[row] for row in counted.removed]
 
     def arrange(sign: int) -> Order:
         order = sorted(range(len(counted)), key=lambda place: sign * counted.gains[place])
@@ -146,18 +142,13 @@ def find_extremes(
 
 
 def find_swap(
-    query: RankedQuery,
-    counted: RankedDocuments,
-    weights: Sequence[float],
-    measure: Measure,
-    kernels: Kernels,
-    *,
-    value: float,
+    counted: RankedDocuments, weights: Sequence[float], measure: Measure, kernels: Kernels
 ) -> BestSwap | None:
     """Find the swap of two documents that gains most, if any swap gains."""
     found = find_best_swap(counted.gains, weights)
     if found is None:
         return None
+    query, value = kernels.query, kernels.values([measure])[0]
     places = found.rank - 1, found.other_rank - 1
     upper, lower = (counted.rows[place] for place in places)
     grades = [*query.grades]
