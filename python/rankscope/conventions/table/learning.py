@@ -22,18 +22,12 @@ SKLEARN_POLICY = {
     "missing": "skip",
     "negative": "error",
 }
-SKLEARN_LIMIT = Limit("rejects negative grades in ndcg_score", least=0)
 RETRIEVED = {"ideal": "retrieved"}
-DISCOUNTED = ("k", "discount", "base")
 SKLEARN_NOTES = (
     "It rejects lists with one document or different lengths, and NaN; rankscope accepts them.",
     "Its log_base cancels in nDCG.",
 )
 
-TORCH_OPTIONS = (
-    Option("empty_target_action", "empty", ("one", "skip", "error")),
-    Option("aggregation='median'", "aggregate", ("median",)),
-)
 TOPK = {"ties": "input"}
 
 SKLEARN = Convention(
@@ -44,8 +38,12 @@ SKLEARN = Convention(
     "averaged over the orders of tied documents.",
     policy=SKLEARN_POLICY,
     forms=(
-        Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
-        Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
+        Form(
+            measure="nDCG",
+            settings=RETRIEVED,
+            limit=Limit("rejects negative grades in ndcg_score", least=0),
+        ),
+        Form(measure="DCG", takes=("k", "discount", "base"), policy={"negative": "gain"}),
     ),
     notes=(LISTS_ONLY, *SKLEARN_NOTES),
     sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
@@ -82,7 +80,10 @@ ROWS = (
         ),
         limit=Limit(f"only accepts integers, and {NO_NEGATIVE.says}", least=0, integers=True),
         computes_in="float32",
-        options=TORCH_OPTIONS,
+        options=(
+            Option("empty_target_action", "empty", ("one", "skip", "error")),
+            Option("aggregation='median'", "aggregate", ("median",)),
+        ),
         notes=(
             LISTS_ONLY,
             (

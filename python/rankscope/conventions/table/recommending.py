@@ -52,23 +52,11 @@ RECTOOLS_FORMS = (
     Form(measure="Success"),
 )
 
-LENSKIT_POLICY = {**ZERO, "missing": "skip"}
 LENSKIT_FORMS = (
     Form(measure="P", settings={"denominator": "retrieved"}),
     Form(measure="SetP"),
     Form(measure="R", settings=REACHABLE),
     *alike("SetR", "RR", "Success"),
-)
-LENSKIT_NOTES = (
-    (
-        "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and 2 "
-        "are not discounted. LogRankWeight(offset=1) is the usual discount."
-    ),
-    "A list without a value counts as 0.",
-    (
-        "Its mean includes all lists of the run, and counts those of users without judgments as 0. "
-        "rankscope leaves them out."
-    ),
 )
 
 RECOMMENDERS_RAW = Convention(
@@ -105,12 +93,22 @@ LENSKIT = Convention(
     tool="LensKit",
     summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
     "have the same weight.",
-    policy=LENSKIT_POLICY,
+    policy={**ZERO, "missing": "skip"},
     forms=(
         *alike("nDCG", "DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
         *LENSKIT_FORMS,
     ),
-    notes=LENSKIT_NOTES,
+    notes=(
+        (
+            "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and "
+            "2 are not discounted. LogRankWeight(offset=1) is the usual discount."
+        ),
+        "A list without a value counts as 0.",
+        (
+            "Its mean includes all lists of the run, and counts those of users without judgments "
+            "as 0. rankscope leaves them out."
+        ),
+    ),
     bugs=(Bug("array_dcg", "Its function array_dcg ignores the argument weight."),),
     sources=("lenskit.metrics of LensKit 2025.8.1",),
 )

@@ -7,7 +7,6 @@ from rankscope.records import replace
 
 GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
 EXP2 = {"gain": "exp2"}
-BINARY = {"gain": "binary"}
 
 QUEPID = Convention(
     name="quepid",
@@ -108,7 +107,7 @@ ROWS = (
         summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy={**GIVEN, "negative": "nonrelevant"},
         forms=(
-            Form(measure="nDCG", settings=BINARY, cut=True),
+            Form(measure="nDCG", settings={"gain": "binary"}, cut=True),
             Form(measure="P", settings={"denominator": "retrieved"}),
             Form(measure="R"),
         ),

@@ -31,11 +31,6 @@ NDCG_CUT = Form(measure="nDCG", takes=("k", "judged_only"), cut=True)
 NDCG = Form(measure="nDCG", takes=("gain", "judged_only"), cut=False)
 RR = Form(measure="RR", takes=UNCUT, cut=False)
 IPREC = Form(measure="IPrec", takes=("recall", "rel", "judged_only"))
-IPREC_10 = Form(
-    measure="IPrec",
-    settings={"rounding": "nearest"},
-    takes=("recall", "rel", "judged_only"),
-)
 OTHERS = (
     *alike("YAAP", "BinG", takes=UNCUT),
     *alike("G", "nDCGRel", "RnDCG", takes=("gain", "judged_only")),
@@ -65,13 +60,6 @@ TREC_NOTES = (
     "Its relevance level doesn't change nDCG.",
 )
 
-TRECTOOLS_NOTES = (
-    (
-        "Its mean divides by the number of queries in the run, so queries without judgments lower "
-        "it. rankscope leaves them out."
-    ),
-    "Its default cutoff is 1000.",
-)
 
 TRECTOOLS = Convention(
     name="trectools",
@@ -86,7 +74,13 @@ TRECTOOLS = Convention(
         Form(measure="P"),
         Form(measure="RR", cut=False),
     ),
-    notes=TRECTOOLS_NOTES,
+    notes=(
+        (
+            "Its mean divides by the number of queries in the run, so queries without judgments "
+            "lower it. rankscope leaves them out."
+        ),
+        "Its default cutoff is 1000.",
+    ),
     bugs=(
         Bug("np_int", "With NumPy 1.24 and newer, precision raises an AttributeError."),
         Bug("rprec", "Its R-precision differs from that of trec_eval, whatever the settings."),
@@ -137,7 +131,11 @@ ROWS = (
             Form(measure="IDCG", takes=("gain",), cut=False),
             *BINARY,
             RR,
-            IPREC_10,
+            Form(
+                measure="IPrec",
+                settings={"rounding": "nearest"},
+                takes=("recall", "rel", "judged_only"),
+            ),
             Form(
                 measure="InterpolatedAP",
                 settings={"rounding": "nearest"},

@@ -41,7 +41,7 @@ class Tested:
         smallest_p: The smallest p-value that the test could give with these data; 0 if there is no
             such limit.
         max_t: The p-values corrected for all pairs of all families by the largest statistic
-            (Westfall and Young's step-down max-T); NaN for tests without one.
+            (Westfall and Young's step-down max-T); `None` for tests without one.
         test: The name of the test.
         permutations: The number of random permutations or resamples; 0 if none were needed.
         is_exact: Whether all p-values count all possibilities, without sampling or an
@@ -52,7 +52,7 @@ class Tested:
     statistic: Numbers
     p: Numbers
     smallest_p: Numbers
-    max_t: Numbers
+    max_t: Numbers | None = None
     test: str
     permutations: int = 0
     is_exact: bool = False
