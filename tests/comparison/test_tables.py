@@ -239,7 +239,8 @@ def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
 def test_a_minus_is_one_in_latex_but_a_hyphen_stays_one() -> None:
     pair = compared("e5-small", "e5-base", -0.1, 0.001)
     latex = compare(pair, runs=("e5-small", "e5-base")).table("latex")
-    assert "e5-base $-$ e5-small & $-$0.1000 & $-$0.1100 to $-$0.0900 &" in latex
+    for cell in ("e5-base $-$ e5-small", "$-$0.1000", "$-$0.1100 to $-$0.0900"):
+        assert f"{cell} &" in latex
 
 
 def test_a_small_p_value_reads_like_a_sentence() -> None:
