@@ -1,4 +1,4 @@
-"""Estimators of the value of a policy from the log of another: IPS, clipped IPS, SNIPS and DR."""
+"""The value of a policy from the log of another, by IPS, clipped IPS, SNIPS and DR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates how often users look at each rank."""
+"""Estimates how often users look at each rank, from click-through rates."""
 
 from __future__ import annotations
 

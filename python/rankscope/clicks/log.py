@@ -1,4 +1,4 @@
-"""Logs of impressions as columns of numbers and of codes."""
+"""Logs of impressions as columns of numbers and of codes, whole or batch by batch."""
 
 from __future__ import annotations
 

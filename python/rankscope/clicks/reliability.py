@@ -1,4 +1,4 @@
-"""How much a weighted log can tell, and when it is too little for an interval."""
+"""How much a weighted log can tell, and the intervals of what it tells."""
 
 from __future__ import annotations
 

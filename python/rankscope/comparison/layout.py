@@ -1,4 +1,4 @@
-"""Lays out a comparison as headings, grids and notes, for any format."""
+"""Lays out a comparison as headings, grids and notes, and writes them in four formats."""
 
 from __future__ import annotations
 

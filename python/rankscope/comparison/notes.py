@@ -1,4 +1,4 @@
-"""The sentences below a comparison: test, correction, intervals, power, and their limits."""
+"""The words of a comparison, and the sentences below it: test, intervals and their limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare columns of scores in one table."""
+"""Compare columns of scores in one table, or values that were computed elsewhere."""
 
 from __future__ import annotations
 

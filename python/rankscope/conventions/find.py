@@ -1,4 +1,4 @@
-"""Find a convention by its name."""
+"""Find conventions by their names, and describe them in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explanation of a value of cumulated gain, as records."""
+"""The explanations of values, as records that write themselves in four formats."""
 
 from __future__ import annotations
 

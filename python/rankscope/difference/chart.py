@@ -1,4 +1,4 @@
-"""The data of a plot of the difference between two runs for each query."""
+"""The plot of the difference between two runs for each query."""
 
 from __future__ import annotations
 

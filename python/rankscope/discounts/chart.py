@@ -1,4 +1,4 @@
-"""The data of a plot of discounts."""
+"""The plot of discounts, with attention and an estimate from clicks."""
 
 from __future__ import annotations
 

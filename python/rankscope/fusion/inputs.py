@@ -1,4 +1,4 @@
-"""The runs to fuse: their names, and what errors say of them."""
+"""The runs to fuse: their names, their lists, and what errors say of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods that fuse runs, and the scales of scores."""
+"""The methods that fuse runs, the scales of scores, and the choices of a fusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries of a gate: text for a terminal, and Markdown for a pull request."""
+"""Summaries of a gate: text for a terminal, Markdown for a pull request, and JUnit XML."""
 
 from __future__ import annotations
 

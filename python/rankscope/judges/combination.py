@@ -1,4 +1,4 @@
-"""Grades of several judges combined into one grade per document."""
+"""The grades of several judges: their agreement, and one combined grade per document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run, and perhaps a baseline, that are evaluated by the judgments of several sources."""
+"""A run, and perhaps a baseline, evaluated by the judgments of several sources."""
 
 from __future__ import annotations
 

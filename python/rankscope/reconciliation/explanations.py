@@ -1,4 +1,4 @@
-"""Explains what differing rules do to the documents of a query."""
+"""Compares two sets of rules on one input, by rule, query and document."""
 
 from __future__ import annotations
 

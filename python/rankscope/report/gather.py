@@ -1,4 +1,4 @@
-"""Collects the contents of a report from results."""
+"""Collects the contents of a report from results and the policy."""
 
 from __future__ import annotations
 

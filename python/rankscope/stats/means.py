@@ -1,4 +1,4 @@
-"""The mean of clustered values, with its uncertainty."""
+"""The means of clusters, and the mean of clustered values with its uncertainty."""
 
 from __future__ import annotations
 

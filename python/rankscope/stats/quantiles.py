@@ -1,4 +1,4 @@
-"""Quantiles of values, with intervals that hold for any distribution."""
+"""Intervals of quantiles, of proportions and of ratios of proportions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of a critical-difference diagram: runs on an axis, and groups that don't differ."""
+"""The critical-difference diagram: runs on an axis, and groups that don't differ."""
 
 from __future__ import annotations
 

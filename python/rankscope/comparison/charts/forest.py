@@ -1,4 +1,4 @@
-"""The data of a forest plot: differences with their confidence intervals."""
+"""The forest plot: differences with their confidence intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of a scatter plot of the values of two runs, query by query."""
+"""The scatter plot of the values of two runs, query by query."""
 
 from __future__ import annotations
 

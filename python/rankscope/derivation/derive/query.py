@@ -1,4 +1,4 @@
-"""One ranked query as plain data, the input of a derivation."""
+"""One ranked query as plain data, and the documents of its list that count."""
 
 from __future__ import annotations
 

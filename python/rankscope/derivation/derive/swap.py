@@ -1,4 +1,4 @@
-"""The best swap: the two documents that would gain most by changing places."""
+"""Other orders of the same documents: the best swap, the best order and the worst."""
 
 from __future__ import annotations
 

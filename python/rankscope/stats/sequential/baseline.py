@@ -1,4 +1,4 @@
-"""Baselines: what is expected of rankings, and how uncertain that is."""
+"""Baselines: what is expected of rankings, how uncertain that is, and the time of the anchor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drop detector that you can check after every period without more false alarms."""
+"""A detector of drops that can be checked after every period, and of the recovery from one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects of cells, weekdays and days on the mean of a baseline."""
+"""What a baseline is made of: effects of cells and days, and a bound of its mean."""
 
 from __future__ import annotations
 

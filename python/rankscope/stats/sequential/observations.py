@@ -1,4 +1,4 @@
-"""Observations: the values of rankings, with what they depend on."""
+"""Observations: the values of rankings, and the gaps to what is expected of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bootstrap-shift test of a mean difference of 0."""
+"""The bootstrap-shift test of a mean difference of 0, and the randomised Tukey HSD test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test of many pairs returns, and the choices that tests share."""
+"""What a test of many pairs returns, the choices that tests share, and corrections of p-values."""
 
 from __future__ import annotations
 
