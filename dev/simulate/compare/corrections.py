@@ -87,7 +87,7 @@ def find_errors(
         corrected = {
             "none": tested.p,
             "Holm": correct(tested.p, "holm"),
-            "max-T": tested.max_t,
+            "max-T": np.asarray(tested.max_t),
             "BH": correct(tested.p, "bh"),
         }
         for name, p in corrected.items():

@@ -284,8 +284,8 @@ def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numb
     if choices.test == "tukey":
         # Each family is corrected for its pairs; Bonferroni's correction is over families.
         return "tukey", np.minimum(tested.p * families, 1.0)
-    if choices.correction == "max-t" and tested.max_t is not None:
-        return "max-t", tested.max_t
+    if choices.correction == "max-t":
+        return "max-t", np.asarray(tested.max_t, dtype=np.float64)
     return choices.correction, correct(tested.p, choices.correction)
 
 
