@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from os import PathLike
 
 from rankscope._core import Run, fuse_runs
+from rankscope.deferred import np
 from rankscope.engine.fusing import fuse_text
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import find_second, read_measure
@@ -255,7 +256,9 @@ def _fuse(
         core = fuse_runs(
             [(each, name) for name, (each, _) in lists.items()], settings, reading.threads
         )
-    of_runs = [_count_queries(each) for each, _ in lists.values()]
+    of_runs = [
+        len(run) if isinstance(run, Run) else len(run.query_ids()) for run, _ in lists.values()
+    ]
     return core, of_runs, _read_ids([*lists.values()])
 
 
@@ -382,7 +385,7 @@ def fit_fusion(
     # Without a scale and a cutoff, a run that alone has a weight is fused into itself.
     alone = [
         evaluate((("combsum", 0.0), "none", weights, chosen.ties, None))[asked]
-        for weights in _split_into_ones(len(names))
+        for weights in (tuple(map(float, row)) for row in np.eye(len(names)).tolist())
     ]
     first = max(range(len(names)), key=lambda run: find_gain(alone[run], asked.better))
     return FusionFit(
@@ -476,10 +479,6 @@ def _split(total: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield tuple(end - start - 1 for start, end in pairwise(ends))
 
 
-def _split_into_ones(runs: int) -> list[Weights]:
-    return [tuple(float(at == run) for at in range(runs)) for run in range(runs)]
-
-
 def _spread(weights: Weights) -> float:
     return math.fsum(weight * weight for weight in weights)
 
@@ -508,7 +507,3 @@ def _read_lists(
 def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceIds:
     """Return the types of ids in the first run that has documents."""
     return next((ids for run, ids in lists if not isinstance(run, Run) or run.rows()), lists[0][1])
-
-
-def _count_queries(run: Run | CoreRankings) -> int:
-    return len(run) if isinstance(run, Run) else len(run.query_ids())

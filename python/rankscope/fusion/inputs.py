@@ -37,7 +37,7 @@ def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
         if len(filled) < len(runs) and (not filled or read_named_runs(filled) is not None):
             _refuse_empty(runs.items())
         named = read_named_runs(runs)
-        if named is None and runs and all(map(_is_rankings, runs.values())):
+        if named is None and runs and all(hasattr(run, "has_doc_ids") for run in runs.values()):
             named = {str(name): run for name, run in runs.items()}
     elif isinstance(runs, list | tuple):
         paths = [path_of(run) for run in runs]
@@ -76,10 +76,6 @@ def _refuse_empty(named: Collection[tuple[object, object]]) -> None:
 
 def _is_empty(run: object) -> bool:
     return isinstance(run, Mapping | list | tuple) and not run
-
-
-def _is_rankings(run: object) -> bool:
-    return hasattr(run, "has_doc_ids")
 
 
 def path_of(run: object) -> str | None:

@@ -170,7 +170,9 @@ def _find_deviations(
             names.setdefault(rules, []).append(candidate.name)
     distances = {rules: abs(_value(bench.outcome(rules)) - wanted.value) for rules in names}
     # A convention that refuses this input may be what is looked for, with one other rule.
-    nearest_first = sorted(names, key=lambda rules: _or_last(distances[rules]))
+    nearest_first = sorted(
+        names, key=lambda rules: (math.isnan(distances[rules]), distances[rules])
+    )
     tried = [
         (base, rule, settings, _take(base, rule, settings))
         for base in nearest_first
@@ -192,10 +194,6 @@ def _find_deviations(
         for (rule, settings), (value, of, changed) in found.items()
     ]
     return deviations, values
-
-
-def _or_last(distance: float) -> float:
-    return math.inf if math.isnan(distance) else distance
 
 
 def _value(outcome: RuleOutcome | RankscopeError) -> float:

@@ -358,7 +358,11 @@ def report_rankings(
                 },
                 facts=ranked.evaluate(FACTS, policy=Policy(ties=chosen.ties)),
                 explain=partial(_explain, ranked, evaluation.measures, chosen),
-                list_documents=partial(_list_documents, ranked, _number(ranked)),
+                list_documents=partial(
+                    _list_documents,
+                    ranked,
+                    {query: at for at, query in enumerate(ranked.query_texts)},
+                ),
             )
         )
     for each in held:
@@ -470,10 +474,6 @@ def _explain(
         return None
     explanation = rankings.explain(query, chosen, policy=policy, limit=limit)
     return explanation if isinstance(explanation, Explanation) else None
-
-
-def _number(rankings: Rankings) -> dict[str, int]:
-    return {query: at for at, query in enumerate(rankings.query_texts)}
 
 
 def _list_documents(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 
 from rankscope._core import EMPTY_VALUES
 from rankscope.derivation.derive.ideal import derive_ideal, list_judged, rank_ideal
@@ -188,14 +189,10 @@ def _find_between(counted: RankedDocuments, family: Family, kernels: Kernels) ->
     elif policy.unretrieved == "ignore":
         grades = [grade for grade in query.grades if not math.isnan(grade)]
     plain = sibling("DCG", family.own)(judged_only=False)
-    pairs = sorted(zip(kernels.gains(plain, grades), grades, strict=True), key=_first)
+    pairs = sorted(zip(kernels.gains(plain, grades), grades, strict=True), key=itemgetter(0))
     order = [grade for _, grade in pairs]
     worst, best = (kernels.sum_of_order(plain, each) for each in (order, order[::-1]))
     return Between(worst, best)
-
-
-def _first(pair: tuple[float, float]) -> float:
-    return pair[0]
 
 
 def choose_ranks(counted: RankedDocuments, depth: int, limit: int) -> list[int]:

@@ -229,7 +229,7 @@ def fit_baseline(
         )
     _check(units.value)
     weight = units.weight
-    mean = _average(units.value, weight)
+    mean = float((units.value * weight).sum() / weight.sum())
     cells = estimate_cells(units, seen.cells, mean)
     expected = cells.expect(seen.cells)[units.cell]
     day, of_day = np.unique(units.hour // HOURS, return_inverse=True)
@@ -338,10 +338,6 @@ def _find_draws(cluster: NDArray[np.int64], day: NDArray[np.int64], days: int) -
     is_lasting = (count >= LASTING * days) & (days >= WEEK)
     draw = np.where(is_lasting[cluster], len(count) + of_pair, cluster)
     return np.asarray(np.unique(draw, return_inverse=True)[1], dtype=np.int64)
-
-
-def _average(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    return float((values * weights).sum() / weights.sum())
 
 
 def _spread(gaps: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
