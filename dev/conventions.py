@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rankscope.conventions import TABLE
-from rankscope.conventions.describe import describe_forms, describe_option, describe_rest
+from rankscope.conventions.find import describe_forms, describe_option, describe_rest
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:

@@ -7,17 +7,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rankscope.stats.sequential.baseline import Baseline, find_gaps, fit_baseline, split_level
-from rankscope.stats.sequential.detector import Detector, advance, cap
+from rankscope.stats.sequential.detector import (
+    Detector,
+    Recovery,
+    advance,
+    begin_recovery,
+    cap,
+    follow,
+)
 from rankscope.stats.sequential.discoveries import discover
-from rankscope.stats.sequential.recovery import Recovery, begin_recovery, follow
 
 from dev.simulate.traffic import select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rankscope.stats.sequential.gaps import Gaps
-    from rankscope.stats.sequential.observations import Observations
+    from rankscope.stats.sequential.observations import Gaps, Observations
 
 # A quarter of 90 days has a false alarm with a probability of at most 1 in 20.
 RUN_LENGTH = 1800.0

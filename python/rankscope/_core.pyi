@@ -315,9 +315,6 @@ class EventBatch:
     def digest(self, at: int) -> bytes:
         """Return the 16 bytes that identify what an event says."""
 
-    def digest(self, at: int) -> bytes:
-        """Return the 16 bytes that identify what an event says."""
-
     def event_id(self, at: int) -> str: ...
     def first_labels(self, most: int) -> list[tuple[str, str]]:
         """Return the rankings and documents of the first labels."""

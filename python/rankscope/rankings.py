@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
     from rankscope.bounds.result import Bounds
     from rankscope.conventions import Convention
-    from rankscope.derivation.explanation import Explanation
-    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.derivation.explanation import Explanation, RelevanceExplanation
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.regrets.result import Regrets

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.clicks.estimate.estimators import Estimator, Strata, conclude
-from rankscope.clicks.estimate.policy import Weighted, evaluate
-from rankscope.clicks.estimate.reliability import Reliability
-from rankscope.clicks.examination_model import Tallies, estimate
+from rankscope.clicks.estimators import Estimator, Strata, Weighted, conclude, evaluate
+from rankscope.clicks.examination import Tallies, estimate
 from rankscope.clicks.off_policy import _read_mapping
+from rankscope.clicks.reliability import Reliability
 from rankscope.errors import UsageError
 from scipy import stats
 

@@ -70,21 +70,17 @@ def value_of(found: rs.Table, method: str) -> float:
     return value
 
 
-def test_ips_is_unbiased() -> None:
-    found = expect(2, lambda log: value_of(rs.evaluate_off_policy(log, target="target"), "ips"))
-    assert found == pytest.approx(VALUE, rel=1e-12)
-
-
-def test_doubly_robust_is_unbiased_with_wrong_predictions() -> None:
-    names = {"predicted": "guess", "predicted_target": "guesses"}
-    found = expect(
-        2, lambda log: value_of(rs.evaluate_off_policy(log, target="target", **names), "dr")
-    )
-    assert found == pytest.approx(VALUE, rel=1e-12)
-
-
-def test_doubly_robust_is_unbiased_with_predictions_from_the_log() -> None:
-    found = expect(3, lambda log: value_of(rs.evaluate_off_policy(log, target=TARGET), "dr"))
+@pytest.mark.parametrize(
+    ("rows", "arguments", "estimator"),
+    [
+        (2, {"target": "target"}, "ips"),
+        # Wrong predictions, and those from the log.
+        (2, {"target": "target", "predicted": "guess", "predicted_target": "guesses"}, "dr"),
+        (3, {"target": TARGET}, "dr"),
+    ],
+)
+def test_estimates_are_unbiased(rows: int, arguments: dict[str, Any], estimator: str) -> None:
+    found = expect(rows, lambda log: value_of(rs.evaluate_off_policy(log, **arguments), estimator))
     assert found == pytest.approx(VALUE, rel=1e-12)
 
 

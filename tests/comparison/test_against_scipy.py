@@ -71,26 +71,3 @@ def test_the_default_interval_is_what_the_test_of_scipy_does_not_reject(order: i
     assert compared.interval_method == "dense"
     assert test(compared.lower + 1e-9) >= 0.05 > test(compared.lower - 1e-9)
     assert test(compared.upper - 1e-9) >= 0.05 > test(compared.upper + 1e-9)
-
-
-@pytest.mark.parametrize("order", [0, 1])
-def test_a_bootstrap_interval_is_that_of_scipy_but_for_chance(order: int) -> None:
-    found, differences = compare(45, order, "bca")
-    compared, count = found["nDCG@10", "new"], len(differences)
-    assert compared.interval_method == "bca"
-    # SciPy has no quantiles of Student's t for small samples; a wider level gives the same ends.
-    deviation = stats.t.ppf(0.975, count - 1) * np.sqrt(count / (count - 1))
-    expected = stats.bootstrap(
-        (differences,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        confidence_level=2 * stats.norm.cdf(deviation) - 1,
-        method="BCa",
-        rng=np.random.default_rng(1),
-    )
-    # Five standard errors of the difference of two sample quantiles of nearly normal means.
-    share = stats.norm.sf(deviation)
-    of_quantile = np.sqrt(share * (1 - share) / RESAMPLES) / stats.norm.pdf(deviation)
-    error = np.sqrt(2) * of_quantile * differences.std() / np.sqrt(count)
-    ends = [expected.confidence_interval.low, expected.confidence_interval.high]
-    assert [compared.lower, compared.upper] == pytest.approx(ends, abs=5 * error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import assume, reject
 from hypothesis import strategies as st
 from rankscope import Policy, Rankings, RankscopeError
-from rankscope.derivation.derivation import Derivation
+from rankscope.derivation.explanation import Derivation
 
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS

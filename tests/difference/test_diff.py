@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,7 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import nDCG
 
+from tests.cli.command import run
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankscope import Measure, RunDifference
 
 QRELS = {"q1": {"a": 3, "b": 1, "c": 2}, "q2": {"f": 2, "g": 1}, "empty": {"x": 0}}
@@ -214,3 +219,13 @@ def test_everything_leaves_as_plain_data() -> None:
     assert of_query["difference"] == found.explain("q1").difference
     assert isinstance(of_query["documents"], list)
     assert of_query["documents"][0]["doc_id"] == "a"
+
+
+def test_the_command_adds_up_what_both_runs_have_diagnostics_of(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"q{at} 0 a 1\n" for at in range(6)))
+    for name, queries in (("old", 5), ("new", 3)):
+        lines = [f"q{at} Q0 a 1 1.0 {name}\n" for at in range(queries)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    paths = [str(tmp_path / name) for name in ("qrels", "old.run", "new.run")]
+    done = run("diff", *paths, "--json")
+    assert json.loads(done.stdout)["diagnostics"]["n_missing"] == 1 + 3

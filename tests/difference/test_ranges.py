@@ -6,7 +6,7 @@ import math
 
 import pytest
 import rankscope as rs
-from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"c": 1}, "q3": {"e": 2}}
 BASELINE = {"q1": {"x": 3.0, "b": 2.0}, "q2": {"c": 2.0, "d": 1.0}, "q3": {"e": 1.0}}

@@ -12,8 +12,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.fusion.choices import TIES
-from rankscope.fusion.settings import METHODS, SCALES
+from rankscope.fusion.settings import METHODS, SCALES, TIES
 
 from tests.fusion import definitions
 from tests.generated import examples
@@ -318,11 +317,6 @@ def test_weights_of_many_runs_are_fitted_one_after_another() -> None:
     assert len(fit.tried) < 1001
 
 
-def test_methods_without_weights_cannot_be_fitted() -> None:
-    with pytest.raises(rs.UsageError, match="doesn't take weights"):
-        rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], "AP", "combmax")
-
-
 def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss() -> None:
     qrels = {f"q{n}": {"a": 2, "b": 1} for n in range(3)}
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
@@ -333,10 +327,18 @@ def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss() -> None:
     assert fit.weights["good"] > fit.weights["bad"]
 
 
-@pytest.mark.parametrize("measure", ["Unjudged@2", "NumRet", "RBP_CWL(value='cost')"])
-def test_a_measure_that_has_no_better_values_cannot_be_fitted(measure: str) -> None:
-    with pytest.raises(rs.UsageError, match="doesn't say which of two rankings is better"):
-        rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], measure)
+@pytest.mark.parametrize(
+    ("measure", "method", "why"),
+    [
+        ("AP", "combmax", "doesn't take weights"),
+        ("Unjudged@2", "combsum", "doesn't say which of two rankings is better"),
+        ("NumRet", "combsum", "doesn't say which of two rankings is better"),
+        ("RBP_CWL(value='cost')", "combsum", "doesn't say which of two rankings is better"),
+    ],
+)
+def test_what_has_no_best_weights_cannot_be_fitted(measure: str, method: str, why: str) -> None:
+    with pytest.raises(rs.UsageError, match=why):
+        rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], measure, method)
 
 
 def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic() -> None:

@@ -18,8 +18,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import dataset
-from rankscope.fusion.choices import TIES
-from rankscope.fusion.settings import METHODS, SCALES
+from rankscope.fusion.settings import METHODS, SCALES, TIES
 
 from tests.generated import examples
 

@@ -132,12 +132,3 @@ def test_three_raters_of_products_agree_as_scikit_learn_says() -> None:
     ]
     assert [pair.kappa_quadratic for pair in found.pairs] == pytest.approx(expected, rel=1e-12)
     assert found.items == 3188
-
-
-def test_different_scales_are_a_warning() -> None:
-    table = {"query": range(40), "doc": ["a"] * 40, "one": [n % 4 for n in range(40)]}
-    table["other"] = [int(grade > 1) for grade in table["one"]]
-    table["third"] = [max(grade - 1, 0) for grade in table["one"]]
-    (warning,) = rs.judge_agreement(table, judges=["one", "other"]).warnings
-    assert warning.startswith("the highest grade of one is 3, and that of other is 1.")
-    assert rs.judge_agreement(table, judges=["one", "third"]).warnings == ()

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.judges.draws import draw_items
+from rankscope.judges.powered import draw_items
 
 RUN = {f"q{at}": {"a": 2.0, "b": 1.0} for at in range(40)}
 OTHER = {

@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.judges.crossed import estimate_crossed, group_judges
+from rankscope.judges.judged_evaluation import JudgedMean, estimate_crossed
 
 from tests.parity.real import DATA
 
 
-def leave_out(values: np.ndarray) -> np.ndarray:
-    """Return the means of queries without each judge, from values [queries, judges]."""
+def estimate(values: np.ndarray) -> JudgedMean:
+    """Estimate a mean from the values [queries, judges]."""
     count = values.shape[1]
-    return ((values.sum(axis=1, keepdims=True) - values) / (count - 1)).T
+    without = ((values.sum(axis=1, keepdims=True) - values) / (count - 1)).T
+    limits = (-np.inf, np.inf)
+    return estimate_crossed(rs.nDCG, values.mean(axis=1), without, level=0.95, limits=limits)
 
 
 def test_variance_is_that_of_queries_and_judges() -> None:
     values = np.random.default_rng(1).normal(size=(30, 4))
-    found = estimate_crossed(
-        values.mean(axis=1), leave_out(values), level=0.95, low=-np.inf, high=np.inf
-    )
+    found = estimate(values)
     of_queries = values.mean(axis=1).var(ddof=1) / 30
     of_judges = values.mean(axis=0).var(ddof=1) / 4
     of_both = ((values - values.mean(axis=1, keepdims=True)) ** 2).sum() / (4 * 3 * 30**2)
@@ -35,20 +35,11 @@ def test_intervals_cover_the_mean_of_all_queries_and_judges() -> None:
     for _ in range(trials):
         generosity = random.normal(0, 0.08, 3)
         values = random.normal(0, 0.25, (60, 1)) + generosity + random.normal(0, 0.1, (60, 3))
-        found = estimate_crossed(
-            values.mean(axis=1), leave_out(values), level=0.95, low=-np.inf, high=np.inf
-        )
+        found = estimate(values)
         covered += found.lower <= 0 <= found.upper
         by_queries += found.lower_queries <= 0 <= found.upper_queries
     assert covered / trials > 0.95 - 2 * (0.95 * 0.05 / trials) ** 0.5
     assert by_queries / trials < 0.9
-
-
-def test_many_judges_are_left_out_in_groups() -> None:
-    assert group_judges(3) == [[0], [1], [2]]
-    groups = group_judges(120)
-    assert len(groups) == 50
-    assert sorted(judge for group in groups for judge in group) == [*range(120)]
 
 
 def tabulate(generosity: float) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:

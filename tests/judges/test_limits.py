@@ -10,7 +10,7 @@ import rankscope as rs
 from rankscope.candidates.compute import _find_values, _read_ranks
 from rankscope.errors import InputError, LimitError
 from rankscope.judges.agreement import measure_agreement
-from rankscope.judges.crossed import group_judges
+from rankscope.judges.judged_evaluation import group_judges
 from rankscope.judges.model_judge import find_range
 from rankscope.measures.parse import parse
 

@@ -325,26 +325,26 @@ def test_broken_files_have_the_exit_status_of_trec_eval(
     assert evaluate(capfd, *paths, status=status) == ""
 
 
-def test_fields_after_the_sixth_are_ignored_with_a_note(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        ((1, " t\n", " t more and more\n"), "fields after the sixth are ignored"),
+        ((0, " 3\n", " 3.9\n"), "grades are cut to whole numbers"),
+    ],
+)
+def test_what_trec_eval_leaves_out_is_left_out_with_a_note(
+    change: tuple[int, str, str],
+    note: str,
+    small: tuple[Path, Path],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    expected = evaluate(capfd, *small)
-    small[1].write_text(SMALL["run"].replace(" t\n", " t more and more\n"))
-    assert main(["trec_eval", *map(str, small)]) == 0
-    printed = capfd.readouterr()
-    assert printed.out == expected
-    assert "fields after the sixth are ignored" in printed.err
-
-
-def test_grades_are_cut_to_whole_numbers_with_a_note(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
+    place, old, new = change
     expected = evaluate(capfd, "-m", "ndcg", *small)
-    small[0].write_text(SMALL["qrels"].replace(" 3\n", " 3.9\n"))
+    small[place].write_text(small[place].read_text().replace(old, new))
     assert main(["trec_eval", "-m", "ndcg", *map(str, small)]) == 0
     printed = capfd.readouterr()
     assert printed.out == expected
-    assert "grades are cut to whole numbers" in printed.err
+    assert note in printed.err
 
 
 def test_a_measure_without_parameters_in_any_order_is_printed_in_that_of_trec_eval(
@@ -415,23 +415,19 @@ def test_preferences_of_a_group_are_transitive(
 
 
 @pytest.mark.parametrize(
-    ("lines", "what"),
+    ("lines", "status", "what"),
     [
-        (["u s a 2", "u s b 1", "u s a 3"], "'a' has several levels in one subgroup"),
-        (["u s a 2", "u s b 1", "u t b 2", "u t a 1"], "'b' is preferred to a document"),
-        (["u s a 2", "u s b 0", "u t b 2", "u t c 1"], "'b' is relevant and not relevant"),
+        (["u s a 2", "u s b 1", "u s a 3"], 4, "'a' has several levels in one subgroup"),
+        (["u s a 2", "u s b 1", "u t b 2", "u t a 1"], 4, "'b' is preferred to a document"),
+        (["u s a 2", "u s b 0", "u t b 2", "u t c 1"], 4, "'b' is relevant and not relevant"),
+        *(
+            ([line], 2, "prefs:1: expected")
+            for line in ("u s a", "u s a -1", "u s a x", "u s a 1 2")
+        ),
     ],
 )
-def test_preferences_that_contradict_each_other_are_refused(
-    lines: list[str], what: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_preferences_that_contradict_each_other_or_are_none_are_refused(
+    lines: list[str], status: int, what: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["trec_eval", *map(str, write_preferences(tmp_path, *lines))]) == 4
+    assert main(["trec_eval", *map(str, write_preferences(tmp_path, *lines))]) == status
     assert what in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("line", ["u s a", "u s a -1", "u s a x", "u s a 1 2"])
-def test_lines_that_are_no_preferences_are_refused(
-    line: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["trec_eval", *map(str, write_preferences(tmp_path, line))]) == 2
-    assert "prefs:1: expected" in capfd.readouterr().err

@@ -6,10 +6,14 @@ from itertools import combinations
 from math import nan
 from typing import TYPE_CHECKING
 
-from rankscope.comparison.result import Compared, Comparison, Settings
+from rankscope.comparison.result import Comparison, Settings
+
+from tests.comparison import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rankscope.comparison.pair import Compared
 
 P = 0.5
 """The p-value of pairs that don't differ."""
@@ -28,33 +32,20 @@ def make_pair(
 ) -> Compared:
     """A pair with an interval of a given reach on both sides of the difference."""
     wins, ties, losses = counts
-    return Compared(
+    return pairs.make_pair(
+        baseline,
+        run,
+        difference,
+        reach=reach,
+        p=p,
         measure="AP",
-        baseline=baseline,
-        run=run,
         slice=where,
         n=wins + ties + losses,
-        clusters=None,
         baseline_mean=0.25,
         run_mean=0.25 + difference,
-        difference=difference,
-        relative=difference / 0.25,
-        lower=difference - reach,
-        upper=difference + reach,
-        level=0.95,
-        interval_method="bca",
-        interval_note="",
-        effect_size=0.5,
-        test="permutation",
-        statistic=2.0,
-        p=p / 2,
-        smallest_p=0.001,
-        correction="holm",
-        p_corrected=p,
         wins=wins,
         ties=ties,
         losses=losses,
-        minimum_detectable=0.125,
         margin=margin,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.comparison.words import round_plan
+from rankscope.comparison.notes import round_plan
 from rankscope.stats.estimate.power import queries_needed
 
 from tests.report.page import Element, read_page

@@ -19,7 +19,7 @@ from rankscope.engine.requests import note_scale
 from rankscope.evaluation.groups import make_slices
 from rankscope.gate.checks import Settings, check_budgets
 from rankscope.gate.summary import _choose, _cut
-from rankscope.judges.combined_judgments import CombinedJudgments
+from rankscope.judges.combination import CombinedJudgments
 from rankscope.measures.parse import parse
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.html import _name_class, _write_text

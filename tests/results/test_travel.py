@@ -34,8 +34,6 @@ RESULTS = [
         "comparison.ranges",
         "comparison.result",
         "comparison.verdict",
-        "comparison.words",
-        "comparison.writers",
         "difference.result",
         "discounts.comparison",
         "discounts.result",
@@ -43,12 +41,11 @@ RESULTS = [
         "evaluation.evaluation",
         "evaluation.evaluations",
         "evaluation.slices",
-        "fusion.fit",
         "fusion.run",
-        "judges.combined_judgments",
-        "judges.drawn_queries",
-        "judges.judge_agreement",
-        "judges.judged_result",
+        "judges.agreement",
+        "judges.combination",
+        "judges.draw_queries",
+        "judges.judged_evaluation",
         "judges.model_judged",
         "losses.result",
         "output.estimate",
@@ -57,8 +54,8 @@ RESULTS = [
         "output.printed",
         "output.table",
         "output.text",
-        "power.result",
-        "reconciliation.convention_difference",
+        "power.compute",
+        "reconciliation.difference",
         "reconciliation.result",
         "regrets.change",
         "regrets.result",
@@ -94,7 +91,13 @@ def parts_of(made: object) -> Mapping[str, object] | None:
         return {**made.__getstate__()}
     if hasattr(made, "__dict__"):
         return made.__getstate__() if hasattr(type(made), "__getstate__") else made.__dict__  # type: ignore[return-value]  # by name
-    return {name: getattr(made, name) for name in type(made).__match_args__}
+    parts = {name: getattr(made, name) for name in type(made).__match_args__}
+    # A function of the input stays behind.
+    return {
+        name: part
+        for name, part in parts.items()
+        if part is not None and not inspect.isfunction(part)
+    }
 
 
 def differ(one: object, other: object, place: str = "") -> str:
@@ -174,7 +177,7 @@ ONLY_FIELDS = {
     "rankscope.trace.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("Printed", "Tabular")
+ABSTRACT = ("Printed", "EstimatedMeans", "Tabular")
 
 
 def _is_of(found: object, module: str) -> bool:

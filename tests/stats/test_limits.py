@@ -10,23 +10,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.clicks.estimate.rankings import _refuse_unseen
-from rankscope.clicks.estimate.reliability import Reliability
-from rankscope.clicks.swaps import refuse_clicked_only
+from rankscope.clicks.dcg import _refuse_unseen
+from rankscope.clicks.log import refuse_clicked_only
+from rankscope.clicks.reliability import Reliability
 from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.errors import FormatError
 from rankscope.gate.checks import _correct
 from rankscope.inputs.item_categories import Tokens
-from rankscope.judges.judge_agreement import JudgeAgreement
+from rankscope.judges.agreement import JudgeAgreement
 from rankscope.judges.model_judged import ModelJudgedMean
 from rankscope.output.estimate import _note_weights
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
+from rankscope.stats.sequential.detector import Recovery
 from rankscope.stats.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
 from rankscope.stats.sequential.lanes import fit_lane, judge_lane
 from rankscope.stats.sequential.observations import DAY, Observations
-from rankscope.stats.sequential.recovery import Recovery
 from rankscope.stats.test.family import Family
 from rankscope.stats.test.paired import _warn_of_floor
 from rankscope.stats.test.paired import test_pairs as compare_pairs

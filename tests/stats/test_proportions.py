@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from rankscope.stats.proportions import divide, quantile_of, wilson
+from rankscope.stats.quantiles import divide, quantile_of, wilson
 from scipy.stats import binomtest, norm
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.stats.test.correction import correct
 from rankscope.stats.test.family import Family, sum_by_cluster
 from rankscope.stats.test.paired import test_pairs
+from rankscope.stats.test.tested import correct
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -87,7 +87,7 @@ def find_errors(
         corrected = {
             "none": tested.p,
             "Holm": correct(tested.p, "holm"),
-            "max-T": tested.max_t,
+            "max-T": np.asarray(tested.max_t),
             "BH": correct(tested.p, "bh"),
         }
         for name, p in corrected.items():

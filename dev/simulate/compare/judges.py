@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from rankscope.judges.crossed import estimate_crossed
-from rankscope.judges.draws import draw_items, split_strata
-from rankscope.judges.powered import Items, estimate_powered
+from rankscope import DCG
+from rankscope.judges.judged_evaluation import estimate_crossed
+from rankscope.judges.powered import Items, draw_items, estimate_powered, split_strata
 from rankscope.settings.interval import Interval
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def cover_judges(
         values = values + random.normal(0, noise, (queries, judges))
         without = (values.sum(axis=1, keepdims=True) - values) / (judges - 1)
         made = estimate_crossed(
-            values.mean(axis=1), without.T, level=0.95, low=-np.inf, high=np.inf
+            DCG @ 10, values.mean(axis=1), without.T, level=0.95, limits=(-np.inf, np.inf)
         )
         found[sample] = made.lower, made.upper, made.lower_queries, made.upper_queries
     return _summarize(found, 0.0)

@@ -7,7 +7,7 @@ from rankscope.agreement.result import RunAgreement
 from rankscope.difference.compute import name_runs
 from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import EmptyError
-from rankscope.fusion.lists import read_run_lists
+from rankscope.fusion.inputs import read_run_lists
 from rankscope.output.table import Table
 from rankscope.settings.reading import Reading
 

@@ -1,22 +1,272 @@
-"""Estimates how often users look at each rank."""
+"""Estimates how often users look at each rank, from click-through rates."""
 
 from __future__ import annotations
 
+import math
+
+from rankscope._core import merge_sums, round_sums, sum_groups
+from rankscope.clicks.examination_result import ExaminationCurve
+from rankscope.clicks.harvesting import DEEPEST, Shown, harvest
+from rankscope.clicks.log import MOST_RANKS, order_rows, read_clicks, read_log, refuse_clicked_only
 from rankscope.clicks.off_policy import check_level, check_ranks, check_rows
-from rankscope.clicks.swaps import refuse_clicked_only
+from rankscope.clicks.reliability import Reliability, kish
 from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
-from rankscope.errors import UsageError
+from rankscope.errors import EmptyError, UsageError
+from rankscope.output.ids import MISSING
+from rankscope.records import record
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
+from rankscope.stats.quantiles import divide, quantile_of, wilson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Literal
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
 
-    from rankscope.clicks.estimate.harvesting import Shown
-    from rankscope.clicks.examination_result import ExaminationCurve
+    from numpy.typing import NDArray
+
+    from rankscope.clicks.log import Clicks
+
+
+LARGEST = 1e70
+"""Larger weights count as this, so that the sum of their fourth powers is finite."""
+
+
+EVEN = 1e-9
+"""Weights whose effective sample size is this close to the number of impressions are equal."""
+
+
+@record(frozen=True, slots=True)
+class Tallies:
+    """Sums over the impressions of each rank, starting with rank 1.
+
+    Args:
+        impressions: The number of impressions.
+        clicks: The number of impressions that were clicked.
+        weights: The sum of the weights of impressions.
+        squares: The sum of their squared weights.
+        fourths: The sum of their weights to the fourth power.
+        clicked: The sum of the weights of clicked impressions.
+        clicked_squares: The sum of their squared weights.
+        clusters: For each cluster, the sums of weights and of weights of clicked impressions by
+            rank, float64 [clusters, 2, ranks]; `None` if impressions are independent.
+    """
+
+    impressions: tuple[float, ...]
+    clicks: tuple[float, ...]
+    weights: tuple[float, ...]
+    squares: tuple[float, ...]
+    fourths: tuple[float, ...]
+    clicked: tuple[float, ...]
+    clicked_squares: tuple[float, ...]
+    clusters: NDArray[np.float64] | None = None
+
+
+ADDED: tuple[str, ...] = Tallies.__match_args__[:-1]
+"""The sums over impressions, in the order in which they are computed."""
+
+
+def tally(batches: Iterable[Clicks], ranks: int | None) -> Tallies:
+    """Return the sums over impressions by rank."""
+    deepest = ranks or MOST_RANKS
+    sums: list[bytes] = []
+    columns: list[tuple[NDArray[Any], ...]] = []
+    known: dict[str, int] = {}
+    for batch in batches:
+        weights = np.ones_like(batch.clicks) if batch.weights is None else batch.weights
+        is_kept = batch.ranks <= deepest
+        sums = _merge(sums, _add_up(batch.ranks[is_kept], batch.clicks[is_kept], weights[is_kept]))
+        if batch.clusters is not None:
+            codes = (known.setdefault(each, len(known)) for each in batch.clusters)
+            clusters = np.fromiter(codes, dtype=np.int64)
+            columns.append((clusters, batch.ranks, batch.clicks, weights))
+    by_rank = zip(*map(round_sums, sums), strict=True) if sums else [()] * len(ADDED)
+    return Tallies(
+        **dict(zip(ADDED, by_rank, strict=True)),
+        clusters=_add_up_clusters([*known], columns, deepest) if columns else None,
+    )
+
+
+def _merge(one: list[bytes], other: list[bytes]) -> list[bytes]:
+    """Add sums by rank."""
+    short, long = sorted((one, other), key=len)
+    both = [merge_sums(*pair, False) for pair in zip(short, long, strict=False)]
+    return both + long[len(short) :]
+
+
+def _add_up_clusters(
+    names: list[str], batches: list[tuple[NDArray[Any], ...]], deepest: int
+) -> NDArray[np.float64]:
+    """Return the sums by cluster. An impression without a cluster is one of its own."""
+    clusters, rank, click, weight = map(np.concatenate, zip(*batches, strict=True))
+    places = {name: place for place, name in enumerate(sorted(names))}
+    clusters = np.array([places[name] for name in names], dtype=np.int64)[clusters]
+    order = order_rows((clusters, rank, click, weight))
+    clusters, rank, click, weight = (each[order] for each in (clusters, rank, click, weight))
+    alone = clusters == places.get(MISSING, -1)
+    clusters[alone] = len(names) + np.arange(alone.sum())
+    known, clusters = np.unique(clusters, return_inverse=True)
+    kept = rank <= deepest
+    clusters, rank, click, weight = (each[kept] for each in (clusters, rank, click, weight))
+    count, depth = len(known), int(rank.max(initial=0))
+    cells = clusters * depth + rank - 1
+    found = [
+        np.bincount(cells, weights=column, minlength=count * depth).reshape(count, depth)
+        for column in (weight, weight * click)
+    ]
+    return np.stack(found, axis=1)
+
+
+def _add_up(
+    rank: NDArray[np.int64], click: NDArray[np.float64], weight: NDArray[np.float64]
+) -> list[bytes]:
+    """Return the exact sums of each rank, packed."""
+    weight = np.minimum(weight, LARGEST)
+    columns = [
+        np.ones_like(click),
+        click,
+        weight,
+        weight * weight,
+        weight**4,
+        weight * click,
+        weight * weight * click,
+    ]
+    return sum_groups(rank - 1, columns, int(rank.max(initial=0)))
+
+
+def estimate(tallies: Tallies, level: float, *, is_weighted: bool) -> ExaminationCurve:
+    """Return the examination curve: the click-through rate of each rank relative to rank 1."""
+    _refuse_gaps(tallies)
+    quantile = quantile_of(level)
+    rates = [
+        clicked / weight for clicked, weight in zip(tallies.clicked, tallies.weights, strict=True)
+    ]
+    covariances = _covary(tallies, rates)
+    reasons = [_refuse_interval(tallies, at, rate) for at, rate in enumerate(rates)]
+    ends = [
+        (math.nan, math.nan)
+        if reasons[at]
+        else wilson(rate, _effective_count(tallies, at, rate, covariances), quantile)
+        for at, rate in enumerate(rates)
+    ]
+    if reasons[0]:
+        reasons[1:] = [why or f"rank 1 has none: {reasons[0]}" for why in reasons[1:]]
+    quotients = [
+        (1.0, 1.0)
+        if at == 0
+        else (math.nan, math.nan)
+        if reasons[at]
+        else divide(rate, ends[at], rates[0], ends[0], _correlate(covariances, at))
+        for at, rate in enumerate(rates)
+    ]
+    return ExaminationCurve(
+        {
+            "rank": [*range(1, len(rates) + 1)],
+            "impressions": [round(count) for count in tallies.impressions],
+            "clicks": [round(count) for count in tallies.clicks],
+            "effective": [
+                weight * weight / square
+                for weight, square in zip(tallies.weights, tallies.squares, strict=True)
+            ],
+            "rate": rates,
+            "rate lower": [low for low, _ in ends],
+            "rate upper": [high for _, high in ends],
+            "weight": [rate / rates[0] for rate in rates],
+            "lower": [low for low, _ in quotients],
+            "upper": [high for _, high in quotients],
+        },
+        level,
+        is_weighted=is_weighted,
+        refused=tuple(reasons),
+        clusters=None if tallies.clusters is None else len(tallies.clusters),
+    )
+
+
+def _refuse_interval(tallies: Tallies, at: int, rate: float) -> str:
+    """Return why the rate of a rank has no interval; empty if it has one.
+
+    Wilson's interval holds for any number of independent impressions with equal weights.
+    """
+    effective = tallies.weights[at] ** 2 / tallies.squares[at]
+    is_even = effective > tallies.impressions[at] * (1 - EVEN)
+    if is_even and tallies.clusters is None:
+        return ""
+    squares = tallies.clicked_squares[at]
+    clicked = tallies.clicked[at] ** 2 / squares if squares > 0 else 0.0
+    return Reliability(
+        n=round(tallies.impressions[at]),
+        effective=effective,
+        heavy=tallies.squares[at] ** 2 / tallies.fourths[at],
+        rewarded=min(clicked, effective * rate, effective * (1 - rate)),
+        clusters=None if tallies.clusters is None else kish(tallies.clusters[:, 0, at]),
+    ).refuse()
+
+
+def _covary(tallies: Tallies, rates: list[float]) -> NDArray[np.float64] | None:
+    """Return the covariances of the rates of ranks over clusters; `None` without clusters."""
+    if tallies.clusters is None:
+        return None
+    count = len(tallies.clusters)
+    weights, clicked = tallies.clusters[:, 0], tallies.clusters[:, 1]
+    influences = (clicked - np.array(rates) * weights) / weights.sum(axis=0)
+    made: NDArray[np.float64] = influences.T @ influences * (count / max(1, count - 1))
+    return made
+
+
+def _correlate(covariances: NDArray[np.float64] | None, at: int) -> float:
+    """Return the correlation of the rates of a rank and of rank 1."""
+    if covariances is None:
+        return 0.0
+    both = math.sqrt(float(covariances[0, 0] * covariances[at, at]))
+    return float(covariances[0, at]) / both if both > 0 else 0.0
+
+
+def _effective_count(
+    tallies: Tallies, at: int, rate: float, covariances: NDArray[np.float64] | None
+) -> float:
+    """Return the number of impressions with weight 1 that would have the same uncertainty.
+
+    The linearized variance of a weighted rate is the sum of (weight x (click - rate))^2 divided by
+    the square of the sum of weights; with clusters, that of their sums. The number is at most the
+    effective sample size of the weights: a few impressions with large weights that happen to have
+    no click would otherwise make the rate look certain.
+    """
+    weight, square = tallies.weights[at], tallies.squares[at]
+    by_weights = weight * weight / square
+    if not 0 < rate < 1:
+        return by_weights
+    if covariances is None:
+        squares = tallies.clicked_squares[at] * (1 - 2 * rate) + rate * rate * square
+        variance = squares / (weight * weight)
+    else:
+        variance = float(covariances[at, at])
+    return min(by_weights, rate * (1 - rate) / variance) if variance > 0 else by_weights
+
+
+def _refuse_gaps(tallies: Tallies) -> None:
+    if not tallies.impressions:
+        raise EmptyError(
+            "there are no impressions",
+            hint="pass one row for each document that was shown, clicked or not",
+            code="empty_input",
+        )
+    empty = [rank for rank, count in enumerate(tallies.impressions, start=1) if count == 0]
+    if empty:
+        raise EmptyError(
+            f"expected impressions at every rank down to {len(tallies.impressions)}, found none at "
+            f"rank {empty[0]}",
+            hint=f"write ranks={empty[0] - 1}" if empty[0] > 1 else "the first rank is 1",
+            code="rank_gap",
+        )
+    refuse_clicked_only(sum(tallies.clicks), sum(tallies.impressions))
+    if tallies.clicked[0] == 0:
+        raise EmptyError(
+            "there are no clicks at rank 1, with which the other ranks are compared",
+            hint="use a longer log",
+            code="no_clicks",
+        )
+
 
 METHODS = ("rates", "harvest")
 
@@ -89,9 +339,6 @@ def estimate_examination(
         >>> [round(number, 3) for number in (curve.weights[1], curve.lower[1], curve.upper[1])]
         [0.6, 0.45, 0.799]
     """
-    from rankscope.clicks.examination_model import estimate, tally  # noqa: PLC0415 - as above
-    from rankscope.clicks.swaps import MOST_RANKS, read_clicks  # noqa: PLC0415 - logs alone need it
-
     check_level(level)
     if ranks is not None and ranks not in range(1, MOST_RANKS + 1):
         raise UsageError(
@@ -103,8 +350,6 @@ def estimate_examination(
     check_cluster_column(cluster)
     reading = Reading.read(encoding=encoding)
     if method == "harvest":
-        from rankscope.clicks.estimate.harvesting import harvest  # noqa: PLC0415 - as above
-
         if propensity is not None:
             raise UsageError(
                 "harvesting needs no propensities",
@@ -135,10 +380,6 @@ def _read_shown(
     ranks: int | None,
 ) -> Shown:
     """Read the documents of each query, with the ranks at which they were shown."""
-    from rankscope.clicks.estimate.harvesting import DEEPEST, Shown  # noqa: PLC0415 - loads late
-    from rankscope.clicks.estimate.row_order import order_rows  # noqa: PLC0415 - as above
-    from rankscope.clicks.log import read_log  # noqa: PLC0415 - logs alone need it
-
     read = read_log(
         log,
         reading,

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from rankscope.clicks.estimators import Strata, Weighted, evaluate, leave_out
+from rankscope.clicks.log import MOST_RANKS, order_rows, read_log
 from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
+from rankscope.evaluation.grades import dcg
 from rankscope.names import quote
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.clicks.estimate.estimators import Strata
     from rankscope.clicks.examination_result import ExaminationCurve
     from rankscope.clicks.log import Log
     from rankscope.clicks.result import OffPolicyEvaluation
@@ -114,10 +116,6 @@ def evaluate_off_policy(
         >>> round(found.logged, 3), found.method, round(found.value, 3), round(found.effective)
         (0.375, 'dr', 0.475, 244)
     """
-    from rankscope.clicks.estimate.policy import Weighted, evaluate  # noqa: PLC0415 - as above
-    from rankscope.clicks.estimate.row_order import order_rows  # noqa: PLC0415 - as above
-    from rankscope.clicks.log import read_log  # noqa: PLC0415 - logs alone need it
-
     check_settings(method, clip, level, cluster)
     _check_target(target, chosen)
     if (predicted is None) != (predicted_target is None):
@@ -289,8 +287,6 @@ def _predict(
     read: Log, target: object, clusters: NDArray[np.int64] | None
 ) -> tuple[Numbers, Numbers]:
     """Return the reward rates of items in other clusters as predictions."""
-    from rankscope.clicks.estimate.estimators import leave_out  # noqa: PLC0415 - as above
-
     items = read.values["doc"]
     chances = _read_mapping(target)
     # Items that the log never shows are predicted to earn as much as all others.
@@ -305,8 +301,6 @@ def _predict(
 
 def _stratify(read: Log, discount: Discount | None, examination: object) -> Strata:
     """Return the positions with what each counts; one position of all rows without discounts."""
-    from rankscope.clicks.estimate.estimators import Strata  # noqa: PLC0415 - as above
-
     count = len(read)
     if "rank" not in read.numbers:
         codes = np.zeros(count, dtype=np.int64)
@@ -328,8 +322,6 @@ def _stratify(read: Log, discount: Discount | None, examination: object) -> Stra
 
 def check_ranks(ranks: Numbers) -> NDArray[np.int64]:
     """Return ranks as integers."""
-    from rankscope.clicks.swaps import MOST_RANKS  # noqa: PLC0415 - as above
-
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
     check_rows(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
     return ranks.astype(np.int64)
@@ -337,8 +329,6 @@ def check_ranks(ranks: Numbers) -> NDArray[np.int64]:
 
 def weigh(given: Any, count: int, name: str) -> Numbers:  # noqa: ANN401 - several kinds
     """Return the weights of the first ranks under a discount or an examination curve."""
-    from rankscope.evaluation.grades import dcg  # noqa: PLC0415 - as above
-
     if isinstance(given, Mapping):
         raise UsageError(
             f"expected {name} as a list by rank, found {type(given).__name__}",

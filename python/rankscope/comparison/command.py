@@ -23,7 +23,7 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.comparison.estimates import CORRECTIONS
-from rankscope.comparison.result import NAMES, RANGES
+from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.inputs.recognition import name_path, shorten_names
@@ -35,6 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
+    from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.comparison.result import Comparison
@@ -192,14 +193,16 @@ def compare(
     options: Namespace, measures: Sequence[str], *, bounds: bool, **testing: object
 ) -> Comparison:
     """Compare the runs that the options name."""
-    refuse_stdin_twice(
-        [
-            *options.inputs,
-            *([options.attributes] if options.attributes else []),
-            *list_items_files(options),
-        ]
-    )
-    testing |= {
+    read = [*options.inputs, *([options.attributes] if options.attributes else [])]
+    refuse_stdin_twice([*read, *list_items_files(options)])
+    by = options.by if options.by is None or len(options.by) > 1 else options.by[0]
+    shared: dict[str, Any] = testing | {
+        "by": by,
+        "cluster": options.cluster,
+        "bounds": bounds,
+        "items": read_items(options),
+        "duplicates": options.duplicates,
+        "encoding": options.encoding,
         "interval": rs.Interval(
             options.confidence, method=options.interval_method, seed=options.seed
         ),
@@ -207,9 +210,8 @@ def compare(
         "threads": options.threads,
         "progress": True,
     }
-    by = options.by if options.by is None or len(options.by) > 1 else options.by[0]
     if options.scores is not None:
-        return _compare_table(options, measures, by, bounds=bounds, testing=testing)
+        return _compare_table(options, measures, shared)
     if len(options.inputs) < 3:
         raise UsageError(
             f"compare needs judgments and two or more runs, found "
@@ -233,28 +235,17 @@ def compare(
         name_file(path, "qrels", options),
         {name: name_file(each, "run", options) for name, each in zip(names, paths, strict=True)},
         measures,
-        by=by,
-        cluster=options.cluster,
         attributes=options.attributes,
-        bounds=bounds,
         policy=options.policy if options.convention else rs.Policy.parse(options.policy),
         convention=options.convention,
-        duplicates=options.duplicates,
-        items=read_items(options),
         score_type=options.score_type,
-        encoding=options.encoding,
         baseline=find_run(options.baseline, names, paths),
-        **testing,  # type: ignore[arg-type]  # checked there
+        **shared,
     )
 
 
 def _compare_table(
-    options: Namespace,
-    measures: Sequence[str],
-    by: str | list[str] | None,
-    *,
-    bounds: bool,
-    testing: dict[str, object],
+    options: Namespace, measures: Sequence[str], shared: dict[str, Any]
 ) -> Comparison:
     if len(options.inputs) != 1 or options.attributes or options.convention:
         raise UsageError(
@@ -273,15 +264,9 @@ def _compare_table(
         doc=columns.get("doc"),
         relevance=columns.get("relevance"),
         names=names,
-        by=by,
-        cluster=options.cluster,
-        bounds=bounds,
         policy=options.policy or None,
-        items=read_items(options),
-        duplicates=options.duplicates,
-        encoding=options.encoding,
         baseline=find_run(options.baseline, names, scores),
-        **testing,  # type: ignore[arg-type]  # checked there
+        **shared,
     )
 
 

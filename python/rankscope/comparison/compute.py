@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 from rankscope.comparison.query_axis import Axis
+from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
 from rankscope.engine.requests import read_measures
@@ -22,16 +25,17 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypedDict, TypeGuard, TypeVar, Unpack
+    from typing import Any, Literal, TypedDict, TypeGuard, TypeVar, Unpack
 
+    from rankscope.comparison.pair import Compared
     from rankscope.comparison.query_axis import Attribute
-    from rankscope.comparison.result import Compared, Comparison
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.ranked_runs import Runs
     from rankscope.inputs.items import Items
     from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
+    from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import HistoryLike, InputLike
 
@@ -146,7 +150,17 @@ def compare(
         first = next(iter(evaluations.values()))
         axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
         wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
-        return _compare_evaluations(name_anew(evaluations, names), wanted, axis, testing)
+        evaluations = name_anew(evaluations, names)
+        for name, each in evaluations.items():
+            if each.query_texts != first.query_texts or each.policy != first.policy:
+                raise UsageError(
+                    f"the result {name!r} has other queries or another policy than the first",
+                    hint="evaluate all runs with the same judgments and policy",
+                    code="bad_parameter",
+                )
+        return _compare(
+            evaluations, axis, testing, None if wanted is None else read_measures(wanted)[0]
+        )
     if holds(qrels, Rankings):
         if (measures is None) == (runs is None):
             raise UsageError(
@@ -247,22 +261,6 @@ def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, 
     return dict(zip(names, held.values(), strict=True))
 
 
-def _compare_evaluations(
-    evaluations: Mapping[str, Evaluation], measures: Measures | None, axis: Axis, testing: Testing
-) -> Comparison:
-    """Compare results of `evaluate`, which have the values of all queries."""
-    first = next(iter(evaluations.values()))
-    for name, each in evaluations.items():
-        if each.query_texts != first.query_texts or each.policy != first.policy:
-            raise UsageError(
-                f"the result {name!r} has other queries or another policy than the first",
-                hint="evaluate all runs with the same judgments and policy",
-                code="bad_parameter",
-            )
-    asked = None if measures is None else read_measures(measures)[0]
-    return _compare(evaluations, axis, testing, asked)
-
-
 def _compare(
     evaluations: Mapping[str, Evaluation],
     axis: Axis,
@@ -272,8 +270,6 @@ def _compare(
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
-    from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - only comparisons need it
-
     first = next(iter(evaluations.values()))
     measures = measures or first.measures
     if first.policy.aggregate != "mean":
@@ -308,35 +304,27 @@ def _compare(
 
 
 def compare_columns(
-    values: Sequence[object],
+    values: Sequence[MeasureValues],
     *,
     runs: tuple[str, ...],
     axis: Axis,
     testing: Testing,
     policy: Policy | None,
-    notes: tuple[object, ...] = (),
+    notes: tuple[Diagnostic, ...] = (),
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of queries, measure by measure."""
-    from rankscope.comparison.estimates import Choices, compare_values  # noqa: PLC0415 - as above
-    from rankscope.comparison.result import Comparison  # noqa: PLC0415 - only comparisons need it
-
     unknown = set(testing) - set(ARGUMENTS)
     if unknown:
         raise refuse_argument("compare", min(unknown), ARGUMENTS)
     interval = read_interval(testing.get("interval", 0.95)) or Interval()
-    choices = Choices(
-        test=testing.get("test", "permutation"),
-        correction=testing.get("correction", "holm"),
-        interval=_seed(interval, testing.get("seed")),
-        permutations=testing.get("permutations"),
-        margin=testing.get("margin"),
-        threads=testing.get("threads"),
-    )
+    names: tuple[str, ...] = Choices.__match_args__
+    given: dict[str, Any] = {name: value for name, value in testing.items() if name in names}
+    choices = Choices(**given | {"interval": _seed(interval, testing.get("seed"))})
     baseline = testing.get("baseline")
     with tick("testing differences", is_shown=testing.get("progress", False)) as check:
         compared, means, settings, warnings = compare_values(
-            values,  # type: ignore[arg-type]  # the caller's
+            values,
             runs=runs,
             baseline=None if baseline is None else _find_baseline(baseline, runs),
             choices=choices,
@@ -346,14 +334,14 @@ def compare_columns(
         )
     return Comparison(
         runs=runs,
-        measures=tuple(each.name for each in values),  # type: ignore[attr-defined]  # as above
+        measures=tuple(each.name for each in values),
         means=means,
         comparisons=compared,
         baseline=baseline,
         by="" if axis.groups is None else axis.groups[0],
         settings=settings,
         policy=policy,
-        notes=notes,  # type: ignore[arg-type]  # as above
+        notes=notes,
         warnings=warnings,
         asked=asked,
         attributes=axis.attributes,
@@ -407,8 +395,6 @@ def _add_ranges(
     is_shown: bool,
 ) -> Comparison:
     """Add what unjudged documents and ties could change about each difference over all queries."""
-    from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged  # noqa: PLC0415 - loads late
-
     first = next(iter(evaluations.values()))
     measures = {measure.name: measure for measure in first.measures}
 

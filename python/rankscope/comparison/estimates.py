@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, product
 
-from rankscope.comparison.result import Compared, Settings
+from rankscope.comparison.pair import Compared
+from rankscope.comparison.result import Settings
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS
@@ -14,15 +16,15 @@ from rankscope.settings.policy import check_choice
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
 from rankscope.stats.estimate.margin import MarginTest, test_bounded, test_dense
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
-from rankscope.stats.test.correction import correct
 from rankscope.stats.test.family import Family, sum_by_cluster
 from rankscope.stats.test.flips import NO_FLIPS, Inverted
 from rankscope.stats.test.paired import TESTS, invert_pairs, test_pairs
+from rankscope.stats.test.tested import correct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias, TypedDict
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -34,15 +36,6 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.float64]
     Limits: TypeAlias = tuple[float | None, float | None]
-
-    class Outcome(TypedDict):
-        """The result of the test of one pair: fields of `Compared`."""
-
-        statistic: float
-        p: float
-        smallest_p: float
-        correction: str
-        p_corrected: float
 
     Correction: TypeAlias = Literal["holm", "bh", "max-t", "none"]
 
@@ -180,7 +173,7 @@ def compare_values(
     within: intervals and tests then treat a cluster as one independent unit.
     """
     pairs = _pair(len(runs), baseline)
-    cases = [each for measure in measures for each in _choose_cases(measure, groups, clusters)]
+    cases = [each for measure in measures for each in choose_cases(measure, groups, clusters)]
     families = [make_family(each, pairs) for each in cases]
     drawn: Drawn = {
         "permutations": choices.permutations,
@@ -198,8 +191,8 @@ def compare_values(
     )
     correction, corrected = _correct(tested, choices, len(cases))
     compared = []
-    for at, (case, pair) in enumerate((case, pair) for case in cases for pair in pairs):
-        outcome: Outcome = {
+    for at, (case, pair) in enumerate(product(cases, pairs)):
+        outcome = {
             "statistic": float(tested.statistic[at]),
             "p": float(tested.p[at]),
             "smallest_p": float(tested.smallest_p[at]),
@@ -233,23 +226,29 @@ def are_same(one: Numbers, other: Numbers) -> NDArray[np.bool_]:
 def _pair(count: int, baseline: int | None) -> list[tuple[int, int]]:
     if baseline is not None:
         return [(baseline, run) for run in range(count) if run != baseline]
-    return [(one, other) for one in range(count) for other in range(one + 1, count)]
+    return [*combinations(range(count), 2)]
 
 
-def _choose_cases(
-    measure: MeasureValues, groups: Groups | None, clusters: Groups | None
+def choose_cases(
+    measure: MeasureValues,
+    groups: Groups | None,
+    clusters: Groups | None,
+    *,
+    runs: str = "all runs",
+    code: str = "no_common_queries",
 ) -> list[Cases]:
-    """Return the queries that all runs have a value for, in all and by slice."""
-    is_there = ~np.isnan(measure.values).any(axis=0)
+    """Return the queries that all runs have a value for, in all and by slice, the largest first."""
+    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
     if not is_there.any():
         raise EmptyError(
-            f"no query has a value of {measure.name} in all runs",
+            f"no query has a value of {measure.name} in {runs}",
             hint="compare runs of the same queries, or set a policy that keeps them: empty=zero",
-            code="no_common_queries",
+            code=code,
         )
     codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
 
-    def choose(name: str | None, chosen: NDArray[np.int64]) -> Cases:
+    def choose(name: str | None, is_chosen: NDArray[np.bool_]) -> Cases:
+        chosen = np.flatnonzero(is_chosen)
         return Cases(
             measure=measure,
             slice=name,
@@ -258,15 +257,13 @@ def _choose_cases(
             clusters=None if codes is None else codes[chosen],
         )
 
-    cases = [choose(None, np.flatnonzero(is_there))]
+    cases = [choose(None, is_there)]
     if groups is not None:
         _, names, slices = groups
         held = np.asarray(slices)
         counts = np.bincount(held[is_there], minlength=len(names))
         order = sorted(range(len(names)), key=lambda at: (-counts[at], names[at]))
-        cases += [
-            choose(names[at], np.flatnonzero(is_there & (held == at))) for at in order if counts[at]
-        ]
+        cases += [choose(names[at], is_there & (held == at)) for at in order if counts[at]]
     return cases
 
 
@@ -288,7 +285,7 @@ def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numb
         # Each family is corrected for its pairs; Bonferroni's correction is over families.
         return "tukey", np.minimum(tested.p * families, 1.0)
     if choices.correction == "max-t":
-        return "max-t", tested.max_t
+        return "max-t", np.asarray(tested.max_t, dtype=np.float64)
     return choices.correction, correct(tested.p, choices.correction)
 
 
@@ -296,7 +293,7 @@ def _compare_pair(
     cases: Cases,
     pair: tuple[int, int],
     runs: Sequence[str],
-    outcome: Outcome,
+    outcome: Mapping[str, Any],
     choices: Choices,
     *,
     inverted: Inverted,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankscope.comparison.result import SliceAttribute
 from rankscope.engine.clusters import number_clusters
 from rankscope.engine.query_order import order_queries
 from rankscope.engine.query_values import line_up, read_series
 from rankscope.errors import UsageError
 from rankscope.evaluation.groups import join_groups
+from rankscope.inputs.query_table import QueryTable, read_query_table
 from rankscope.output.ids import MISSING, AttributeColumn
 from rankscope.records import record
 
@@ -16,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from rankscope.comparison.result import SliceAttribute
     from rankscope.evaluation.groups import Groups
     from rankscope.evaluation.rankings import Rankings
     from rankscope.settings.reading import Reading
@@ -108,8 +109,6 @@ class Axis:
 
 def _split(groups: Groups, part: Groups, column: AttributeColumn) -> SliceAttribute:
     """Return the value that each group has in one of the attributes."""
-    from rankscope.comparison.result import SliceAttribute  # noqa: PLC0415 - only comparisons
-
     _, labels, codes = groups
     _, values, own = part
     pairs = dict(zip(codes, own, strict=True))
@@ -142,7 +141,6 @@ def _read_attributes(
     """Return the attributes of queries as text, and their types, by name."""
     if attributes is None:
         return {}, {}
-    from rankscope.inputs.query_table import QueryTable, read_query_table  # noqa: PLC0415 - loads late
 
     table = (
         attributes

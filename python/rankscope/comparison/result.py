@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
+from rankscope.comparison.layout import WRITERS, lay_out
+from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
-from rankscope.hints import Hinted
-from rankscope.measures.direction import find_gain
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.exports import Tabular, name_columns
 from rankscope.output.ids import MISSING
 from rankscope.records import record
@@ -17,23 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Literal
 
-    from rankscope.comparison.ranges import TieRange, UnjudgedRange
+    from rankscope.comparison.pair import Compared
     from rankscope.measures import Measure
-    from rankscope.measures.direction import Direction
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import AttributeColumn
     from rankscope.settings.policy import Policy
-
-RANGES = (
-    "if_unjudged_lowest",
-    "if_unjudged_highest",
-    "winner_certain_despite_unjudged",
-    "if_ties_lowest",
-    "if_ties_highest",
-    "winner_certain_despite_ties",
-)
-"""The columns about what unjudged documents and ties could change."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -65,141 +53,6 @@ class Settings:
     def alpha(self) -> float:
         """The p-value below which a difference is significant."""
         return round(1 - self.level, 12)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Compared(Hinted):
-    """A run compared with a baseline by one measure, over all queries or a slice of them.
-
-    Args:
-        measure: The name of the measure.
-        baseline: The name of the baseline.
-        run: The name of the run.
-        slice: The value of the attribute, or `None` for all queries.
-        n: The number of queries for which both have a value.
-        clusters: The number of clusters, or `None` without clusters.
-        baseline_mean: The mean of the baseline.
-        run_mean: The mean of the run.
-        difference: The mean of the run minus that of the baseline.
-        relative: The difference divided by the mean of the baseline; NaN if that is 0.
-        lower: The lower end of the difference's confidence interval; NaN if there is none.
-        upper: The upper end.
-        level: The confidence level.
-        interval_method: How the interval was computed: `"dense"`, `"bounded"`, `"t"` or `"bca"`;
-            empty if there is none.
-        interval_note: Why there is no interval; else empty.
-        bounded_lower: The lower end of the interval that holds for every distribution of
-            differences; NaN if the measure has no limits.
-        bounded_upper: Its upper end.
-        effect_size: Cohen's d_z: the difference in standard deviations of the differences of
-            queries (of clusters, if there are any).
-        test: The test.
-        statistic: Its statistic.
-        p: The two-sided p-value, uncorrected; NaN if the data don't allow a test.
-        smallest_p: The smallest p-value that these data can give, whatever the values are.
-        correction: How `p_corrected` is corrected, over all comparisons of the result.
-        p_corrected: The corrected p-value.
-        wins: The number of queries in which the run has the better value; the higher one if neither
-            higher nor lower values are better.
-        ties: The number of queries with equal values, except for rounding.
-        losses: The same of the baseline.
-        minimum_detectable: The difference that a t test at 1 - level detects in 80 % of samples of
-            this size (Sakai, *Topic set size design*, 2016); NaN if it would be larger than any
-            difference that there can be, or if all differences are equal.
-        queries_needed: The number of queries (clusters, if there are any) with which a t test
-            detects a difference of this size in 80 % of samples; `None` if it isn't known.
-        margin: The margin of equivalence, or `None`.
-        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more:
-            below 1 - level exactly if the bounded interval doesn't reach the margin on that side.
-            NaN if neither higher nor lower values are better. Measures without limits have that of
-            the dense interval.
-        p_equivalent: The p-value against the hypothesis that the difference, in either direction,
-            is the margin or more: below 1 - level exactly if the whole interval is within it.
-        unjudged: What unjudged documents could change, or `None` if that isn't known.
-        tied: What the order of tied documents could change, or `None`.
-        direction: Which values of the measure are better: `"higher"`, `"lower"` or `"neither"`.
-    """
-
-    measure: str
-    direction: Direction = "higher"
-    baseline: str
-    run: str
-    slice: str | None
-    n: int
-    clusters: int | None
-    baseline_mean: float
-    run_mean: float
-    difference: float
-    relative: float
-    lower: float
-    upper: float
-    level: float
-    interval_method: str
-    bounded_lower: float = math.nan
-    bounded_upper: float = math.nan
-    effect_size: float
-    test: str
-    statistic: float
-    p: float
-    smallest_p: float
-    correction: str
-    p_corrected: float
-    wins: int
-    ties: int
-    losses: int
-    minimum_detectable: float
-    queries_needed: int | None = None
-    margin: float | None = None
-    p_not_worse: float | None = None
-    p_equivalent: float | None = None
-    interval_note: str
-    unjudged: UnjudgedRange | None = None
-    tied: TieRange | None = None
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether the corrected p-value is below 1 - level."""
-        return self.p_corrected < round(1 - self.level, 12)
-
-    @property
-    def is_bounded_apart(self) -> bool:
-        """Whether the bounded interval excludes 0, whatever rare differences are missing."""
-        return self.bounded_lower > 0 or self.bounded_upper < 0
-
-    @property
-    def better(self) -> str | None:
-        """The name of the run that is significantly better, or `None`.
-
-        By a measure of which lower values are better, it is the run with the lower mean. It is
-        `None` if neither higher nor lower values are better.
-        """
-        gain = find_gain(self.difference, self.direction)
-        if not self.is_significant or gain == 0:
-            return None
-        return self.run if gain > 0 else self.baseline
-
-    @property
-    def higher(self) -> str | None:
-        """The name of the run whose mean is significantly higher, or `None`."""
-        if not self.is_significant or self.difference == 0:
-            return None
-        return self.run if self.difference > 0 else self.baseline
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as a dict, with those of both ranges if they are known."""
-        fields: dict[str, object] = {name: getattr(self, name) for name in NAMES}
-        return fields | self.ranges()
-
-    def ranges(self) -> dict[str, float | bool | None]:
-        """Return what unjudged documents and ties could change, by the names of the columns."""
-        unjudged, tied = self.unjudged, self.tied
-        found = [getattr(unjudged, name, None) for name in RANGES[:3]]
-        found += [getattr(tied, name, None) for name in RANGES[3:]]
-        return dict(zip(RANGES, found, strict=True))
-
-
-NAMES: tuple[str, ...] = Compared.__match_args__[:-3]
-"""The fields that are columns of the table: all but the last three."""
 
 
 @record(frozen=True, slots=True)
@@ -395,10 +248,7 @@ class Comparison(Tabular):
     @property
     def diagnostics(self) -> dict[str, int]:
         """The count of each code in `notes`."""
-        counted: dict[str, int] = {}
-        for note in self.notes:
-            counted[note.code] = counted.get(note.code, 0) + note.count
-        return counted
+        return count_codes(self.notes)
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         fields: list[tuple[str, ColumnValues]] = [
@@ -421,9 +271,6 @@ class Comparison(Tabular):
         Raises:
             UsageError: The format is unknown.
         """
-        from rankscope.comparison.layout import lay_out  # noqa: PLC0415 - only to print
-        from rankscope.comparison.writers import WRITERS  # noqa: PLC0415 - as above
-
         if format not in WRITERS:
             raise UsageError(
                 f"unknown format {format!r}",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 
-from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p, round_plan
+from rankscope.comparison.notes import CORRECTIONS, TESTS, format_ends, format_p, round_plan
 from rankscope.measures.direction import SIGNS
 from rankscope.output.text import format_value, show
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
 
 MOST_NAMES = 3
 """More runs than these are counted, not named."""
@@ -290,29 +291,19 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
     )
 
 
-def _say_ranges(pair: Compared) -> list[tuple[Part, ...]]:
-    """Return what unjudged documents and the order of ties could change about a difference."""
+def _say_ranges(pair: Compared) -> Iterator[tuple[Part, ...]]:
+    """Yield what unjudged documents and the order of ties could change about a difference."""
     unjudged, tied = pair.unjudged, pair.tied
-    sentences = []
     if unjudged is not None and unjudged.documents:
-        sentences.append(
-            _say_range(
-                pair,
-                "If all unjudged documents were judged",
-                (unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest),
-                is_certain=unjudged.winner_certain_despite_unjudged,
-            )
-        )
+        when = "If all unjudged documents were judged"
+        ends = unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest
+        yield _say_range(pair, when, ends, is_certain=unjudged.winner_certain_despite_unjudged)
     if tied is not None and tied.if_ties_lowest != tied.if_ties_highest:
-        sentences.append(
-            _say_range(
-                pair,
-                "With other orders of tied documents",
-                (tied.if_ties_lowest, tied.if_ties_highest),
-                is_certain=tied.winner_certain_despite_ties,
-            )
+        when, ends = (
+            "With other orders of tied documents",
+            (tied.if_ties_lowest, tied.if_ties_highest),
         )
-    return sentences
+        yield _say_range(pair, when, ends, is_certain=tied.winner_certain_despite_ties)
 
 
 def _say_range(

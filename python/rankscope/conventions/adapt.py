@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.conventions.find import find
-from rankscope.conventions.gains import TRUNCATED
+from rankscope.conventions.spec import TRUNCATED
 from rankscope.errors import FormatError, MeasureError, PolicyError
 from rankscope.records import record
 from rankscope.settings.policy import FIELDS, Policy

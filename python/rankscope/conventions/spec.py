@@ -7,14 +7,56 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.settings.policy import ScoreType
 
     Setting: TypeAlias = object
     """A value of a parameter of a measure, as its domain reads it."""
 
+
+def every(_grade: float) -> float:
+    """Return 1 for every grade."""
+    return 1.0
+
+
+def truncated(grade: float) -> float:
+    """Return the grade, truncated to an integer.
+
+    Examples:
+        >>> truncated(1.9), truncated(-0.5)
+        (1.0, 0.0)
+    """
+    return float(int(grade))
+
+
+def truncated_exp2(grade: float) -> float:
+    """Return 2^grade - 1 of the truncated grade.
+
+    Examples:
+        >>> truncated_exp2(2.7)
+        3.0
+    """
+    return 2.0 ** int(grade) - 1.0
+
+
+def quarters(grade: float) -> float:
+    """Return the grade divided by 4, at most 1.
+
+    Examples:
+        >>> quarters(3.0), quarters(5.0)
+        (0.75, 1.0)
+    """
+    return min(grade, 4.0) / 4
+
+
+TRUNCATED = {"linear": truncated, "exp2": truncated_exp2}
+"""The gains of libraries that truncate grades, by the corresponding gain."""
+
+
 NOTHING: Mapping[str, Setting] = {}
+
+
 NO_POLICY: Mapping[str, str] = {}
 
 
@@ -65,18 +107,9 @@ class Form:
     limit: Limit | None = None
 
 
-def alike(
-    *measures: str,
-    settings: Mapping[str, Setting] = NOTHING,
-    takes: tuple[str, ...] = ("k",),
-    cut: bool | None = None,
-    policy: Mapping[str, str] = NO_POLICY,
-) -> tuple[Form, ...]:
+def alike(*measures: str, **shared: Any) -> tuple[Form, ...]:  # noqa: ANN401 - fields of a form
     """Return the forms of measures that a library computes alike."""
-    return tuple(
-        Form(measure=each, settings=settings, takes=takes, cut=cut, policy=policy)
-        for each in measures
-    )
+    return tuple(Form(measure=each, **shared) for each in measures)
 
 
 @record(frozen=True, slots=True)
@@ -136,7 +169,7 @@ class Convention:
     version: str
     tool: str
     summary: str
-    verified: Literal["run", "read from source"] = "read from source"
+    verified: Literal["run", "read from source"] = "run"
     policy: Mapping[str, str]
     forms: tuple[Form, ...]
     limit: Limit | None = None
@@ -161,3 +194,18 @@ class Convention:
 
     def __repr__(self) -> str:
         return f"Convention({self.address!r})"
+
+
+LISTS_ONLY = "It only sees the retrieved documents. Documents without a judgment have grade 0."
+
+
+UNKNOWN = {"unretrieved": "ignore"}
+"""The policy of libraries that only see lists of labels."""
+
+
+LOG_CANCELS = "Its discount is 1/ln(rank + 1). The base cancels."
+
+
+NO_NEGATIVE = Limit(
+    "adds the gains of negative grades to its ideal, which rankscope doesn't reproduce", least=0
+)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankscope import Measure
     from rankscope.cli.parser import Parser
-    from rankscope.derivation.derivation import Derivation
+    from rankscope.derivation.explanation import Derivation
 
 WRITERS: dict[str, Callable[[Derivation, int], str]] = {
     "text": lambda explanation, digits: explanation.to_text(digits) + "\n",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, isnan, nan
 
+from rankscope.derivation.derive.gain import derive
+from rankscope.derivation.derive.query import RankedQuery
+from rankscope.derivation.derive.relevance import derive_relevance
 from rankscope.derivation.explanation import LIMIT
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, MeasureError, UsageError
@@ -24,9 +27,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import Column
     from rankscope.conventions import Convention
-    from rankscope.derivation.derive.query import RankedQuery
-    from rankscope.derivation.explanation import Explanation
-    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.derivation.explanation import Explanation, RelevanceExplanation
     from rankscope.evaluation.grades import Discounts
     from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
@@ -100,7 +101,6 @@ def explain(
         from rankscope.evaluation.rankings import Rankings  # noqa: PLC0415 - loads NumPy
 
         Rankings.from_lists([numbers], ideal=[judged]).evaluate(chosen, policy=policy)
-    from rankscope.derivation.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
 
     query = RankedQuery(
         query_id=None,
@@ -148,9 +148,6 @@ def explain_query(
 
 def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
     """Derive the value of one of the measures that have an explanation."""
-    from rankscope.derivation.derive.gain import derive  # noqa: PLC0415 - only explanations need it
-    from rankscope.derivation.derive.relevance import derive_relevance  # noqa: PLC0415 - as above
-
     make = derive_relevance if measure.row.name in OF_RELEVANCE else derive
     return make(query, measure, policy, limit=_read_limit(limit))
 
@@ -173,8 +170,6 @@ def find_query(rankings: Rankings, query_id: object) -> int:
 
 def take_query(rankings: Rankings, number: int, query_id: object = None) -> RankedQuery:
     """Extract one query from rankings."""
-    from rankscope.derivation.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
-
     core = rankings._core  # noqa: SLF001 - a part of it
     start, stop = _ends(core.column("offsets"), number)
     first, last = _ends(core.column("ideal_offsets"), number)

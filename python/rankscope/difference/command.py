@@ -22,6 +22,7 @@ from rankscope.evaluation.options import rank_scores, read_ties
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.splitting import split_measures
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.table import name_rows
 from rankscope.output.text import format_value, show
 from rankscope.settings.policy import ties_of
@@ -41,12 +42,7 @@ LIMIT = 10
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
-    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
-    parser.add_argument("b", metavar="RUN_B", help="the second run, which is compared with it")
-    add_measure_option(
-        parser, "measure to compare; `rankscope measures` lists them", DEFAULT_MEASURE
-    )
+    add_pair_arguments(parser, "measure to compare")
     parser.add_argument(
         "--query",
         metavar="ID",
@@ -65,6 +61,14 @@ def add_arguments(parser: Parser) -> None:
         "rankscope diff qrels.txt bm25.run dense.run --query 301",
     )
     parser.set_defaults(run=run, convention=None)
+
+
+def add_pair_arguments(parser: Parser, measure: str) -> None:
+    """Add judgments, two runs and a measure."""
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
+    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
+    parser.add_argument("b", metavar="RUN_B", help="the second run, which is compared with it")
+    add_measure_option(parser, f"{measure}; `rankscope measures` lists them", DEFAULT_MEASURE)
 
 
 def run(options: Namespace) -> int:
@@ -175,7 +179,7 @@ def _print_json(difference: RunDifference, moves: DocumentMoves | None, limit: i
         of_query = moves.to_dict()
         of_query["documents"] = of_query["documents"][:limit]  # type: ignore[index]  # a list
         document["query"] = of_query
-    document["diagnostics"] = {note.code: note.count for note in difference.notes}
+    document["diagnostics"] = count_codes(difference.notes)
     print_json(document)
 
 

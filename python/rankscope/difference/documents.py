@@ -6,11 +6,11 @@ import math
 
 from rankscope.bounds.compute import bound
 from rankscope.comparison.estimates import Choices, MeasureValues, are_same, compare_values
-from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
 from rankscope.deferred import np
 from rankscope.derivation.compute import find_query, take_query
-from rankscope.derivation.derive.counted import count
 from rankscope.derivation.derive.kernels import Kernels
+from rankscope.derivation.derive.query import count
 from rankscope.difference.result import DocumentMoves, RunDifference
 from rankscope.engine.query_order import order_queries
 from rankscope.errors import EmptyError, UsageError
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.bounds.result import Bounds
-    from rankscope.comparison.result import Compared
-    from rankscope.derivation.derive.counted import RankedDocuments
-    from rankscope.derivation.derive.query import RankedQuery
+    from rankscope.comparison.pair import Compared
+    from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
@@ -232,20 +231,6 @@ class Position:
     worth: float
 
 
-@record(frozen=True, slots=True)
-class PlacedList:
-    """A list with the position of each document.
-
-    Args:
-        places: Where each document stands.
-        rest: What is not of documents: the gain of ranks after the end of the list, and the value
-            that the policy gives where there is none.
-    """
-
-    places: Mapping[str, Position]
-    rest: float
-
-
 def list_moves(
     queries: tuple[RankedQuery, RankedQuery],
     measure: Measure,
@@ -257,11 +242,11 @@ def list_moves(
 ) -> DocumentMoves:
     """List the documents at or above the cutoff in either of two runs."""
     pairs = zip(queries, values, strict=True)
-    one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
+    (ours, rest), (theirs, other_rest) = (
+        _place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs
+    )
     grade_of = {doc: grade for query in queries for doc, grade in _list_grades(query)}
-    places = [
-        (doc, one.places.get(doc), other.places.get(doc)) for doc in {**one.places, **other.places}
-    ]
+    places = [(doc, ours.get(doc), theirs.get(doc)) for doc in {**ours, **theirs}]
     shown = [row for row in places if any(place and place.is_shown for place in row[1:])]
     gained = [_worth(after) - _worth(before) for _, before, after in shown]
     order = sorted(range(len(shown)), key=lambda at: (-abs(gained[at]), _highest(shown[at][1:])))
@@ -277,9 +262,9 @@ def list_moves(
         for at in order
         for doc, before, after in [shown[at]]
     ]
-    if other.rest != one.rest:
-        rest = {"grade": None, "rank_a": None, "rank_b": None, "gained": other.rest - one.rest}
-        rows.append({"doc_id": "", **rest, "move": "no document"})
+    if other_rest != rest:
+        row = {"grade": None, "rank_a": None, "rank_b": None, "gained": other_rest - rest}
+        rows.append({"doc_id": "", **row, "move": "no document"})
     names = ["doc_id", "grade", "rank_a", "rank_b", "move", *(["gained"] if is_sum else [])]
     return DocumentMoves(
         query_id=queries[0].query_id or "",
@@ -299,13 +284,13 @@ def _list_grades(query: RankedQuery) -> Iterator[tuple[str, float]]:
 
 def _place(
     query: RankedQuery, measure: Measure, policy: Policy, value: float, *, is_sum: bool
-) -> PlacedList:
-    """Return the rank of each document, and what it adds to the value."""
+) -> tuple[dict[str, Position], float]:
+    """Return the place of each document, and what ranks without one add to the value."""
     # To see judged documents only is to remove the others.
     chosen = replace(policy, unjudged="remove") if measure.judged_only else policy
     kernels = Kernels(query, chosen)
     gainful = take_settings(CG.row, measure) if is_sum else CG
-    counted = count(query, gainful, chosen, kernels)
+    counted = count(gainful, kernels)
     size = len(counted)
     k = math.inf if measure.k is None else measure.k
     worths, rest = [0.0] * size, 0.0
@@ -324,7 +309,7 @@ def _place(
         first, last = counted.ties.get(at + 1, (at + 1, at + 1))
         rank = (first + last) / 2 if query.ties == "average" else at + 1
         places[doc] = Position(rank, first <= k, worths[at])
-    return PlacedList(places, rest)
+    return places, rest
 
 
 def _discount(counted: RankedDocuments, measure: Measure, kernels: Kernels) -> list[float]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rankscope.bounds.result import Bounds
+    from rankscope.comparison.pair import Compared
     from rankscope.comparison.ranges import TieRange, UnjudgedRange
-    from rankscope.comparison.result import Compared
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues

@@ -16,10 +16,12 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
+from rankscope.discounts.chart import DiscountCurves, draw_discounts
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import list_reading
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.names import quote
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.text import show_lines
 from rankscope.records import as_dict
 from rankscope.writing import refuse_overwriting
@@ -179,8 +181,6 @@ def _examine(options: Namespace) -> ExaminationCurve:
 
 
 def _draw(weights: Discounts, examination: ExaminationCurve | None, options: Namespace) -> None:
-    from rankscope.discounts.chart import DiscountCurves  # noqa: PLC0415 - only where it is drawn
-    from rankscope.discounts.plot import draw_discounts  # noqa: PLC0415 - as above
     from rankscope.drawing.saving import save  # noqa: PLC0415 - as above
 
     shown = DiscountCurves.of(weights, examination)
@@ -256,7 +256,7 @@ def _print_comparison(comparison: DiscountComparison, options: Namespace) -> Non
                 {"discount": each.discount, "ndcg": [*each.by_ndcg], "dcg": [*each.by_dcg]}
                 for each in comparison.disagreements
             ],
-            "diagnostics": {note.code: note.count for note in comparison.notes},
+            "diagnostics": count_codes(comparison.notes),
         }
         print_json(document)
     elif options.csv:

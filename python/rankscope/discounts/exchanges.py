@@ -13,19 +13,15 @@ from rankscope.measures import DCG, nDCG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankscope.measures.domains import Value
-
-    Settings = Mapping[str, Value]
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.measures import Measure
+    from rankscope.measures.domains import Value
 
+    Settings = Mapping[str, Value]
     Pairs = Mapping[str, tuple[Measure, Measure]]
     Values = dict[str, dict[str, float]]
-    from collections.abc import Mapping
 
 RESERVED = ("rank", "attention", "run", "discount")
 

@@ -9,6 +9,7 @@ from rankscope.deferred import np
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
 from rankscope.output import exports as tables
+from rankscope.output.diagnostics import count_codes
 from rankscope.output.estimate import describe_intervals
 from rankscope.output.exports import lay_out
 from rankscope.output.printed import Printed
@@ -178,10 +179,7 @@ class Evaluation(Printed, Mapping[str, float]):
     @property
     def diagnostics(self) -> dict[str, int]:
         """The count of each code in `notes`."""
-        counted: dict[str, int] = {}
-        for note in self._notes:
-            counted[note.code] = counted.get(note.code, 0) + note.count
-        return counted
+        return count_codes(self._notes)
 
     @property
     def query_ids(self) -> Ids:

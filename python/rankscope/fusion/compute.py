@@ -8,21 +8,23 @@ from itertools import combinations, pairwise
 from os import PathLike
 
 from rankscope._core import Run, fuse_runs
+from rankscope.deferred import np
 from rankscope.engine.fusing import fuse_text
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.file import File
-from rankscope.fusion.choices import no_weights, read_choices, read_weights
-from rankscope.fusion.fit import FusionFit
-from rankscope.fusion.inputs import explaining, name_runs
-from rankscope.fusion.lists import read_run_lists
+from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
+from rankscope.fusion.settings import no_weights, read_choices, read_weights
 from rankscope.inputs.recognition import recognise
+from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
 from rankscope.output.ids import TEXT
-from rankscope.output.table import Table
+from rankscope.output.printed import Printed
+from rankscope.output.table import Table, name_rows
+from rankscope.output.text import format_value, show
 from rankscope.records import record
 from rankscope.settings.reading import Reading
 
@@ -48,10 +50,100 @@ if TYPE_CHECKING:
     Weights: TypeAlias = tuple[float, ...]
     Mean: TypeAlias = tuple[float, int]
 
+ROUNDING = 1e-12
+"""A difference this small, relative to the value, is due to rounding."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FusionFit(Printed):
+    """The weights of runs with which their fusion has the best value of a measure.
+
+    Args:
+        method: The method of fusion.
+        measure: The measure.
+        weights: The weight of each run.
+        value: The mean of the measure with these weights, on the queries of the fit.
+        cross_validated: The mean with weights that were fitted without the query: what to expect on
+            other queries. `None` with a single query.
+        folds: The number of parts into which cross-validation splits the queries.
+        best_run: The run that has the best mean alone.
+        best_run_value: Its mean.
+        tried: A table of all weights that were tried, with the mean of each.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"d2": 1, "d3": 1}}
+        >>> words = {"q1": {"d1": 3.0, "d2": 2.9, "d3": 1.0}}
+        >>> vectors = {"q1": {"d3": 0.9, "d1": 0.2}}
+        >>> rs.fit_fusion(qrels, {"words": words, "vectors": vectors}, "AP")
+        run      weight
+        words    0.5000
+        vectors  0.5000
+        combsum, 11 combinations of weights tried
+        AP: 0.8333 on the queries of the fit; best single run 0.5833 (words)
+        note: a fit on one query can't be cross-validated
+    """
+
+    method: str
+    measure: str
+    weights: Mapping[str, float]
+    value: float
+    cross_validated: float | None
+    folds: int
+    best_run: str
+    best_run_value: float
+    tried: Table
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What speaks against using the weights."""
+        if self.cross_validated is None:
+            return ("a fit on one query can't be cross-validated",)
+        gain = find_gain(self.cross_validated - self.best_run_value, parse(self.measure).better)
+        if gain > ROUNDING * abs(self.best_run_value):
+            return ()
+        return (f"cross-validated, the fused run isn't better than {show(self.best_run)} alone",)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "method": self.method,
+            "measure": self.measure,
+            "weights": dict(self.weights),
+            "value": self.value,
+            "cross_validated": self.cross_validated,
+            "folds": self.folds,
+            "best_run": self.best_run,
+            "best_run_value": self.best_run_value,
+            "notes": [*self.notes],
+            "tried": name_rows(self.tried),
+        }
+
+    def describe(self) -> str:
+        """Return the values in one line."""
+        parts = [f"{self.measure}: {format_value(self.value)} on the queries of the fit"]
+        if self.cross_validated is not None:
+            value = format_value(self.cross_validated)
+            parts.append(f"{value} cross-validated in {self.folds} folds")
+        best = format_value(self.best_run_value)
+        return "; ".join([*parts, f"best single run {best} ({show(self.best_run)})"])
+
+    def _parts(self) -> Sequence[str | Table]:
+        table = Table({"run": [*self.weights], "weight": [*self.weights.values()]})
+        tried = f"{self.method}, {len(self.tried):,} combinations of weights tried"
+        return [table, tried, self.describe(), *(f"note: {note}" for note in self.notes)]
+
+    __repr__ = Printed.__str__
+
+
 GRID = 10
 """Weights are multiples of 1 / GRID at first."""
+
+
 MOST_TRIALS = 1001
 """With more combinations of weights than these, the share of one run after another is changed."""
+
+
 MOST_FOLDS = 5
 """Weights are cross-validated in so many parts of the queries, or one query at a time if fewer."""
 
@@ -146,16 +238,8 @@ def fuse(
     named = name_runs(runs)
     weighed = read_weights(chosen.method, weights, list(named))
     core, of_runs, source = _fuse(named, chosen.settings(weighed), reading)
-    return FusedRun(
-        names=tuple(named),
-        method=chosen.method.name,
-        parameters=chosen.parameters,
-        scale=chosen.scale,
-        weights=tuple(weighed),
-        missing=tuple(len(core) - queries for queries in of_runs),
-        source=source,
-        core=core,
-    )
+    missing = (len(core) - queries for queries in of_runs)
+    return FusedRun(**chosen.describe(named, weighed, missing), source=source, core=core)
 
 
 def _fuse(
@@ -172,7 +256,9 @@ def _fuse(
         core = fuse_runs(
             [(each, name) for name, (each, _) in lists.items()], settings, reading.threads
         )
-    of_runs = [_count_queries(each) for each, _ in lists.values()]
+    of_runs = [
+        len(run) if isinstance(run, Run) else len(run.query_ids()) for run, _ in lists.values()
+    ]
     return core, of_runs, _read_ids([*lists.values()])
 
 
@@ -299,7 +385,7 @@ def fit_fusion(
     # Without a scale and a cutoff, a run that alone has a weight is fused into itself.
     alone = [
         evaluate((("combsum", 0.0), "none", weights, chosen.ties, None))[asked]
-        for weights in _split_into_ones(len(names))
+        for weights in (tuple(map(float, row)) for row in np.eye(len(names)).tolist())
     ]
     first = max(range(len(names)), key=lambda run: find_gain(alone[run], asked.better))
     return FusionFit(
@@ -393,10 +479,6 @@ def _split(total: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield tuple(end - start - 1 for start, end in pairwise(ends))
 
 
-def _split_into_ones(runs: int) -> list[Weights]:
-    return [tuple(float(at == run) for at in range(runs)) for run in range(runs)]
-
-
 def _spread(weights: Weights) -> float:
     return math.fsum(weight * weight for weight in weights)
 
@@ -425,7 +507,3 @@ def _read_lists(
 def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceIds:
     """Return the types of ids in the first run that has documents."""
     return next((ids for run, ids in lists if not isinstance(run, Run) or run.rows()), lists[0][1])
-
-
-def _count_queries(run: Run | CoreRankings) -> int:
-    return len(run) if isinstance(run, Run) else len(run.query_ids())

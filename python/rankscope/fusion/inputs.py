@@ -1,4 +1,4 @@
-"""The runs to fuse: their names, and what errors say of them."""
+"""The runs to fuse: their names, their lists, and what errors say of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from os import PathLike
 
 from rankscope.errors import EmptyError, InputError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
+from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
-from rankscope.inputs.recognition import shorten_names
+from rankscope.fusion.run import FusedRun
+from rankscope.inputs.reading import read_lists
+from rankscope.inputs.recognition import recognise, shorten_names
 from rankscope.names import quote
 
 TYPE_CHECKING = False
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from typing import TypeAlias
 
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope._core import Rankings as CoreRankings
+    from rankscope._core import Run
+    from rankscope.output.ids import SourceIds
+    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
     Given: TypeAlias = Sequence[InputLike | Rankings] | Mapping[str, InputLike | Rankings]
@@ -31,7 +37,7 @@ def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
         if len(filled) < len(runs) and (not filled or read_named_runs(filled) is not None):
             _refuse_empty(runs.items())
         named = read_named_runs(runs)
-        if named is None and runs and all(map(_is_rankings, runs.values())):
+        if named is None and runs and all(hasattr(run, "has_doc_ids") for run in runs.values()):
             named = {str(name): run for name, run in runs.items()}
     elif isinstance(runs, list | tuple):
         paths = [path_of(run) for run in runs]
@@ -72,10 +78,6 @@ def _is_empty(run: object) -> bool:
     return isinstance(run, Mapping | list | tuple) and not run
 
 
-def _is_rankings(run: object) -> bool:
-    return hasattr(run, "has_doc_ids")
-
-
 def path_of(run: object) -> str | None:
     """Return the path of a run in a file."""
     path = run.path if isinstance(run, File) else run
@@ -100,3 +102,20 @@ def explaining(name: str = "") -> Iterator[None]:
         if error.code == "duplicate_doc":
             error.hint = "keep one row for each document of a query"
         raise
+
+
+def read_run_lists(
+    run: InputLike | Rankings, reading: Reading
+) -> tuple[Run | CoreRankings, SourceIds]:
+    """Return the lists of a run, and the columns of its ids."""
+    if isinstance(run, FusedRun) and reading.scores_as == "float64":
+        return run.core, run.source
+    if isinstance(run, Rankings):
+        if not run.has_doc_ids:
+            raise UsageError(
+                "expected rankings whose documents have ids, found rankings without",
+                hint="pass a column of documents where the rankings are made",
+                code="ids_needed",
+            )
+        return run._core, run.source  # noqa: SLF001 - rankings are made of it
+    return read_lists(recognise(run, "run", reading.columns), reading)

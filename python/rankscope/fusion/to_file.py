@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from rankscope.engine.fusing import Fusion
 from rankscope.engine.memory import Room
 from rankscope.evaluation.rankings import Rankings
-from rankscope.fusion.choices import read_choices, read_weights
-from rankscope.fusion.inputs import explaining, name_runs, path_of
-from rankscope.fusion.lists import read_run_lists
+from rankscope.fusion.inputs import explaining, name_runs, path_of, read_run_lists
 from rankscope.fusion.run import FusedFile, FusedRun, check_run_path, check_tag
+from rankscope.fusion.settings import read_choices, read_weights
 from rankscope.inputs.recognition import find_stream, recognise
 from rankscope.settings.reading import Reading
 from rankscope.writing import refuse_overwriting, replacing
@@ -130,12 +129,9 @@ def fuse_to_file(
         written = fusion.write(room, file)
     return FusedFile(
         path=os.fspath(path),
-        names=tuple(named),
-        method=chosen.method.name,
-        parameters=chosen.parameters,
-        scale=chosen.scale,
-        weights=tuple(weighed),
-        missing=tuple(written.queries - queries for queries in written.of_runs),
+        **chosen.describe(
+            named, weighed, (written.queries - queries for queries in written.of_runs)
+        ),
         queries=written.queries,
         documents=written.documents,
     )

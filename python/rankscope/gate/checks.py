@@ -9,6 +9,7 @@ from rankscope.comparison.estimates import (
     CLOSE,
     POWER,
     Cases,
+    choose_cases,
     estimate_as_named,
     estimate_dense,
     find_deviation,
@@ -16,9 +17,8 @@ from rankscope.comparison.estimates import (
     make_family,
 )
 from rankscope.deferred import np
-from rankscope.errors import EmptyError
 from rankscope.gate.result import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
-from rankscope.records import record, replace
+from rankscope.records import as_dict, record, replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.output.estimate import Estimate
 
     Numbers: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.int64]
+
     Plan: TypeAlias = tuple[int | None, int | None, int | None]
 
 TAIL_RESAMPLES = 50
@@ -95,14 +95,13 @@ class Limited:
 
     Args:
         value: The value.
-        lower: The lower end of its interval; NaN if there is none.
+        lower: The lower end of its interval.
         upper: The upper end.
-        level: The level of the interval.
-        threshold: The limit on the scale of the value.
-        method: How the interval was computed.
-        note: Why there is no interval, or why its ends are equal.
-        needed: How many queries would hold the budget with a probability of 80 % if the candidate
-            is as good as the baseline, between the ends of its range; `None` for what isn't known.
+        level: The confidence level.
+        threshold: What the budget compares it with.
+        interval_method: How the interval was made.
+        note: Why there is no interval, or what to know about it.
+        needed: The number of queries that would decide, and its range.
     """
 
     value: float
@@ -110,7 +109,7 @@ class Limited:
     upper: float
     level: float
     threshold: float
-    method: str
+    interval_method: str
     note: str = ""
     needed: Plan = (None, None, None)
 
@@ -123,11 +122,10 @@ def check_budgets(
     settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
 ) -> tuple[Check, ...]:
     """Check each budget, in order; one with slices in each slice, the largest first."""
-    codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
     return tuple(
         check
         for budget, measure in budgets
-        for check in _check(budget, measure, groups.get(budget.attributes), codes, settings)
+        for check in _check(budget, measure, groups.get(budget.attributes), clusters, settings)
     )
 
 
@@ -135,34 +133,19 @@ def _check(
     budget: Budget,
     measure: MeasureValues,
     groups: Groups | None,
-    clusters: Codes | None,
+    clusters: Groups | None,
     settings: Settings,
 ) -> Iterator[Check]:
-
-    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
-    if not is_there.any():
-        raise EmptyError(
-            f"no query has a value of {measure.name} in both runs",
-            hint="compare runs of the same queries, or set a policy that keeps them: empty=zero",
-            code="no_queries",
-        )
-    by = "" if groups is None else groups[0]
-    slices = [(None, is_there)] if groups is None else [*_list_slices(groups, is_there)]
-    interval = _correct(settings.interval, budget, len(slices))
-    for name, is_chosen in slices:
-        cases = Cases(
-            measure=measure,
-            slice=name,
-            chosen=np.flatnonzero(is_chosen),
-            values=np.ascontiguousarray(measure.values[:, is_chosen]),
-            clusters=None if clusters is None else clusters[is_chosen],
-        )
+    whole, *slices = choose_cases(measure, groups, clusters, runs="both runs", code="no_queries")
+    chosen = [whole] if groups is None else slices
+    interval = _correct(settings.interval, budget, len(chosen))
+    for cases in chosen:
         sample = _Sample(
             cases=cases,
             baseline=cases.values[0],
             candidate=cases.values[1],
             interval=interval,
-            slices=0 if groups is None else len(slices),
+            slices=len(slices),
             threads=settings.threads,
         )
         yield conclude(
@@ -171,12 +154,12 @@ def _check(
             if budget.kind == "max-loss"
             else _estimate(budget, sample),
             measure=measure.name,
-            by=by,
-            slice=name,
+            by="" if groups is None else groups[0],
+            slice=cases.slice,
             n=len(sample.candidate),
             clusters=cases.cluster_count,
             means=(float(sample.baseline.mean()), float(sample.candidate.mean())),
-            corrected_for=len(slices),
+            corrected_for=len(chosen),
             on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
         )
 
@@ -195,14 +178,16 @@ def conclude(
     corrected_for: int = 1,
 ) -> Check:
     """Return the check of a budget, given the limited value and its interval."""
-    if limited.method == IDENTICAL:
+    if limited.interval_method == IDENTICAL:
         verdict = UNCHANGED
     elif budget.kind == "max-loss":
         verdict = decide(-limited.upper, -limited.lower, -limited.threshold)
     else:
         verdict = decide(limited.lower, limited.upper, limited.threshold)
     is_open = verdict == INCONCLUSIVE
-    fewest, needed, most = limited.needed if is_open else (None, None, None)
+    fields = as_dict(limited)
+    plan = fields.pop("needed")
+    fewest, needed, most = plan if is_open else (None, None, None)
     return Check(
         budget=budget,
         measure=measure,
@@ -212,32 +197,14 @@ def conclude(
         clusters=clusters,
         baseline_mean=means[0],
         candidate_mean=means[1],
-        value=limited.value,
-        lower=limited.lower,
-        upper=limited.upper,
-        level=limited.level,
+        **fields,
         corrected_for=corrected_for,
-        interval_method=limited.method,
-        threshold=limited.threshold,
         verdict=verdict,
         passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
         queries_needed=needed,
         queries_needed_lower=fewest,
         queries_needed_upper=most,
-        note=limited.note,
     )
-
-
-def _list_slices(
-    groups: Groups, is_there: NDArray[np.bool_]
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the slices that have queries, the largest first."""
-    _, names, codes = groups
-    held = np.asarray(codes)
-    counts = np.bincount(held[is_there], minlength=len(names))
-    for at in sorted(range(len(names)), key=lambda at: (-counts[at], names[at])):
-        if counts[at]:
-            yield names[at], (held == at) & is_there
 
 
 def _correct(interval: Interval, budget: Budget, slices: int) -> Interval:
@@ -295,7 +262,7 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         upper=upper,
         level=sample.interval.level,
         threshold=threshold,
-        method=estimate.method,
+        interval_method=estimate.method,
         note=estimate.reason,
         needed=needed,
     )
@@ -423,7 +390,7 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         upper=quantile.upper,
         level=level,
         threshold=budget.limit,
-        method="order statistics",
+        interval_method="order statistics",
         needed=(None, needed, None),
     )
 
@@ -461,6 +428,6 @@ def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
         upper=0.0,
         level=level,
         threshold=threshold,
-        method=IDENTICAL,
+        interval_method=IDENTICAL,
         note=note,
     )

@@ -6,6 +6,7 @@ import math
 import os
 
 from rankscope.comparison.compute import holds
+from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
@@ -15,6 +16,7 @@ from rankscope.evaluation.ranked_runs import rank_runs
 from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
+from rankscope.gate.checks import Limited, Settings, check_budgets, conclude, keep_unchanged
 from rankscope.gate.result import (
     INCONCLUSIVE,
     Budget,
@@ -24,6 +26,8 @@ from rankscope.gate.result import (
     check_on_inconclusive,
     read_budgets,
 )
+from rankscope.inputs.query_table import read_query_table
+from rankscope.inputs.recognition import shorten_names
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import Reading
@@ -191,8 +195,6 @@ def gate(
         )
     axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, reading)
     clusters = axis.clusters
-    from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - loads late
-    from rankscope.gate.checks import Settings, check_budgets  # noqa: PLC0415 - loads late
 
     checks = check_budgets(
         [
@@ -225,8 +227,6 @@ def gate(
 
 def _name_runs(baseline: object, candidate: object) -> tuple[str, str]:
     """Return the file names of two runs, if they are files with different names."""
-    from rankscope.inputs.recognition import shorten_names  # noqa: PLC0415 - with the first paths
-
     paths = [
         os.fsdecode(each)
         for each in (
@@ -252,7 +252,6 @@ def _read_axis(
     named += [cluster] if isinstance(cluster, str) else []
     if attributes is not None and named:
         # Read once, because it may be standard input.
-        from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - loads late
 
         texts = list(dict.fromkeys(named))
         attributes = read_query_table(attributes, reading, texts=texts)
@@ -363,8 +362,6 @@ def _check_compared(
     on_inconclusive: OnInconclusive,
 ) -> Check:
     """Check a budget with the difference and the interval of a comparison."""
-    from rankscope.gate.checks import Limited, conclude, keep_unchanged  # noqa: PLC0415 - loads late
-
     if budget.kind != "max-drop" or budget.is_relative or budget.by is not None:
         raise _bad_call(f"a comparison doesn't have the values of queries that {budget} needs")
     level = comparison.settings.level
@@ -405,7 +402,7 @@ def _check_compared(
         upper=upper,
         level=level,
         threshold=-budget.limit,
-        method="bounded" if is_bounded else found.interval_method,
+        interval_method="bounded" if is_bounded else found.interval_method,
         note="" if is_bounded else found.interval_note,
     )
     if found.wins == found.losses == 0 and not lower >= -budget.limit:

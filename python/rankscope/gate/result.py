@@ -7,7 +7,8 @@ import math
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
-from rankscope.records import record
+from rankscope.output.diagnostics import count_codes
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -286,9 +287,6 @@ class GateResult(Hinted):
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists, as `rankscope gate --json` prints it."""
-        counted: dict[str, int] = {}
-        for note in self.notes:
-            counted[note.code] = counted.get(note.code, 0) + note.count
         return {
             "verdict": self.verdict,
             "passed": self.passed,
@@ -298,7 +296,7 @@ class GateResult(Hinted):
             "on_inconclusive": self.on_inconclusive,
             "cluster": self.cluster or None,
             "policy": None if self.policy is None else self.policy.to_dict(),
-            "diagnostics": counted,
+            "diagnostics": count_codes(self.notes),
         }
 
     def markdown(self) -> str:
@@ -313,7 +311,7 @@ class GateResult(Hinted):
         A broken budget is a failure. An inconclusive one is an error, or skipped if the gate passes
         it.
         """
-        from rankscope.gate.junit import write_junit  # noqa: PLC0415 - only to print
+        from rankscope.gate.summary import write_junit  # noqa: PLC0415 - only to print
 
         return write_junit(self)
 
@@ -358,7 +356,6 @@ def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[
         )
     if by is None:
         return tuple(budgets)
-    from rankscope.records import replace  # noqa: PLC0415 - with the slices
 
     return tuple(
         each

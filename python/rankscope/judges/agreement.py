@@ -6,13 +6,217 @@ from itertools import combinations
 
 from rankscope.deferred import np
 from rankscope.errors import LimitError
-from rankscope.judges.judge_agreement import JudgeAgreement, JudgePair
+from rankscope.output.exports import Tabular
+from rankscope.output.printed import Printed
+from rankscope.output.table import Table
+from rankscope.output.text import show
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from rankscope.output.exports import ColumnValues
+
+
+RELIABLE = 0.8
+
+
+TENTATIVE = 0.667
+
+
+MEASURES = ("exact", "kappa", "kappa_linear", "kappa_quadratic", "spearman", "mean_difference")
+
+
+LARGE_FACTOR = 2
+"""How many times as high the highest grade of one judge is for a warning about their scales."""
+
+
+FEWEST_ITEMS = 20
+"""How many items two judges must share for that: the highest grade of a few items says little."""
+
+
+HEADS = ("exact", "kappa", "linear", "quadratic", "spearman", "shift")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class JudgePair:
+    """How well two judges agree on the items that both graded.
+
+    Args:
+        judges: The names of the two judges.
+        items: The number of items that both graded.
+        exact: The share of items to which both gave the same grade.
+        kappa: Cohen's kappa: agreement beyond chance, 1 if perfect and 0 if by chance. Every
+            disagreement counts the same.
+        kappa_linear: Cohen's kappa in which a disagreement counts as the difference of the grades.
+        kappa_quadratic: Cohen's kappa in which a disagreement counts as the squared difference.
+        spearman: Spearman's rank correlation; equal grades share their mean rank.
+        mean_difference: The mean grade of the second judge minus that of the first.
+        confusion: The number of items by the grade of the first judge (rows) and the second judge
+            (columns), in the order of `JudgeAgreement.grades`.
+    """
+
+    judges: tuple[str, str]
+    items: int
+    exact: float
+    kappa: float
+    kappa_linear: float
+    kappa_quadratic: float
+    spearman: float
+    mean_difference: float
+    confusion: tuple[tuple[int, ...], ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class JudgeAgreement(Printed, Tabular):
+    """How well judges agree; as a table, one row per pair of judges.
+
+    Args:
+        judges: The names of the judges.
+        items: The number of items: queries with a document.
+        judged_twice: The number of items that two or more judges graded.
+        grades: The distinct grades, ascending.
+        alpha_nominal: Krippendorff's alpha over all judges and items; every disagreement counts the
+            same. 1 is perfect agreement, 0 is agreement by chance.
+        alpha_ordinal: Krippendorff's alpha in which the order of the grades counts.
+        alpha_interval: Krippendorff's alpha in which squared differences of the grades count.
+        pairs: The agreement of each pair of judges.
+    """
+
+    judges: tuple[str, ...]
+    items: int
+    judged_twice: int
+    grades: tuple[float, ...]
+    alpha_nominal: float
+    alpha_ordinal: float
+    alpha_interval: float
+    pairs: tuple[JudgePair, ...]
+
+    def confusion(self, one: str, other: str) -> Table:
+        """Return the number of items by the grades of two judges.
+
+        Args:
+            one: The judge whose grades are the rows.
+            other: The judge whose grades are the columns.
+
+        Raises:
+            KeyError: There is no such pair of judges.
+        """
+        for pair in self.pairs:
+            if {one, other} == {*pair.judges} and one != other:
+                counts = pair.confusion if pair.judges[0] == one else _transpose(pair.confusion)
+                names = [f"{grade:g}" for grade in self.grades]
+                columns = dict(zip(names, map(list, _transpose(counts)), strict=True))
+                return Table({f"{one} \\ {other}": names, **columns})
+        raise KeyError((one, other))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "judges": list(self.judges),
+            "items": self.items,
+            "judged_twice": self.judged_twice,
+            "grades": list(self.grades),
+            "alpha": {
+                "nominal": self.alpha_nominal,
+                "ordinal": self.alpha_ordinal,
+                "interval": self.alpha_interval,
+            },
+            "pairs": [
+                {
+                    "judges": list(pair.judges),
+                    "items": pair.items,
+                    **{name: getattr(pair, name) for name in MEASURES},
+                    "confusion": [list(row) for row in pair.confusion],
+                }
+                for pair in self.pairs
+            ],
+        }
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return self._columns(MEASURES)
+
+    def _columns(self, heads: tuple[str, ...]) -> dict[str, list[str] | list[int] | list[float]]:
+        return {
+            "judge": [pair.judges[0] for pair in self.pairs],
+            "other": [pair.judges[1] for pair in self.pairs],
+            "items": [pair.items for pair in self.pairs],
+            **{
+                head: [getattr(pair, name) for pair in self.pairs]
+                for head, name in zip(heads, MEASURES, strict=True)
+            },
+        }
+
+    def _parts(self) -> list[str | Table]:
+        scale = ", ".join(f"{grade:g}" for grade in self.grades[:12])
+        more = ", …" if len(self.grades) > 12 else ""
+        columns = self._columns(HEADS)
+        for name in ("judge", "other"):
+            columns[name] = [show(str(judge)) for judge in columns[name]]
+        alphas = ", ".join(
+            f"{kind} {alpha:.3f}"
+            for kind, alpha in (
+                ("nominal", self.alpha_nominal),
+                ("ordinal", self.alpha_ordinal),
+                ("interval", self.alpha_interval),
+            )
+        )
+        judged = f"{len(self.judges)} judges on {self.items} documents"
+        return [
+            f"agreement of {judged}, grades {scale}{more}",
+            "",
+            Table(columns),
+            "",
+            f"Krippendorff's alpha: {alphas}",
+            self.reading,
+            *(f"warning: {text}" for text in self.warnings),
+        ]
+
+    __repr__ = Printed.__str__
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which judges seem to use different scales."""
+        found = []
+        for pair in self.pairs:
+            highest = [
+                max(self.grades[at] for at, count in enumerate(map(sum, counts)) if count)
+                for counts in (pair.confusion, _transpose(pair.confusion))
+                if pair.items >= FEWEST_ITEMS
+            ]
+            if highest and 0 < LARGE_FACTOR * min(highest) <= max(highest):
+                one, other = (show(str(judge)) for judge in pair.judges)
+                found.append(
+                    f"the highest grade of {one} is {highest[0]:g}, and that of {other} is "
+                    f"{highest[1]:g}. If they use different scales, convert the grades of one."
+                )
+        return tuple(found)
+
+    @property
+    def reading(self) -> str:
+        """One sentence on how to read the agreement.
+
+        The limits are those of Krippendorff, *Content analysis*, 2004, chapter 11.
+        """
+        alpha = self.alpha_ordinal
+        if alpha != alpha:  # noqa: PLR0124 - NaN alone differs
+            return "There is no agreement to measure: no document has two different grades."
+        if alpha >= RELIABLE:
+            return f"The grades are reliable: ordinal alpha is {RELIABLE} or higher."
+        if alpha >= TENTATIVE:
+            return (
+                f"Draw only tentative conclusions: ordinal alpha is between {TENTATIVE} and "
+                f"{RELIABLE}."
+            )
+        return f"The judges disagree too much to rely on one: ordinal alpha is below {TENTATIVE}."
+
+
+def _transpose(counts: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(zip(*counts, strict=True))
+
 
 MOST_GRADES = 1000
 

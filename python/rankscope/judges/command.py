@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.cli.parser import Parser
-    from rankscope.judges.drawn_queries import DrawnQueries
+    from rankscope.judges.draw_queries import DrawnQueries
     from rankscope.output.exports import Tabular
 
 DEFAULT_MEASURES = ("nDCG@10",)

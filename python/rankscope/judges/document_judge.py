@@ -10,7 +10,7 @@ from rankscope.engine.query_order import order_queries
 from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import InputError, MeasureError
 from rankscope.evaluation.evaluating import make_plan
-from rankscope.judges.judge_agreement import LARGE_FACTOR
+from rankscope.judges.agreement import LARGE_FACTOR
 from rankscope.judges.judged_runs import JudgedRuns, refuse_aggregate
 from rankscope.judges.model_judge import (
     compare_documents,
@@ -18,6 +18,8 @@ from rankscope.judges.model_judge import (
     read_chance,
     read_method,
 )
+from rankscope.judges.model_judged import ModelJudgedEvaluation
+from rankscope.judges.powered import FEWEST_QUERIES, Items, estimate_powered, rescale, split_strata
 from rankscope.records import record
 from rankscope.settings.reading import Reading
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from rankscope._core import Plan
     from rankscope.evaluation.rankings import Rankings
     from rankscope.inputs.qrels import Qrels
-    from rankscope.judges.model_judged import ModelJudgedEvaluation, ModelJudgedMean
+    from rankscope.judges.model_judged import ModelJudgedMean
     from rankscope.measures import Measure
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
@@ -105,8 +107,6 @@ def estimate_dcg(
         >>> found.human_documents, mean.human_queries, mean.queries
         (40, 40, 200)
     """
-    from rankscope.judges.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
-
     settings = read_method(interval)
     asked = read_measure(measure)
     if asked.row.name != "DCG" or asked.k is None:
@@ -229,9 +229,6 @@ def _estimate(
     settings: Interval,
     is_difference: bool,
 ) -> ModelJudgedMean:
-
-    from rankscope.judges.draws import split_strata  # noqa: PLC0415 - loads late
-    from rankscope.judges.powered import FEWEST_QUERIES, Items, estimate_powered, rescale  # noqa: PLC0415 - loads late
 
     def pick(name: str) -> NDArray[np.float64]:
         return np.array([getattr(each, name) for each in documents], dtype=np.float64)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
 from rankscope.errors import InputError, UsageError
-from rankscope.judges.changed_queries import find_changed
-from rankscope.judges.judged_runs import JudgedRuns
+from rankscope.judges.judged_runs import JudgedRuns, find_changed
 from rankscope.judges.model_judge import order_values
+from rankscope.judges.powered import draw_items, split_strata
+from rankscope.output.exports import Tabular
+from rankscope.output.printed import Printed
+from rankscope.output.table import Table
+from rankscope.records import record
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -16,10 +20,73 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope.inputs.qrels import Qrels
-    from rankscope.judges.drawn_queries import DrawnQueries
     from rankscope.measures import Measure
+    from rankscope.output.exports import ColumnValues
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import InputLike
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class DrawnQueries(Printed, Tabular):
+    """Queries drawn at random for people to judge; as a table, one row per query.
+
+    Args:
+        measure: The measure by whose values of the model they are spread.
+        queries: The queries, in the order of their ids as text.
+        by_model: The value of each by the model: the run's, or its difference from the baseline's.
+        probability: The probability with which each query that counts was drawn.
+        changed: The number of queries that count: those in which run and baseline differ.
+        total: The number of all queries, which the model judged.
+        policy: The policy.
+    """
+
+    measure: Measure
+    queries: tuple[str, ...]
+    by_model: tuple[float, ...]
+    probability: float
+    changed: int
+    total: int
+    policy: Policy
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """The probability of each drawn query, which `evaluate_with_model_judge` takes."""
+        return dict.fromkeys(self.queries, self.probability)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "measure": self.measure.name,
+            "queries": dict(zip(self.queries, self.by_model, strict=True)),
+            "probability": self.probability,
+            "changed": self.changed,
+            "total": self.total,
+            "policy": self.policy.to_dict(),
+        }
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return {
+            "query_id": self.queries,
+            "by_model": self.by_model,
+            "probability": [self.probability] * len(self.queries),
+        }
+
+    def _parts(self) -> list[str | Table]:
+        count = len(self.queries)
+        among = f"the {self.changed} of {self.total} in which the runs differ"
+        return [
+            f"{count} queries drawn for people from "
+            + (among if self.changed < self.total else f"all {self.total}"),
+            "",
+            Table(
+                {"query": list(self.queries), f"{self.measure} by the model": list(self.by_model)}
+            ),
+            "",
+            f"probability of each: {self.probability:.4g}",
+            f"policy: {self.policy}",
+        ]
+
+    __repr__ = Printed.__str__
 
 
 def draw_queries(
@@ -70,9 +137,6 @@ def draw_queries(
         >>> drawn.changed, drawn.total, len(drawn.queries), drawn.probability
         (36, 300, 9, 0.25)
     """
-    from rankscope.judges.drawn_queries import DrawnQueries  # noqa: PLC0415 - loads late
-    from rankscope.judges.draws import draw_items, split_strata  # noqa: PLC0415 - as above
-
     for name, given, least in (("count", count, 1), ("seed", seed, 0)):
         if type(given) is not int or given < least:
             raise UsageError(

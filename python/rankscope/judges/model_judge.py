@@ -9,8 +9,10 @@ from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError, UsageError
-from rankscope.judges.changed_queries import find_changed
-from rankscope.judges.judged_runs import JudgedRuns
+from rankscope.judges.agreement import MOST_GRADES, measure_agreement
+from rankscope.judges.judged_runs import JudgedRuns, find_changed
+from rankscope.judges.model_judged import ModelJudgedEvaluation, ModelJudgedMean
+from rankscope.judges.powered import FEWEST_QUERIES, Items, estimate_powered, rescale, split_strata
 from rankscope.names import quote
 from rankscope.records import as_dict, record
 from rankscope.settings.interval import Interval, read_interval
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
-    from rankscope.judges.judge_agreement import JudgeAgreement
-    from rankscope.judges.model_judged import ModelJudgedEvaluation, ModelJudgedMean
+    from rankscope.judges.agreement import JudgeAgreement
     from rankscope.judges.powered import Powered
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
@@ -117,9 +118,6 @@ def evaluate_with_model_judge(
         documents judged by both: 80, the same grade 95.0%, quadratic kappa 0.84, alpha 0.84
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
-    from rankscope.judges.draws import split_strata  # noqa: PLC0415 - as above
-    from rankscope.judges.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
-
     settings = read_method(interval)
     reading = Reading.read(
         columns=columns,
@@ -203,8 +201,6 @@ def _estimate(
     is_difference: bool,
 ) -> ModelJudgedMean:
 
-    from rankscope.judges.powered import FEWEST_QUERIES, Items, estimate_powered, rescale  # noqa: PLC0415 - loads late
-
     known = np.flatnonzero(~np.isnan(column.model))
     human, model = column.human[known], column.model[known]
     is_both = ~np.isnan(human)
@@ -256,8 +252,6 @@ def _estimate(
 
 def describe_mean(measure: Measure, powered: Powered, **behind: Any) -> ModelJudgedMean:  # noqa: ANN401 - its fields
     """Return an estimate with its measure, and the numbers of queries behind it."""
-    from rankscope.judges.model_judged import ModelJudgedMean  # noqa: PLC0415 - loads late
-
     fields = as_dict(powered)
     del fields["following"]
     return ModelJudgedMean(measure=measure, **fields, **behind)
@@ -302,8 +296,6 @@ def find_range(
 
 def compare_documents(human: Qrels, model: Qrels) -> JudgeAgreement | None:
     """Return how well people and the model agree, or `None` for too many different grades."""
-    from rankscope.judges.agreement import MOST_GRADES, measure_agreement  # noqa: PLC0415 - as above
-
     pairs: list[tuple[float, float]] = []
     for query, name in enumerate(human.query_texts):
         other = model.judgments.find(name)

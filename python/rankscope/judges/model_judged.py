@@ -13,9 +13,10 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from rankscope.judges.judge_agreement import JudgeAgreement
+    from rankscope.judges.agreement import JudgeAgreement
+    from rankscope.judges.judged_evaluation import JudgedMean
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
@@ -28,6 +29,41 @@ GOOD = 0.7
 LARGE_SHIFT = 3.0
 """So many standard errors are more than chance."""
 WORTH = "worth: as precise as this many times the human queries"
+
+
+def join_ends(lower: float, upper: float) -> str:
+    """Return the ends of an interval."""
+    return f"{format_value(lower)} to {format_value(upper)}"
+
+
+class EstimatedMeans(Printed, Tabular):
+    """Means of measures with their intervals; as a table, one row per measure."""
+
+    __slots__ = ()
+    means: Sequence[ModelJudgedMean | JudgedMean]
+    policy: Policy
+    notes: tuple[Diagnostic, ...]
+
+    @property
+    def _fields(self) -> list[str]:
+        """The fields of a mean that are columns of the table."""
+        names: tuple[str, ...] = type(self.means[0]).__match_args__
+        return [name for name in names if name not in {"measure", "shift"}]
+
+    def _list_means(self) -> dict[str, dict[str, object]]:
+        return {
+            mean.measure.name: {name: getattr(mean, name) for name in self._fields}
+            for mean in self.means
+        }
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return {
+            "measure": [mean.measure.name for mean in self.means],
+            **{name: [getattr(mean, name) for mean in self.means] for name in self._fields},
+        }
+
+    def _describe_policy(self) -> list[str]:
+        return [f"policy: {self.policy}", *(f"note: {show(str(note))}" for note in self.notes)]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -128,13 +164,8 @@ class ModelJudgedMean:
         return tuple(found)
 
 
-ALL_FIELDS: tuple[str, ...] = ModelJudgedMean.__match_args__
-FIELDS = tuple(name for name in ALL_FIELDS if name not in {"measure", "shift"})
-"""The fields that are columns of the table."""
-
-
 @record(frozen=True, slots=True, kw_only=True)
-class ModelJudgedEvaluation(Printed, Tabular):
+class ModelJudgedEvaluation(EstimatedMeans):
     """Means estimated from human and model judgments; as a table, one row per measure.
 
     Args:
@@ -174,10 +205,7 @@ class ModelJudgedEvaluation(Printed, Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
         return {
-            "measures": {
-                mean.measure.name: {name: getattr(mean, name) for name in FIELDS}
-                for mean in self.means
-            },
+            "measures": self._list_means(),
             "level": self.level,
             "is_difference": self.is_difference,
             "agreement": None if self.agreement is None else self.agreement.to_dict(),
@@ -185,12 +213,6 @@ class ModelJudgedEvaluation(Printed, Tabular):
             "human_documents": self.human_documents,
             "warnings": list(self.warnings),
             "policy": self.policy.to_dict(),
-        }
-
-    def _tabulate(self) -> Mapping[str, ColumnValues]:
-        return {
-            "measure": [mean.measure.name for mean in self.means],
-            **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},
         }
 
     def _parts(self) -> list[str | Table]:
@@ -226,8 +248,7 @@ class ModelJudgedEvaluation(Printed, Tabular):
                 f"human queries that the model did not judge, left out: {self.not_modelled}"
             )
         parts += [f"warning: {show(text)}" for text in self.warnings]
-        notes = (f"note: {show(str(note))}" for note in self.notes)
-        return [*parts, f"policy: {self.policy}", *notes]
+        return [*parts, *self._describe_policy()]
 
     __repr__ = Printed.__str__
 
@@ -243,16 +264,14 @@ class ModelJudgedEvaluation(Printed, Tabular):
         )
 
     def _summarize(self) -> Table:
-        def join(lower: float, upper: float) -> str:
-            return f"{format_value(lower)} to {format_value(upper)}"
 
         return Table(
             {
                 "measure": [mean.measure.name for mean in self.means],
                 "value": [mean.value for mean in self.means],
-                "interval": [join(mean.lower, mean.upper) for mean in self.means],
+                "interval": [join_ends(mean.lower, mean.upper) for mean in self.means],
                 "human alone": [
-                    f"{format_value(mean.human)} ({join(mean.human_lower, mean.human_upper)})"
+                    f"{format_value(mean.human)} ({join_ends(mean.human_lower, mean.human_upper)})"
                     for mean in self.means
                 ],
                 "model": [mean.model for mean in self.means],

@@ -6,7 +6,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 SENTENCES = {
     "bom": "byte-order marks at the start of a file, ignored: {count}",
@@ -105,6 +105,14 @@ def describe(
     """Return the diagnostic for a code."""
     sentence = SENTENCES[code].format(count=count, **choices)
     return Diagnostic(code, count, sentence, file, line)
+
+
+def count_codes(notes: Iterable[Diagnostic]) -> dict[str, int]:
+    """Return the count of each code of notes."""
+    counted: dict[str, int] = {}
+    for note in notes:
+        counted[note.code] = counted.get(note.code, 0) + note.count
+    return counted
 
 
 def gather(notes: Mapping[str, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import rankscope as rs
 from rankscope.cli.files import add_file_options, refuse_stdin_twice
-from rankscope.cli.options import add_measure_option, add_policy_option, add_reading_options
+from rankscope.cli.options import add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_number
 from rankscope.deferred import np
-from rankscope.difference.command import DEFAULT_MEASURE, compare
+from rankscope.difference.command import add_pair_arguments, compare
 from rankscope.evaluation.evaluating import refuse_diagnostics
 
 TYPE_CHECKING = False
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
-    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
-    parser.add_argument("b", metavar="RUN_B", help="the second run, which is compared with it")
-    add_measure_option(
-        parser, "measure to plan for; `rankscope measures` lists them", DEFAULT_MEASURE
-    )
+    add_pair_arguments(parser, "measure to plan for")
     parser.add_argument(
         "--effect",
         nargs="+",

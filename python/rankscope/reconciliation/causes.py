@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rankscope.measures.domains import Value
     from rankscope.reconciliation.target import Target
     from rankscope.reconciliation.workbench import RuleOutcome, Workbench
-    from rankscope.settings.policy import Policy
 
 CUTOFFS = (5, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
@@ -37,40 +36,16 @@ SAME = 12
 
 
 @record(frozen=True, slots=True)
-class _Change:
-    """What differs from the measure as it was asked for.
-
-    Args:
-        clauses: The differences, as clauses of one sentence.
-        measure: The measure.
-        policy: The policy; none if no command computes the value.
-    """
-
-    clauses: tuple[str, ...]
-    measure: Measure
-    policy: Policy | None
-
-    @property
-    def rank(self) -> int:
-        """Its place in the order of simplicity."""
-        return _ONE if len(self.clauses) == 1 else _TWO
-
-
-@record(frozen=True, slots=True)
 class _Candidate:
-    """A value, and how it was computed.
+    """What else the measure could be, and whether it gives the number.
 
     Args:
-        change: What differs.
-        value: The mean.
-        queries: The number of queries in it.
-        is_met: Whether it is the given number.
-        rank: Its place in the order of simplicity, smallest first.
+        cause: It as a cause, without how many were tried.
+        is_met: Whether it gives the number.
+        rank: Its place in the order of simplicity.
     """
 
-    change: _Change
-    value: float
-    queries: int
+    cause: Cause
     is_met: bool
     rank: int
 
@@ -114,16 +89,16 @@ def find_causes(
     found = []
     seen: set[float] = set()
     for each in candidates:
-        place = round(each.value, SAME)
+        place = round(each.cause.value, SAME)
         if each.is_met and place not in seen:
-            found.append((each.rank, _to_cause(bench, each)))
+            found.append((each.rank, each.cause))
             seen.add(place)
     for deviation, rules in deviations:
         if round(deviation.value, SAME) not in seen:
             found.append((_SETTING, _of_deviation(bench, deviation, rules)))
     found.sort(key=lambda pair: pair[0])
     by_rank = {
-        rank: tried | {round(each.value, SAME) for each in candidates if each.rank <= rank}
+        rank: tried | {round(each.cause.value, SAME) for each in candidates if each.rank <= rank}
         for rank in {rank for rank, _ in found}
     }
     return [
@@ -204,21 +179,36 @@ def _evaluate(
         outcome, whole = bench.outcome(rules[measure]), bench.outcome(plain[measure])
         if isinstance(outcome, RankscopeError) or isinstance(whole, RankscopeError):
             continue
+        clauses = (*before, *said)
         # No command cuts a run.
-        change = _Change((*before, *said), measure, None if before else policy)
-        if change.clauses:
-            is_met = wanted.is_met(whole)
-            yield _Candidate(change, whole.value, whole.queries, is_met, change.rank)
+        known = None if before else plain[measure]
+        if clauses:
+            cause = _make_cause(
+                bench, clauses, whole.value, whole.queries, measure=measure, rules=known
+            )
+            yield _Candidate(cause, wanted.is_met(whole), _rank(clauses))
         # With the value of each query, the set of queries that the mean is over doesn't matter.
-        is_single = len(change.clauses) < 2
-        if measure.row.mean == "mean" and is_single and isinstance(wanted, TargetNumber):
-            yield from _change_queries(change, outcome, wanted, is_run)
+        if measure.row.mean == "mean" and len(clauses) < 2 and isinstance(wanted, TargetNumber):
+            for cause, rank in _change_queries(
+                bench, clauses, outcome, measure=measure, rules=known, is_run=is_run
+            ):
+                yield _Candidate(cause, wanted.is_near(cause.value), rank)
+
+
+def _rank(clauses: tuple[str, ...]) -> int:
+    return _ONE if len(clauses) == 1 else _TWO
 
 
 def _change_queries(
-    change: _Change, outcome: RuleOutcome, wanted: TargetNumber, is_run: NDArray[np.bool_]
-) -> Iterator[_Candidate]:
-    """Divide the sum of a change by the numbers of queries that others divide by."""
+    bench: Workbench,
+    clauses: tuple[str, ...],
+    outcome: RuleOutcome,
+    *,
+    measure: Measure,
+    rules: Rules | None,
+    is_run: NDArray[np.bool_],
+) -> Iterator[tuple[Cause, int]]:
+    """Divide the sum of the queries by the numbers of queries that others divide by."""
     values = outcome.values
     is_defined = ~np.isnan(values)
     total = float(np.nansum(values))
@@ -241,30 +231,37 @@ def _change_queries(
     for count, says, fields in sets:
         if count not in counts:
             counts.add(count)
-            clauses = (*change.clauses, f"the mean is over the {says}")
-            known = None if change.policy is None or fields is None else change.policy
-            policy = None if known is None else replace(known, **(fields or {}))  # type: ignore[arg-type]  # fields of a policy
-            other = _Change(clauses, change.measure, policy)
-            value = total / count
-            yield _Candidate(other, value, count, wanted.is_near(value), other.rank)
-    if change.clauses:
+            every = (*clauses, f"the mean is over the {says}")
+            known = None
+            if rules is not None and fields is not None:
+                known = replace(rules, policy=replace(rules.policy, **fields))  # type: ignore[arg-type]  # fields of a policy
+            cause = _make_cause(bench, every, total / count, count, measure=measure, rules=known)
+            yield cause, _rank(every)
+    if clauses:
         return
     for count in range(max(judged * 4 // 5, 1), judged * 5 // 4 + 1):
         if count not in counts:
             says = f"the sum of {judged} queries is divided by {count}"
-            value = total / count
-            other = _Change((says,), change.measure, None)
-            yield _Candidate(other, value, count, wanted.is_near(value), _OTHER_COUNT)
+            cause = _make_cause(bench, (says,), total / count, count, measure=measure, rules=None)
+            yield cause, _OTHER_COUNT
 
 
-def _to_cause(bench: Workbench, each: _Candidate) -> Cause:
-    measure, policy = each.change.measure, each.change.policy
+def _make_cause(
+    bench: Workbench,
+    clauses: tuple[str, ...],
+    value: float,
+    queries: int,
+    *,
+    measure: Measure,
+    rules: Rules | None,
+) -> Cause:
+    """Return a cause, with the command if rules alone give the value."""
     return Cause(
-        changes=each.change.clauses,
-        value=each.value,
-        queries=each.queries,
+        changes=clauses,
+        value=value,
+        queries=queries,
         measure=measure.name,
-        command="" if policy is None else _write_command(bench, Rules(measure, policy, "float64")),
+        command="" if rules is None else _write_command(bench, rules),
         tried=0,
         by_chance=0.0,
     )
@@ -272,19 +269,11 @@ def _to_cause(bench: Workbench, each: _Candidate) -> Cause:
 
 def _of_deviation(bench: Workbench, deviation: Deviation, rules: Rules) -> Cause:
     outcome = bench.outcome(rules)
+    queries = 0 if isinstance(outcome, RankscopeError) else outcome.queries
     nearest, *others = deviation.names
     more = f" (and of {len(others)} more)" if others else ""
-    return Cause(
-        changes=(
-            f"{deviation.rule}={deviation.setting} is set in the convention of {nearest}{more}",
-        ),
-        value=deviation.value,
-        queries=0 if isinstance(outcome, RankscopeError) else outcome.queries,
-        measure=rules.measure.name,
-        command=_write_command(bench, rules),
-        tried=0,
-        by_chance=0.0,
-    )
+    says = f"{deviation.rule}={deviation.setting} is set in the convention of {nearest}{more}"
+    return _make_cause(bench, (says,), deviation.value, queries, measure=rules.measure, rules=rules)
 
 
 def _write_command(bench: Workbench, rules: Rules) -> str:

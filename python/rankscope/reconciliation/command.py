@@ -15,7 +15,7 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json
 from rankscope.conventions import TABLE, find
-from rankscope.conventions.describe import (
+from rankscope.conventions.find import (
     describe_forms,
     describe_option,
     describe_policy,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.conventions import Convention
-    from rankscope.reconciliation.convention_difference import Difference
+    from rankscope.reconciliation.difference import Difference
     from rankscope.reconciliation.result import Reconciliation
 
 WIDTH = 88

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.reconciliation.search import Question, reckon
+from rankscope.reconciliation.workbench import Workbench
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -64,8 +66,6 @@ def reconcile(
         ['ties', 'missing', 'unretrieved', 'negative', 'ideal']
     """
     # The rows, and all that compares them, load with the first call only.
-    from rankscope.reconciliation.search import Question, reckon  # noqa: PLC0415 - see above
-    from rankscope.reconciliation.workbench import Workbench  # noqa: PLC0415 - see above
 
     question = Question.read(measure, got, conventions)
     reading = Reading.read(columns=columns, duplicates=duplicates, encoding=encoding)
@@ -114,8 +114,6 @@ def reconcile_table(
         (0.3115, 0.8221)
     """
     # As in `reconcile`.
-    from rankscope.reconciliation.search import Question, reckon  # noqa: PLC0415 - see above
-    from rankscope.reconciliation.workbench import Workbench  # noqa: PLC0415 - see above
 
     question = Question.read(measure, got, conventions)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}

@@ -1,109 +1,183 @@
-"""Compares two sets of rules on one input, by rule, query and document."""
+"""The difference between two conventions, by rule, query and document."""
 
 from __future__ import annotations
 
 import math
 
-from rankscope.conventions.rules import write
-from rankscope.deferred import np
-from rankscope.errors import RankscopeError
-from rankscope.reconciliation.convention_difference import (
-    Difference,
-    QueryDifference,
-    RuleDifference,
-)
-from rankscope.reconciliation.explanations import explain
+from rankscope.output.exports import Tabular
+from rankscope.output.table import Table
+from rankscope.output.text import format_value
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
-    from rankscope.conventions.rules import Rules
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.reconciliation.workbench import RuleOutcome, Workbench
-
-CLOSE = 1e-12
-"""Values of a query that differ by less are one value."""
+    from rankscope.output.exports import ColumnValues
+    from rankscope.output.table import Cell
 
 
-def differ(
-    bench: Workbench, one: tuple[str, Rules], other: tuple[str, Rules], *, limit: int
-) -> Difference:
-    """Return what causes the difference between two sets of rules."""
-    (name, rules), (other_name, others) = one, other
-    first, second = _evaluated(bench, rules), _evaluated(bench, others)
-    mine, theirs = first.values, second.values
-    ours, other_ours = rules.to_dict(), others.to_dict()
-    responsible: dict[str, NDArray[np.bool_]] = {}
-    changes = []
-    for rule in rules.differ(others):
-        exchanged = _exchange(bench, rules, rule, others)
-        changed = _unlike(mine, exchanged.values) if exchanged else None
-        returned = _exchange(bench, others, rule, rules)
-        back = _unlike(theirs, returned.values) if returned else None
-        masks = [mask for mask in (changed, back) if mask is not None]
-        if masks:
-            responsible[rule] = masks[0] if len(masks) == 1 else masks[0] | masks[1]
-        changes.append(
-            RuleDifference(
-                rule,
-                write(ours[rule]),
-                write(other_ours[rule]),
-                0 if changed is None else int(changed.sum()),
-                exchanged.value if exchanged else math.nan,
-            )
+@record(frozen=True, slots=True)
+class RuleDifference:
+    """A setting in which two conventions differ.
+
+    Args:
+        rule: The setting, such as `ties`.
+        one: Its value in the first convention.
+        other: Its value in the second convention.
+        queries: The number of queries whose value under the first convention changes with the
+            setting of the second.
+        value: The mean of the first convention with this setting of the second; NaN if it can't be
+            changed alone.
+    """
+
+    rule: str
+    one: str
+    other: str
+    queries: int
+    value: float
+
+
+@record(frozen=True, slots=True)
+class DocumentDifference:
+    """A document that two conventions treat differently because of a setting.
+
+    Args:
+        rule: The setting.
+        doc_id: The document.
+        grade: Its grade; NaN if it is unjudged.
+        one: How the first convention treats it.
+        other: How the second convention treats it.
+    """
+
+    rule: str
+    doc_id: str
+    grade: float
+    one: str
+    other: str
+
+
+@record(frozen=True, slots=True)
+class QueryDifference:
+    """A query whose value differs between two conventions.
+
+    Args:
+        query_id: The query.
+        one: Its value under the first convention; NaN if it is left out.
+        other: Its value under the second convention.
+        rules: The settings that cause the difference: changing one of them alone changes a value.
+        documents: The documents that these settings affect.
+        remarks: Other effects, as sentences.
+    """
+
+    query_id: str
+    one: float
+    other: float
+    rules: tuple[str, ...]
+    documents: tuple[DocumentDifference, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Difference(Tabular):
+    """The difference between two conventions.
+
+    Args:
+        one: The first convention.
+        other: The second convention.
+        measures: The measure under each convention.
+        values: The mean under each convention.
+        rules: The settings in which they differ.
+        queries: The queries whose values differ, largest difference first. The first ones have
+            documents and remarks.
+        explained: The number of queries with documents and remarks.
+    """
+
+    one: str
+    other: str
+    measures: tuple[str, str]
+    values: tuple[float, float]
+    rules: tuple[RuleDifference, ...]
+    queries: tuple[QueryDifference, ...]
+    explained: int
+
+    @property
+    def table(self) -> Table:
+        """A table with one row per query whose values differ."""
+        columns: dict[str, list[Cell]] = {
+            "query_id": [each.query_id for each in self.queries],
+            self.one: [each.one for each in self.queries],
+            self.other: [each.other for each in self.queries],
+            "rules": [", ".join(each.rules) for each in self.queries],
+        }
+        return Table(columns)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "one": {"name": self.one, "measure": self.measures[0], "value": self.values[0]},
+            "other": {"name": self.other, "measure": self.measures[1], "value": self.values[1]},
+            "rules": [as_dict(rule) for rule in self.rules],
+            "queries": [
+                as_dict(query) | {"documents": [as_dict(each) for each in query.documents]}
+                for query in self.queries
+            ],
+        }
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return self.table.columns
+
+    def __str__(self) -> str:
+        lines = _heads(self)
+        if self.rules:
+            lines += ["", str(self._rule_table())]
+        for query in self.queries[: self.explained]:
+            lines += ["", *_explain(query)]
+        left = len(self.queries) - self.explained
+        if left > 0:
+            lines += ["", f"and {left} more queries"]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from rankscope.output.html import write_lines, write_result  # noqa: PLC0415 - loads late
+
+        queries = [line for query in self.queries[: self.explained] for line in _explain(query)]
+        return write_result(
+            write_lines(_heads(self)),
+            self._rule_table().write_html() if self.rules else "",
+            write_lines(queries, are_notes=True),
         )
-    queries = _list_queries(first.evaluation, mine, theirs, responsible)
-    explained = explain(bench, (rules, others), queries[:limit])
-    return Difference(
-        one=name,
-        other=other_name,
-        measures=(rules.measure.name, others.measure.name),
-        values=(first.value, second.value),
-        rules=tuple(changes),
-        queries=(*explained, *queries[limit:]),
-        explained=len(explained),
-    )
+
+    def _rule_table(self) -> Table:
+        return Table(
+            {
+                "rule": [each.rule for each in self.rules],
+                self.one: [each.one for each in self.rules],
+                self.other: [each.other for each in self.rules],
+                "queries changed": [each.queries for each in self.rules],
+                "value with it": [each.value for each in self.rules],
+            }
+        )
 
 
-def _evaluated(bench: Workbench, rules: Rules) -> RuleOutcome:
-    outcome = bench.outcome(rules)
-    if isinstance(outcome, RankscopeError):
-        raise outcome
-    return outcome
+def _heads(difference: Difference) -> list[str]:
+    names = (difference.one, difference.other)
+    pairs = zip(names, difference.values, difference.measures, strict=True)
+    return [f"{name}: {measure} = {format_value(value)}" for name, value, measure in pairs]
 
 
-def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> RuleOutcome | None:
-    """Evaluate by rules with one of them exchanged, if they fit together."""
-    try:
-        return _evaluated(bench, rules.take(rule, others.to_dict()[rule]))
-    except RankscopeError:
-        return None
-
-
-def _unlike(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-
-    unlike: NDArray[np.bool_] = ~np.isclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
-    return unlike
-
-
-def _list_queries(
-    evaluation: Evaluation,
-    mine: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    responsible: dict[str, NDArray[np.bool_]],
-) -> list[QueryDifference]:
-    """List the queries with two values, the largest difference first."""
-    # A query that only one of them counts differs by as much as can be.
-    sizes = np.nan_to_num(np.abs(mine - theirs), nan=np.inf)
-    places = np.flatnonzero(_unlike(mine, theirs)).tolist()
-    ids = evaluation.query_texts
+def _explain(query: QueryDifference) -> list[str]:
+    by = f" by {', '.join(query.rules)}" if query.rules else ""
     return [
-        QueryDifference(
-            ids[place],
-            float(mine[place]),
-            float(theirs[place]),
-            tuple(rule for rule, mask in responsible.items() if mask[place]),
-        )
-        for place in sorted(places, key=lambda place: (-sizes[place], ids[place]))
+        f"{query.query_id}: {format_value(query.one)} and {format_value(query.other)}{by}",
+        *(f"  {remark}" for remark in query.remarks),
+        *(f"  {_say(document)}" for document in query.documents),
     ]
+
+
+def _say(document: DocumentDifference) -> str:
+    grade = "unjudged" if math.isnan(document.grade) else f"grade {document.grade:g}"
+    return f"{document.rule}: {document.doc_id} ({grade}): {document.one} / {document.other}"

@@ -1,17 +1,126 @@
-"""Explains what differing rules do to the documents of a query."""
+"""Compares two sets of rules on one input, by rule, query and document."""
 
 from __future__ import annotations
 
-from rankscope.reconciliation.convention_difference import DocumentDifference, QueryDifference
-from rankscope.reconciliation.lists import Listed
-from rankscope.records import replace
+import math
+
+from rankscope.conventions.rules import write
+from rankscope.deferred import np
+from rankscope.errors import RankscopeError
+from rankscope.reconciliation.difference import (
+    Difference,
+    DocumentDifference,
+    QueryDifference,
+    RuleDifference,
+)
+from rankscope.records import record, replace
+from rankscope.reference.gain import discounted, gain_of, ideal_gains
+from rankscope.reference.query import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from rankscope.conventions.rules import Rules
-    from rankscope.reconciliation.workbench import Workbench
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.rankings import Rankings
+    from rankscope.reconciliation.workbench import RuleOutcome, Workbench
+
+    Places = dict[str, tuple[int, int]]
+
+
+@record(frozen=True, slots=True)
+class Listed:
+    """One query under a set of rules.
+
+    Args:
+        rules: The rules.
+        docs: The retrieved documents in rank order.
+        scores: Their scores.
+        grade_of: The grade of each judged document, retrieved or not.
+        query: The query as the reference takes it.
+        parameters: The parameters of the measure as kernels take them.
+    """
+
+    rules: Rules
+    docs: list[str]
+    scores: list[float]
+    grade_of: dict[str, float]
+    query: Query
+    parameters: Mapping[str, object]
+
+    @classmethod
+    def of_query(
+        cls,
+        rankings: Rankings,
+        rules: Rules,
+        query_id: str,
+        number: int,
+        grade_of: dict[str, float],
+    ) -> Listed:
+        """Extract a query from rankings."""
+        start, stop = rankings.offsets[number : number + 2].tolist()
+        docs = rankings.doc_texts(query_id)
+        _, parameters = rules.measure.kernel_spec(
+            grades=set(grade_of.values()), depth=max(len(docs), len(grade_of))
+        )
+        is_known = set(docs if rules.policy.unretrieved == "ignore" else grade_of)
+        judged = [grade for doc, grade in grade_of.items() if doc in is_known]
+        negative_gain = rules.policy.negative in {"gain", "minmax"}
+        query = Query(
+            [grade_of.get(doc) for doc in docs], sorted(judged, reverse=True), negative_gain
+        )
+        scores = rankings.scores[start:stop].tolist()
+        return cls(rules, docs, scores, grade_of, query, parameters)
+
+    @property
+    def shown(self) -> list[str]:
+        """The documents down to the cutoff."""
+        return self.docs[: self.rules.measure.k]
+
+    def grade(self, doc: str) -> float:
+        """Return the grade of a document, NaN if it is unjudged."""
+        return self.grade_of.get(doc, math.nan)
+
+    def gain(self, doc: str) -> float:
+        """Return the gain of a document."""
+        return gain_of(self.query, self.grade_of.get(doc), self.parameters["gain"])  # type: ignore[arg-type]  # as kernels take it
+
+    def weight(self, rank: int) -> float:
+        """Return the discount of a rank."""
+        return discounted(1.0, rank, self.parameters["discount"])  # type: ignore[arg-type]  # as kernels take it
+
+    def ideal_gains(self) -> list[float]:
+        """List the gains of the ideal list."""
+        ideal = str(self.parameters["ideal"])
+        return ideal_gains(self.query, self.rules.measure.k, self.parameters["gain"], ideal)  # type: ignore[arg-type]  # as kernels take it
+
+    def ideal_docs(self) -> list[str]:
+        """List the documents of the ideal list. Of equal gains, retrieved ones come first."""
+        ideal = self.parameters.get("ideal")
+        known = {doc: self.gain(doc) for doc in self.docs if doc in self.grade_of}
+        if ideal != "retrieved" and self.rules.policy.unretrieved == "count":
+            known |= {doc: self.gain(doc) for doc in sorted(self.grade_of) if doc not in known}
+        ordered = sorted(known, key=lambda doc: -known[doc])
+        positive = [doc for doc in ordered if known[doc] > 0]
+        return positive if ideal == "whole" else positive[: self.rules.measure.k]
+
+    def places(self) -> Places:
+        """Return the first and the last rank that each document may have."""
+        places: Places = {}
+        is_averaged = self.rules.policy.ties == "average"
+        start = 0
+        for end in range(1, len(self.docs) + 1):
+            if end < len(self.docs) and self.scores[end] == self.scores[start]:
+                continue
+            for index in range(start, end):
+                place = (start + 1, end) if is_averaged else (index + 1, index + 1)
+                places[self.docs[index]] = place
+            start = end
+        return places
+
 
 MOST_DOCUMENTS = 12
 """How many documents a rule shows at most."""
@@ -165,6 +274,7 @@ DOCUMENTS: dict[str, Callable[[str, Listed, Listed], Iterator[DocumentDifference
 }
 """By rule, what it does to documents."""
 
+
 REMARKS: dict[str, Callable[[Listed, Listed], str]] = {
     "ideal": _say_ideals,
     "empty": _say_empty,
@@ -172,3 +282,90 @@ REMARKS: dict[str, Callable[[Listed, Listed], str]] = {
     "denominator": _say_denominators,
 }
 """By rule, what else there is to say."""
+
+
+CLOSE = 1e-12
+"""Values of a query that differ by less are one value."""
+
+
+def differ(
+    bench: Workbench, one: tuple[str, Rules], other: tuple[str, Rules], *, limit: int
+) -> Difference:
+    """Return what causes the difference between two sets of rules."""
+    (name, rules), (other_name, others) = one, other
+    first, second = _evaluated(bench, rules), _evaluated(bench, others)
+    mine, theirs = first.values, second.values
+    ours, other_ours = rules.to_dict(), others.to_dict()
+    responsible: dict[str, NDArray[np.bool_]] = {}
+    changes = []
+    for rule in rules.differ(others):
+        exchanged = _exchange(bench, rules, rule, others)
+        changed = _unlike(mine, exchanged.values) if exchanged else None
+        returned = _exchange(bench, others, rule, rules)
+        back = _unlike(theirs, returned.values) if returned else None
+        masks = [mask for mask in (changed, back) if mask is not None]
+        if masks:
+            responsible[rule] = masks[0] if len(masks) == 1 else masks[0] | masks[1]
+        changes.append(
+            RuleDifference(
+                rule,
+                write(ours[rule]),
+                write(other_ours[rule]),
+                0 if changed is None else int(changed.sum()),
+                exchanged.value if exchanged else math.nan,
+            )
+        )
+    queries = _list_queries(first.evaluation, mine, theirs, responsible)
+    explained = explain(bench, (rules, others), queries[:limit])
+    return Difference(
+        one=name,
+        other=other_name,
+        measures=(rules.measure.name, others.measure.name),
+        values=(first.value, second.value),
+        rules=tuple(changes),
+        queries=(*explained, *queries[limit:]),
+        explained=len(explained),
+    )
+
+
+def _evaluated(bench: Workbench, rules: Rules) -> RuleOutcome:
+    outcome = bench.outcome(rules)
+    if isinstance(outcome, RankscopeError):
+        raise outcome
+    return outcome
+
+
+def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> RuleOutcome | None:
+    """Evaluate by rules with one of them exchanged, if they fit together."""
+    try:
+        return _evaluated(bench, rules.take(rule, others.to_dict()[rule]))
+    except RankscopeError:
+        return None
+
+
+def _unlike(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
+
+    unlike: NDArray[np.bool_] = ~np.isclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+    return unlike
+
+
+def _list_queries(
+    evaluation: Evaluation,
+    mine: NDArray[np.float64],
+    theirs: NDArray[np.float64],
+    responsible: dict[str, NDArray[np.bool_]],
+) -> list[QueryDifference]:
+    """List the queries with two values, the largest difference first."""
+    # A query that only one of them counts differs by as much as can be.
+    sizes = np.nan_to_num(np.abs(mine - theirs), nan=np.inf)
+    places = np.flatnonzero(_unlike(mine, theirs)).tolist()
+    ids = evaluation.query_texts
+    return [
+        QueryDifference(
+            ids[place],
+            float(mine[place]),
+            float(theirs[place]),
+            tuple(rule for rule, mask in responsible.items() if mask[place]),
+        )
+        for place in sorted(places, key=lambda place: (-sizes[place], ids[place]))
+    ]

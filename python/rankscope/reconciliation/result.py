@@ -8,16 +8,17 @@ from rankscope.errors import UsageError
 from rankscope.output.exports import Tabular
 from rankscope.output.table import Table
 from rankscope.output.text import format_value
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
     from rankscope.output.table import Cell
-    from rankscope.reconciliation.convention_difference import Difference
+    from rankscope.reconciliation.difference import Difference
 
 WIDTH = 96
 MOST_CAUSES = 10
@@ -104,8 +105,19 @@ class Cause:
         return f"{' and '.join(self.changes)}: {format_value(self.value)}"
 
 
+@record(frozen=True, slots=True, kw_only=True)
 class Reconciliation(Tabular):
     """The values of a measure under all conventions, grouped by value.
+
+    Args:
+        measure: The measure you asked for.
+        got: The given number, with its digits.
+        reckonings: The result under each convention; those without a value come last.
+        deviations: If no convention matches, the single changed settings with which one does.
+        causes: If no convention matches, all that would give the number, the simplest first. They
+            are other relevance levels, cutoffs, numbers of queries and depths of the run, a single
+            changed setting of a convention, and two of the former together.
+        compare: What `differ` calls; `None` once pickled, because it holds the whole input.
 
     Examples:
         >>> import rankscope as rs
@@ -116,25 +128,15 @@ class Reconciliation(Tabular):
         ('lightgbm', 'xgboost', 'catboost_exp')
     """
 
-    def __init__(
-        self,
-        *,
-        measure: Measure,
-        got: str | None,
-        reckonings: Sequence[Reckoning],
-        deviations: Sequence[Deviation],
-        causes: Sequence[Cause],
-        differ: Callable[[str, str, int], Difference],
-    ) -> None:
-        self._measure = measure
-        self._got = got
-        self._reckonings = tuple(reckonings)
-        self._deviations = tuple(deviations)
-        self._causes = tuple(causes)
-        self._differ: Callable[[str, str, int], Difference] | None = differ
+    measure: Measure
+    got: str | None
+    reckonings: tuple[Reckoning, ...]
+    deviations: tuple[Deviation, ...]
+    causes: tuple[Cause, ...]
+    compare: Callable[[str, str, int], Difference] | None
 
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_differ": None}  # which would take the whole input along
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (as_dict(self) | {"compare": None},)
 
     def __copy__(self) -> Reconciliation:
         return self  # it can't be changed
@@ -143,24 +145,9 @@ class Reconciliation(Tabular):
         return self
 
     @property
-    def measure(self) -> Measure:
-        """The measure you asked for."""
-        return self._measure
-
-    @property
-    def got(self) -> str | None:
-        """The given number, with its digits."""
-        return self._got
-
-    @property
-    def reckonings(self) -> tuple[Reckoning, ...]:
-        """The result under each convention; those without a value come last."""
-        return self._reckonings
-
-    @property
     def groups(self) -> tuple[tuple[Reckoning, ...], ...]:
         """The conventions grouped by value, highest value first."""
-        valued = [each for each in self._reckonings if not each.refusal]
+        valued = [each for each in self.reckonings if not each.refusal]
         ordered = sorted(valued, key=lambda each: (math.isnan(each.value), -each.value))
         groups: list[list[Reckoning]] = []
         for each in ordered:
@@ -173,21 +160,7 @@ class Reconciliation(Tabular):
     @property
     def matches(self) -> tuple[str, ...]:
         """The conventions whose value matches the given number to its digits."""
-        return tuple(each.name for each in self._reckonings if each.is_match)
-
-    @property
-    def deviations(self) -> tuple[Deviation, ...]:
-        """If no convention matches, the single changed settings with which one does."""
-        return self._deviations
-
-    @property
-    def causes(self) -> tuple[Cause, ...]:
-        """If no convention matches, all that would give the number, the simplest first.
-
-        These are another relevance level, cutoff, set of queries or depth of the run, a changed
-        setting of a convention, and two of the former together.
-        """
-        return self._causes
+        return tuple(each.name for each in self.reckonings if each.is_match)
 
     def differ(self, one: str, other: str, *, limit: int = 10) -> Difference:
         """Return the difference between two conventions, by setting, query and document.
@@ -202,20 +175,20 @@ class Reconciliation(Tabular):
             UsageError: One of them was not evaluated or has no value, or the reconciliation was
                 pickled, which leaves the input behind.
         """
-        if self._differ is None:
+        if self.compare is None:
             raise UsageError(
                 "expected a reconciliation with its input, found one that was pickled without it",
                 hint="call reconcile again, or call differ before you pickle the result",
                 code="input_left_behind",
             )
-        return self._differ(one, other, limit)
+        return self.compare(one, other, limit)
 
     @property
     def table(self) -> Table:
         """A table with one row per convention."""
         fields = ("name", "version", "value", "queries", "measure", "policy", "verified", "refusal")
         return Table(
-            {field: [getattr(each, field) for each in self._reckonings] for field in fields}
+            {field: [getattr(each, field) for each in self.reckonings] for field in fields}
         )
 
     def to_dict(self) -> dict[str, dict[str, Cell]]:
@@ -226,17 +199,17 @@ class Reconciliation(Tabular):
         return self.table.columns
 
     def __getitem__(self, name: str) -> float:
-        for each in self._reckonings:
+        for each in self.reckonings:
             if name in {each.name, f"{each.name}@{each.version}"}:
                 return each.value
         raise UsageError(
             f"the convention {name!r} was not evaluated",
-            hint=f"the conventions are {', '.join(each.name for each in self._reckonings)}",
+            hint=f"the conventions are {', '.join(each.name for each in self.reckonings)}",
             code="not_evaluated",
         )
 
     def __len__(self) -> int:
-        return len(self._reckonings)
+        return len(self.reckonings)
 
     def __str__(self) -> str:
         return "\n".join([_title(self), *_values(self), *_refusals(self), *_answer(self)])
@@ -257,6 +230,10 @@ class Reconciliation(Tabular):
             Table(columns).write_html(),
             write_lines([*_marks(self), *_refusals(self), *_answer(self)], are_notes=True),
         )
+
+
+def _restore(fields: Mapping[str, Any]) -> Reconciliation:
+    return Reconciliation(**fields)
 
 
 def _is_close(one: float, other: float) -> bool:

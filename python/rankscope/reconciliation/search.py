@@ -10,7 +10,7 @@ from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.reconciliation.causes import find_causes, list_cutoffs, list_levels
-from rankscope.reconciliation.difference import differ
+from rankscope.reconciliation.explanations import differ
 from rankscope.reconciliation.result import Cause, Deviation, Reckoning, Reconciliation
 from rankscope.reconciliation.target import read_target
 from rankscope.records import record
@@ -94,10 +94,10 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
     return Reconciliation(
         measure=asked,
         got=None if wanted is None else wanted.text,
-        reckonings=sorted(reckonings, key=lambda each: bool(each.refusal)),
-        deviations=deviations,
-        causes=causes,
-        differ=lambda one, other, limit: differ(
+        reckonings=tuple(sorted(reckonings, key=lambda each: bool(each.refusal))),
+        deviations=tuple(deviations),
+        causes=tuple(causes),
+        compare=lambda one, other, limit: differ(
             bench, _pick(known, one), _pick(known, other), limit=limit
         ),
     )
@@ -170,7 +170,9 @@ def _find_deviations(
             names.setdefault(rules, []).append(candidate.name)
     distances = {rules: abs(_value(bench.outcome(rules)) - wanted.value) for rules in names}
     # A convention that refuses this input may be what is looked for, with one other rule.
-    nearest_first = sorted(names, key=lambda rules: _or_last(distances[rules]))
+    nearest_first = sorted(
+        names, key=lambda rules: (math.isnan(distances[rules]), distances[rules])
+    )
     tried = [
         (base, rule, settings, _take(base, rule, settings))
         for base in nearest_first
@@ -192,10 +194,6 @@ def _find_deviations(
         for (rule, settings), (value, of, changed) in found.items()
     ]
     return deviations, values
-
-
-def _or_last(distance: float) -> float:
-    return math.inf if math.isnan(distance) else distance
 
 
 def _value(outcome: RuleOutcome | RankscopeError) -> float:

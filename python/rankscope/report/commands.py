@@ -27,7 +27,8 @@ def write_commands(
 ) -> tuple[ReportCommand, ...]:
     """Return the commands that reproduce the values and the report."""
     known = {name: given for name, given in beside.items() if given is not None}
-    if not _can_be_said(held, interval) or not all(map(_is_path, known.values())):
+    are_paths = all(isinstance(given, str | os.PathLike) for given in known.values())
+    if not _can_be_said(held, interval) or not are_paths:
         ends = "" if interval is None else f"rs.{interval!r}"
         texts = {"policy": settings, "convention": convention}
         said = [f"{name}={text!r}" for name, text in texts.items() if text]
@@ -58,10 +59,6 @@ def _can_be_said(held: Sequence[HashedInput], interval: Interval | None) -> bool
             return False
     is_usual = interval is None or interval == Interval(interval.level, seed=interval.seed)
     return all(each.path for each in held) and is_usual
-
-
-def _is_path(given: object) -> bool:
-    return isinstance(given, str | os.PathLike)
 
 
 def _columns(held: HashedInput) -> dict[str, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rankscope.comparison.layout import name_letters
-from rankscope.comparison.notes import describe_methods
+from rankscope.comparison.notes import describe_methods, format_p, name_p
 from rankscope.comparison.verdict import decide
-from rankscope.comparison.words import format_p, name_p
 from rankscope.output.text import format_value
 from rankscope.records import record
 
@@ -13,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
     from rankscope.comparison.verdict import Verdict
 
 

@@ -25,6 +25,8 @@ from rankscope.inputs.tables import JoinedColumns
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.rankings import Rankings
 from rankscope.records import replace
+from rankscope.report.commands import write_commands
+from rankscope.report.gather import EvaluatedRun, gather
 from rankscope.report.source import hold
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
@@ -301,9 +303,6 @@ def report_rankings(
     progress: bool = False,
 ) -> Report:
     """Report on rankings."""
-    from rankscope.report.commands import write_commands  # noqa: PLC0415 - only reports need it
-    from rankscope.report.gather import EvaluatedRun, gather  # noqa: PLC0415 - as above
-
     if worst < 0:
         raise UsageError(
             f"expected worst to be 0 or a positive integer, found {worst!r}",
@@ -359,7 +358,11 @@ def report_rankings(
                 },
                 facts=ranked.evaluate(FACTS, policy=Policy(ties=chosen.ties)),
                 explain=partial(_explain, ranked, evaluation.measures, chosen),
-                list_documents=partial(_list_documents, ranked, _number(ranked)),
+                list_documents=partial(
+                    _list_documents,
+                    ranked,
+                    {query: at for at, query in enumerate(ranked.query_texts)},
+                ),
             )
         )
     for each in held:
@@ -471,10 +474,6 @@ def _explain(
         return None
     explanation = rankings.explain(query, chosen, policy=policy, limit=limit)
     return explanation if isinstance(explanation, Explanation) else None
-
-
-def _number(rankings: Rankings) -> dict[str, int]:
-    return {query: at for at, query in enumerate(rankings.query_texts)}
 
 
 def _list_documents(

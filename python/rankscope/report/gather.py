@@ -1,4 +1,4 @@
-"""Collects the contents of a report from results."""
+"""Collects the contents of a report from results and the policy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import math
 import os
 import sys
 
-from rankscope._core import __version__
+from rankscope._core import POLICY, __version__
 from rankscope.inputs.recognition import shorten_names
 from rankscope.output.diagnostics import merge
 from rankscope.output.table import name_rows
 from rankscope.records import record
-from rankscope.report.audit import read_bounds, read_ties
-from rankscope.report.choices import explain_policy
 from rankscope.report.comparison import read_comparison
-from rankscope.report.ledger import read_ledgers, read_losses
 from rankscope.report.report import (
     ListedDocument,
     MeasureFacts,
+    PolicyField,
     QueryTable,
     Remark,
     Report,
@@ -26,8 +24,13 @@ from rankscope.report.report import (
     RunFacts,
     Slices,
     WorstQuery,
+    read_bounds,
+    read_ledgers,
+    read_losses,
+    read_ties,
 )
 from rankscope.settings.interval import METHODS
+from rankscope.settings.policy import FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +46,15 @@ if TYPE_CHECKING:
     from rankscope.output.table import Cell
     from rankscope.report.report import ReportCommand
     from rankscope.report.source import HashedInput
+    from rankscope.settings.policy import Policy
     from rankscope.ties.result import TieAudit
 
     Columns = Sequence[tuple[Evaluation, str]]
 
 MOST_VALUES = 40_000
 """More values than these, of all queries, measures and runs, make a page slow."""
+
+
 MOST_PARTS = 1_000
 """Likewise of the parts of an attribute, of which the largest are shown."""
 
@@ -306,3 +312,25 @@ def _versions() -> tuple[tuple[str, str], ...]:
         ("Python", platform.python_version()),
         ("system", f"{sys.platform} {platform.machine()}"),
     )
+
+
+def explain_policy(policy: Policy) -> tuple[PolicyField, ...]:
+    """Return the fields of a policy, each with its value and what that means."""
+    values = policy.to_dict()
+    return tuple(
+        PolicyField(field=field, value=_write(values[field]), meaning=_mean(field, values[field]))
+        for field in FIELDS
+    )
+
+
+def _write(value: object) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _mean(field: str, value: object) -> str:
+    if field == "missing_gain":
+        gain = 0 if value is None else value
+        return f"A rank down to the cutoff at which a list has no document has the gain {gain}."
+    if field == "unjudged" and not isinstance(value, str):
+        return f"A retrieved document without a judgment has the gain {value}."
+    return POLICY[field][str(value).partition("(")[0]]

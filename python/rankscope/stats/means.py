@@ -1,4 +1,4 @@
-"""The mean of clustered values, with its uncertainty."""
+"""The means of clusters, and the mean of clustered values with its uncertainty."""
 
 from __future__ import annotations
 
@@ -9,13 +9,40 @@ from rankscope._core import fsum, t_quantile
 from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.settings.interval import Interval
-from rankscope.stats.clusters import average_by_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
+
+
+def average_by_cluster(
+    values: NDArray[np.float64], clusters: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the mean of the values of each cluster, and their number; NaN is left out.
+
+    The result doesn't depend on the order of the rows, not even in the last bit.
+
+    Examples:
+        >>> import numpy as np
+        >>> values, users = np.array([1.0, 0.5, 0.0, 0.75]), np.array(["b", "a", "b", "a"])
+        >>> average_by_cluster(values, users)[0]
+        array([0.625, 0.5  ])
+    """
+    is_kept = ~np.isnan(values)
+    value, cluster = values[is_kept], clusters[is_kept]
+    # Values are a key, too, so that they are added in one order, however they came.
+    order = np.lexsort((value, cluster))
+    value, cluster = value[order], cluster[order]
+    is_first = np.ones(len(value), dtype=np.bool_)
+    is_first[1:] = cluster[1:] != cluster[:-1]
+    starts = np.flatnonzero(is_first)
+    if not len(starts):
+        return value, starts
+    counts = np.diff(starts, append=len(value))
+    return np.add.reduceat(value, starts) / counts, counts
+
 
 DEFAULT = Interval(method="t")
 
@@ -62,18 +89,18 @@ def estimate_mean(
         >>> mean.value, mean.clusters, mean.rankings
         (0.5, 3, 4)
     """
-    means = average_by_cluster(values, clusters)
-    weights = means.rankings.astype(float)
+    means, counts = average_by_cluster(values, clusters)
+    weights = counts.astype(float)
     if interval.method == "t":
         count = fsum(weights.tolist())
-        mean = fsum((weights * means.value).tolist()) / count if count else math.nan
-        residuals = weights * (means.value - mean)
+        mean = fsum((weights * means).tolist()) / count if count else math.nan
+        residuals = weights * (means - mean)
         lower, upper = robust_ends(
             mean, fsum((residuals**2).tolist()), len(weights), count, interval.level
         )
     else:
         (_, lower, upper), _, _ = compute_estimate(
-            means.value,
+            means,
             weights,
             None,
             limits,

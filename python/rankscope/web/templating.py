@@ -6,7 +6,7 @@ import math
 import re
 from importlib.resources import files
 
-from rankscope.derivation.derivation import DIGITS
+from rankscope.derivation.explanation import DIGITS
 from rankscope.derivation.write import html
 from rankscope.derivation.write.blocks import Heading, Note
 from rankscope.drawing.palette import write_properties

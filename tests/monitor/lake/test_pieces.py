@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.events import Foreign
     from rankscope.monitor.store.lake.files import DataFile
 
 START = datetime(2026, 11, 2, tzinfo=UTC)

@@ -11,7 +11,7 @@ from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.rules.drop.name import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.records import replace
-from rankscope.stats.sequential.recovery import NEEDED
+from rankscope.stats.sequential.detector import NEEDED
 
 from tests.monitor.rules.world import (
     BAD,

@@ -12,10 +12,9 @@ from rankscope.monitor.rules.drop.name import name_drops
 from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import Stream
 from rankscope.records import replace
-from rankscope.stats.sequential.detector import Detector
+from rankscope.stats.sequential.detector import Detector, follow
 from rankscope.stats.sequential.detector import advance as look
-from rankscope.stats.sequential.gaps import below
-from rankscope.stats.sequential.recovery import follow
+from rankscope.stats.sequential.observations import below
 
 from tests.monitor.rules.world import (
     BAD,

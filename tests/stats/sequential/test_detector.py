@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import InputError, UsageError
 from rankscope.stats.sequential.detector import BETS, Detector, advance
-from rankscope.stats.sequential.gaps import below
+from rankscope.stats.sequential.observations import below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rankscope.errors import UsageError
 from rankscope.stats.sequential.detector import Detector, advance
 from rankscope.stats.sequential.discoveries import discover
-from rankscope.stats.sequential.gaps import below
+from rankscope.stats.sequential.observations import below
 
 
 @given(st.lists(st.floats(-3, 9), max_size=12), st.sampled_from([0.01, 0.05, 0.3]))

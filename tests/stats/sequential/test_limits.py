@@ -17,8 +17,7 @@ from rankscope.stats.sequential.baseline import (
 from rankscope.stats.sequential.comparison import compare_versions, find_factor
 from rankscope.stats.sequential.detector import Detector, advance
 from rankscope.stats.sequential.effects import CellEffects, _chi_square, estimate_cells
-from rankscope.stats.sequential.gaps import below
-from rankscope.stats.sequential.observations import DAY, Observations, group_units
+from rankscope.stats.sequential.observations import DAY, Observations, below, group_units
 from rankscope.stats.sequential.reach import find_reach
 from scipy import stats
 

@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from rankscope.errors import UsageError
-from rankscope.stats.sequential.anchor import Anchor, choose_anchor
-from rankscope.stats.sequential.baseline import find_gaps, fit_baseline
+from rankscope.stats.sequential.baseline import Anchor, choose_anchor, find_gaps, fit_baseline
 from rankscope.stats.sequential.comparison import compare_versions, follow_difference
-from rankscope.stats.sequential.detector import Detector, advance
-from rankscope.stats.sequential.gaps import below
+from rankscope.stats.sequential.detector import Detector, Recovery, advance, begin_recovery, follow
 from rankscope.stats.sequential.label_rate import (
     LabelRate,
     fit_label_rate,
     judge_label_rate,
 )
 from rankscope.stats.sequential.lanes import Lane, fit_lane, judge_lane
-from rankscope.stats.sequential.observations import DAY, Observations
+from rankscope.stats.sequential.observations import DAY, Observations, below
 from rankscope.stats.sequential.reach import find_reach
-from rankscope.stats.sequential.recovery import Recovery, begin_recovery, follow
 
 if TYPE_CHECKING:
     from typing import TypeAlias

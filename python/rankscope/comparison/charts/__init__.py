@@ -1,1 +1,1 @@
-"""The data of plots of comparisons."""
+"""Plots of comparisons: their data, and how they are drawn."""

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
-from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import (
+    LISTS_ONLY,
+    NO_NEGATIVE,
+    UNKNOWN,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+)
+from rankscope.records import replace
 
 BINARY = Limit("rejects grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
 EXP2 = {"gain": "exp2", "ideal": "retrieved"}
@@ -22,37 +31,9 @@ XGBOOST_BINARY = (
     Form(measure="P", settings=RETRIEVED, limit=BINARY, policy={"empty": "zero"}),
     Form(measure="SetP", limit=BINARY, policy={"empty": "zero"}),
 )
-XGBOOST_LIMIT = Limit(
-    "rejects grades that are not integers from 0 to 31", least=0, most=31, integers=True
-)
-XGBOOST_NOTES = (
-    LISTS_ONLY,
-    "Tied documents stay in input order, as a comment in its source warns.",
-)
-XGBOOST_BUGS = (
-    Bug(
-        "weighted_empty",
-        "With weights, a query without relevant documents adds 1 without its weight. If this makes "
-        "the mean exceed 1, it stops with an error.",
-    ),
-)
-
-CATBOOST_POLICY = {**BOOSTING_POLICY, "ties": "worst"}
-CATBOOST_NOTES = (
-    LISTS_ONLY,
-    "Among documents with equal predictions, the one with the lowest grade comes first.",
-)
 
 
 CATBOOST_ZERO = {"empty": "zero"}
-CATBOOST_BINARY = (
-    Form(measure="AP", settings=REACHABLE, policy=CATBOOST_ZERO),
-    Form(measure="RR", policy=CATBOOST_ZERO),
-    Form(measure="P", settings=RETRIEVED, policy=CATBOOST_ZERO),
-    Form(measure="SetP", policy=CATBOOST_ZERO),
-    Form(measure="R"),
-    Form(measure="SetR"),
-)
 
 
 def catboost(
@@ -67,26 +48,52 @@ def catboost(
         name=name,
         version="1.2.10",
         tool="CatBoost",
-        verified="run",
         summary=summary,
-        policy=CATBOOST_POLICY,
+        policy={**BOOSTING_POLICY, "ties": "worst"},
         forms=(
             Form(measure="nDCG", settings={**settings, "ideal": "retrieved"}),
             Form(measure="DCG", settings=settings, policy=CATBOOST_ZERO),
             *others,
         ),
         limit=NO_NEGATIVE,
-        notes=CATBOOST_NOTES,
+        notes=(
+            LISTS_ONLY,
+            "Among documents with equal predictions, the one with the lowest grade comes first.",
+        ),
         sources=(f"the metric NDCG:{words} of CatBoost 1.2.10",),
     )
 
+
+XGBOOST = Convention(
+    name="xgboost",
+    version="3.2.0",
+    tool="XGBoost",
+    summary="Exponential gains; the ideal is the list itself in the best order; queries "
+    "without relevant documents count as 1.",
+    policy=BOOSTING_POLICY,
+    forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
+    limit=Limit(
+        "rejects grades that are not integers from 0 to 31", least=0, most=31, integers=True
+    ),
+    notes=(
+        LISTS_ONLY,
+        "Tied documents stay in input order, as a comment in its source warns.",
+    ),
+    bugs=(
+        Bug(
+            "weighted_empty",
+            "With weights, a query without relevant documents adds 1 without its weight. If this "
+            "makes the mean exceed 1, it stops with an error.",
+        ),
+    ),
+    sources=("the metrics ndcg@k, map@k and pre@k of XGBoost 3.2.0",),
+)
 
 ROWS = (
     Convention(
         name="lightgbm",
         version="4.7.0",
         tool="LightGBM",
-        verified="run",
         summary="Exponential gains; the ideal is the list itself in the best order; queries "
         "without relevant documents count as 1.",
         policy=BOOSTING_POLICY,
@@ -108,44 +115,22 @@ ROWS = (
         ),
         sources=("the metrics ndcg and map of LightGBM 4.7.0",),
     ),
-    Convention(
-        name="xgboost",
-        version="3.2.0",
-        tool="XGBoost",
-        verified="run",
-        summary="Exponential gains; the ideal is the list itself in the best order; queries "
-        "without relevant documents count as 1.",
-        policy=BOOSTING_POLICY,
-        forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
-        limit=XGBOOST_LIMIT,
-        notes=XGBOOST_NOTES,
-        bugs=XGBOOST_BUGS,
-        sources=("the metrics ndcg@k, map@k and pre@k of XGBoost 3.2.0",),
-    ),
-    Convention(
+    XGBOOST,
+    replace(
+        XGBOOST,
         name="xgboost_minus",
-        version="3.2.0",
-        tool="XGBoost",
-        verified="run",
         summary="Like xgboost, with a minus after the metric: queries without relevant documents "
         "count as 0.",
         policy={**BOOSTING_POLICY, "empty": "zero"},
-        forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
-        limit=XGBOOST_LIMIT,
-        notes=XGBOOST_NOTES,
+        bugs=(),
         sources=("the metrics ndcg@k-, map@k- and pre@k- of XGBoost 3.2.0",),
     ),
-    Convention(
+    replace(
+        XGBOOST,
         name="xgboost_linear",
-        version="3.2.0",
-        tool="XGBoost",
-        verified="run",
         summary="Like xgboost, with ndcg_exp_gain=false: linear gains.",
-        policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
         limit=NO_NEGATIVE,
-        notes=XGBOOST_NOTES,
-        bugs=XGBOOST_BUGS,
         sources=("the metric ndcg@k of XGBoost 3.2.0 with ndcg_exp_gain=false",),
     ),
     catboost(
@@ -154,7 +139,14 @@ ROWS = (
         "Linear gains; the ideal is the list itself in the best order; ties are in the worst "
         "order; queries without relevant documents count as 1.",
         {},
-        CATBOOST_BINARY,
+        (
+            Form(measure="AP", settings=REACHABLE, policy=CATBOOST_ZERO),
+            Form(measure="RR", policy=CATBOOST_ZERO),
+            Form(measure="P", settings=RETRIEVED, policy=CATBOOST_ZERO),
+            Form(measure="SetP", policy=CATBOOST_ZERO),
+            Form(measure="R"),
+            Form(measure="SetR"),
+        ),
     ),
     catboost(
         "catboost_exp",

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import (
+    LISTS_ONLY,
+    NO_NEGATIVE,
+    UNKNOWN,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+    alike,
+)
+from rankscope.records import replace
 
 SKLEARN_POLICY = {
     **UNKNOWN,
@@ -12,47 +22,40 @@ SKLEARN_POLICY = {
     "missing": "skip",
     "negative": "error",
 }
-SKLEARN_LIMIT = Limit("rejects negative grades in ndcg_score", least=0)
 RETRIEVED = {"ideal": "retrieved"}
-DISCOUNTED = ("k", "discount", "base")
 SKLEARN_NOTES = (
     "It rejects lists with one document or different lengths, and NaN; rankscope accepts them.",
     "Its log_base cancels in nDCG.",
 )
 
-TORCH_OPTIONS = (
-    Option("empty_target_action", "empty", ("one", "skip", "error")),
-    Option("aggregation='median'", "aggregate", ("median",)),
-)
 TOPK = {"ties": "input"}
 
-ROWS = (
-    Convention(
-        name="sklearn",
-        version="1.9.1",
-        tool="scikit-learn",
-        verified="run",
-        summary="Linear gains; the ideal is the list itself in the best order; the value is "
-        "averaged over the orders of tied documents.",
-        policy=SKLEARN_POLICY,
-        forms=(
-            Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
-            Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
+SKLEARN = Convention(
+    name="sklearn",
+    version="1.9.1",
+    tool="scikit-learn",
+    summary="Linear gains; the ideal is the list itself in the best order; the value is "
+    "averaged over the orders of tied documents.",
+    policy=SKLEARN_POLICY,
+    forms=(
+        Form(
+            measure="nDCG",
+            settings=RETRIEVED,
+            limit=Limit("rejects negative grades in ndcg_score", least=0),
         ),
-        notes=(LISTS_ONLY, *SKLEARN_NOTES),
-        sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
+        Form(measure="DCG", takes=("k", "discount", "base"), policy={"negative": "gain"}),
     ),
-    Convention(
+    notes=(LISTS_ONLY, *SKLEARN_NOTES),
+    sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
+)
+
+ROWS = (
+    SKLEARN,
+    replace(
+        SKLEARN,
         name="sklearn_ignore_ties",
-        version="1.9.1",
-        tool="scikit-learn",
-        verified="run",
         summary="Like sklearn, with ignore_ties=True: tied documents stay in one order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
-        forms=(
-            Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
-            Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
-        ),
         notes=(
             LISTS_ONLY,
             *SKLEARN_NOTES,
@@ -67,7 +70,6 @@ ROWS = (
         name="torchmetrics",
         version="1.9.0",
         tool="TorchMetrics",
-        verified="run",
         summary="Like scikit-learn for nDCG, in single precision; AP divides by the number of "
         "relevant documents found.",
         policy=SKLEARN_POLICY,
@@ -78,7 +80,10 @@ ROWS = (
         ),
         limit=Limit(f"only accepts integers, and {NO_NEGATIVE.says}", least=0, integers=True),
         computes_in="float32",
-        options=TORCH_OPTIONS,
+        options=(
+            Option("empty_target_action", "empty", ("one", "skip", "error")),
+            Option("aggregation='median'", "aggregate", ("median",)),
+        ),
         notes=(
             LISTS_ONLY,
             (
@@ -99,7 +104,6 @@ ROWS = (
         name="rax",
         version="0.4.0",
         tool="Rax",
-        verified="run",
         summary="Exponential gains; the ideal is the list itself in the best order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
@@ -120,7 +124,6 @@ ROWS = (
         name="polars_ds",
         version="0.13.0",
         tool="polars-ds",
-        verified="run",
         summary="Linear gains; the ideal is the list itself in the best order; the value is "
         "averaged over the orders of tied documents.",
         policy=SKLEARN_POLICY,

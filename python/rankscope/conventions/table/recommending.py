@@ -5,9 +5,18 @@ If a library only knows interactions, these are the judged documents with a grad
 
 from __future__ import annotations
 
-from rankscope.conventions.gains import every
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import LOG_CANCELS, NO_NEGATIVE
+from rankscope.conventions.spec import (
+    LOG_CANCELS,
+    NO_NEGATIVE,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+    alike,
+    every,
+)
+from rankscope.records import replace
 
 BINARY = {"gain": "binary"}
 REACHABLE = {"denominator": "reachable"}
@@ -43,23 +52,65 @@ RECTOOLS_FORMS = (
     Form(measure="Success"),
 )
 
-LENSKIT_POLICY = {**ZERO, "missing": "skip"}
 LENSKIT_FORMS = (
     Form(measure="P", settings={"denominator": "retrieved"}),
     Form(measure="SetP"),
     Form(measure="R", settings=REACHABLE),
     *alike("SetR", "RR", "Success"),
 )
-LENSKIT_NOTES = (
-    (
-        "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and 2 "
-        "are not discounted. LogRankWeight(offset=1) is the usual discount."
+
+RECOMMENDERS_RAW = Convention(
+    name="recommenders_raw",
+    version="1.2.1",
+    tool="Recommenders",
+    summary="With score_type='raw': linear gains; users without gains are left out.",
+    policy={**USERS, "negative": "gain"},
+    forms=(Form(measure="nDCG", cut=True),),
+    limit=NO_NEGATIVE,
+    notes=RECOMMENDERS_NOTES,
+    sources=("ndcg_at_k(…, score_type='raw') of Recommenders 1.2.1",),
+)
+
+RECTOOLS = Convention(
+    name="rectools",
+    version="0.19.0",
+    tool="RecTools",
+    summary="Binary gains; the ideal has a relevant document at every rank up to the cutoff, "
+    "even if there are fewer.",
+    policy=USERS,
+    forms=(
+        Form(measure="nDCG", settings={**BINARY, "ideal": "slots"}, cut=True),
+        *RECTOOLS_FORMS,
     ),
-    "A list without a value counts as 0.",
-    (
-        "Its mean includes all lists of the run, and counts those of users without judgments as 0. "
-        "rankscope leaves them out."
+    options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
+    notes=(INTERACTIONS, "Its log_base cancels."),
+    sources=("rectools.metrics of RecTools 0.19.0",),
+)
+
+LENSKIT = Convention(
+    name="lenskit",
+    version="2025.8.1",
+    tool="LensKit",
+    summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
+    "have the same weight.",
+    policy={**ZERO, "missing": "skip"},
+    forms=(
+        *alike("nDCG", "DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
+        *LENSKIT_FORMS,
     ),
+    notes=(
+        (
+            "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and "
+            "2 are not discounted. LogRankWeight(offset=1) is the usual discount."
+        ),
+        "A list without a value counts as 0.",
+        (
+            "Its mean includes all lists of the run, and counts those of users without judgments "
+            "as 0. rankscope leaves them out."
+        ),
+    ),
+    bugs=(Bug("array_dcg", "Its function array_dcg ignores the argument weight."),),
+    sources=("lenskit.metrics of LensKit 2025.8.1",),
 )
 
 ROWS = (
@@ -67,7 +118,6 @@ ROWS = (
         name="spark",
         version="4.3.0",
         tool="Apache Spark",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k; AP with a cutoff "
         "divides by min(R, k).",
         policy=ZERO,
@@ -85,7 +135,6 @@ ROWS = (
         name="spark_graded",
         version="4.3.0",
         tool="Apache Spark",
-        verified="run",
         summary="With a relevance array: exponential gains; the ideal has all judged documents.",
         policy=ZERO,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
@@ -107,71 +156,34 @@ ROWS = (
         name="recommenders",
         version="1.2.1",
         tool="Recommenders",
-        verified="run",
         summary="Every judged document has the gain 1, whatever its grade.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": every}, cut=True), *OF_USERS),
         notes=(*RECOMMENDERS_NOTES, "A document with grade 0 counts like any other."),
         sources=("recommenders.evaluation.python_evaluation of Recommenders 1.2.1",),
     ),
-    Convention(
-        name="recommenders_raw",
-        version="1.2.1",
-        tool="Recommenders",
-        verified="run",
-        summary="With score_type='raw': linear gains; users without gains are left out.",
-        policy={**USERS, "negative": "gain"},
-        forms=(Form(measure="nDCG", cut=True),),
-        limit=NO_NEGATIVE,
-        notes=RECOMMENDERS_NOTES,
-        sources=("ndcg_at_k(…, score_type='raw') of Recommenders 1.2.1",),
-    ),
-    Convention(
+    RECOMMENDERS_RAW,
+    replace(
+        RECOMMENDERS_RAW,
         name="recommenders_exp",
-        version="1.2.1",
-        tool="Recommenders",
-        verified="run",
         summary="With score_type='exp': exponential gains; users without gains are left out.",
-        policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
         limit=Limit("rejects negative integers as grades", least=0),
-        notes=RECOMMENDERS_NOTES,
         sources=("ndcg_at_k(…, score_type='exp') of Recommenders 1.2.1",),
     ),
-    Convention(
-        name="rectools",
-        version="0.19.0",
-        tool="RecTools",
-        verified="run",
-        summary="Binary gains; the ideal has a relevant document at every rank up to the cutoff, "
-        "even if there are fewer.",
-        policy=USERS,
-        forms=(
-            Form(measure="nDCG", settings={**BINARY, "ideal": "slots"}, cut=True),
-            *RECTOOLS_FORMS,
-        ),
-        options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
-        notes=(INTERACTIONS, "Its log_base cancels."),
-        sources=("rectools.metrics of RecTools 0.19.0",),
-    ),
-    Convention(
+    RECTOOLS,
+    replace(
+        RECTOOLS,
         name="rectools_achievable",
-        version="0.19.0",
-        tool="RecTools",
-        verified="run",
         summary="Like rectools, with divide_by_achievable=True: the ideal has the relevant "
         "documents that exist.",
-        policy=USERS,
         forms=(Form(measure="nDCG", settings=BINARY, cut=True), *RECTOOLS_FORMS),
-        options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
-        notes=(INTERACTIONS, "Its log_base cancels."),
         sources=("rectools.metrics.NDCG(divide_by_achievable=True) of RecTools 0.19.0",),
     ),
     Convention(
         name="replay",
         version="0.22.0",
         tool="RePlay",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k; ties by larger ID.",
         policy={**USERS, "ties": "doc_id"},
         forms=(
@@ -193,7 +205,6 @@ ROWS = (
         name="recbole",
         version="1.2.1",
         tool="RecBole",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy=ZERO,
         forms=(
@@ -208,38 +219,21 @@ ROWS = (
         bugs=(Bug("np_float", "With NumPy 1.24 and newer, it raises an AttributeError."),),
         sources=("recbole.evaluator.metrics of RecBole 1.2.1",),
     ),
-    Convention(
-        name="lenskit",
-        version="2025.8.1",
-        tool="LensKit",
-        verified="run",
-        summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
-        "have the same weight.",
-        policy=LENSKIT_POLICY,
-        forms=(
-            *alike("nDCG", "DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
-            *LENSKIT_FORMS,
-        ),
-        notes=LENSKIT_NOTES,
-        bugs=(Bug("array_dcg", "Its function array_dcg ignores the argument weight."),),
-        sources=("lenskit.metrics of LensKit 2025.8.1",),
-    ),
-    Convention(
+    LENSKIT,
+    replace(
+        LENSKIT,
         name="lenskit_rating",
-        version="2025.8.1",
-        tool="LensKit",
-        verified="run",
         summary="Like lenskit, with gain='rating': linear gains.",
-        policy=LENSKIT_POLICY,
         forms=alike("nDCG", "DCG", settings={"discount": "jk"}, takes=("k", "base")),
         limit=NO_NEGATIVE,
-        notes=LENSKIT_NOTES,
+        bugs=(),
         sources=("lenskit.metrics.NDCG(gain='rating') of LensKit 2025.8.1",),
     ),
     Convention(
         name="elliot",
         version="0.3.1",
         tool="Elliot",
+        verified="read from source",
         summary="Exponential gains; the ideal has all judged documents; users without relevant "
         "documents are left out.",
         policy={**USERS, "missing": "skip"},

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Option, alike
-from rankscope.conventions.table.notes import NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import NO_NEGATIVE, UNKNOWN, Bug, Convention, Form, Option, alike
+from rankscope.records import replace
 
 GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
 EXP2 = {"gain": "exp2"}
-BINARY = {"gain": "binary"}
+
+QUEPID = Convention(
+    name="quepid",
+    version="8.6",
+    tool="Quepid",
+    verified="read from source",
+    summary="The scorer NDCG@10: exponential gains; the ideal has all rated documents, not "
+    "cut at k, so a perfect list can be below 1.",
+    policy=GIVEN,
+    forms=(Form(measure="nDCG", settings={**EXP2, "ideal": "whole"}, cut=True),),
+    limit=NO_NEGATIVE,
+    sources=("the scorer NDCG@10 of Quepid 8.6",),
+)
 
 ROWS = (
     Convention(
         name="elasticsearch",
         version="9",
         tool="Elasticsearch",
+        verified="read from source",
         summary="Exponential gains; the ideal has all rated documents, cut at k.",
         policy=GIVEN,
         forms=(
@@ -37,6 +50,7 @@ ROWS = (
         name="opensearch",
         version="3.4",
         tool="OpenSearch Search Relevance Workbench",
+        verified="read from source",
         summary="Exponential gains; the ideal has all judged documents, cut at k; the value of "
         "each query is rounded to two places.",
         policy=GIVEN,
@@ -51,33 +65,19 @@ ROWS = (
         places=2,
         sources=("Evaluation.java of opensearch-project/search-relevance",),
     ),
-    Convention(
-        name="quepid",
-        version="8.6",
-        tool="Quepid",
-        summary="The scorer NDCG@10: exponential gains; the ideal has all rated documents, not "
-        "cut at k, so a perfect list can be below 1.",
-        policy=GIVEN,
-        forms=(Form(measure="nDCG", settings={**EXP2, "ideal": "whole"}, cut=True),),
-        limit=NO_NEGATIVE,
-        sources=("the scorer NDCG@10 of Quepid 8.6",),
-    ),
-    Convention(
+    QUEPID,
+    replace(
+        QUEPID,
         name="quepid_cut",
-        version="8.6",
-        tool="Quepid",
         summary="The scorer NDCG_CUT@10: exponential gains; the ideal has all rated documents, "
         "cut at k.",
-        policy=GIVEN,
         forms=(Form(measure="nDCG", settings=EXP2, cut=True),),
-        limit=NO_NEGATIVE,
         sources=("the scorer NDCG_CUT@10 of Quepid 8.6",),
     ),
     Convention(
         name="evidently",
         version="0.7.23",
         tool="Evidently",
-        verified="run",
         summary="Linear gains; the ideal has the rows of the user; users without relevant "
         "documents are left out.",
         policy={
@@ -104,11 +104,10 @@ ROWS = (
         name="mlflow",
         version="3.17.2",
         tool="MLflow",
-        verified="run",
         summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy={**GIVEN, "negative": "nonrelevant"},
         forms=(
-            Form(measure="nDCG", settings=BINARY, cut=True),
+            Form(measure="nDCG", settings={"gain": "binary"}, cut=True),
             Form(measure="P", settings={"denominator": "retrieved"}),
             Form(measure="R"),
         ),

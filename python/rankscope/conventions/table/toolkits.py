@@ -2,101 +2,80 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import UNKNOWN
+from rankscope.conventions.spec import UNKNOWN, Bug, Convention, Form, Limit, Option, alike
+from rankscope.records import replace
 
-RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
-LEVEL = ("k", "rel")
-COMPARABLE = Option("make_comparable=True", "missing", ("zero",))
-RANX_NOTES = (
-    (
-        "Its sort is stable up to 15 documents. In longer lists, the order of equal scores is "
-        "undefined."
+RANX = Convention(
+    name="ranx",
+    version="0.3.21",
+    tool="ranx",
+    summary="Linear gains; the ideal has all judged documents; a judged query that is not in "
+    "the run is an error, or optionally counts as 0.",
+    policy={"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"},
+    forms=(
+        Form(measure="nDCG"),
+        Form(measure="DCG"),
+        *alike("AP", "RR", "P", "R", "F", "Success", takes=("k", "rel")),
+        *alike("Rprec", "SetP", "SetR", "SetF", takes=("rel",)),
     ),
-    "Its relevance level also drops gains below it, which rankscope doesn't reproduce.",
-)
-RANX_BUGS = (
-    Bug("bpref", "Bpref is NaN if no document is judged not relevant, and so is the mean."),
-    Bug("empty_list", "An empty list raises an error."),
+    truncates=True,
+    options=(Option("make_comparable=True", "missing", ("zero",)),),
+    notes=(
+        (
+            "Its sort is stable up to 15 documents. In longer lists, the order of equal scores is "
+            "undefined."
+        ),
+        "Its relevance level also drops gains below it, which rankscope doesn't reproduce.",
+    ),
+    bugs=(
+        Bug("bpref", "Bpref is NaN if no document is judged not relevant, and so is the mean."),
+        Bug("empty_list", "An empty list raises an error."),
+    ),
+    sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and others",),
 )
 
-RANKKIT_POLICY = {"ties": "input", "empty": "skip", "missing": "skip", "negative": "error"}
-RANKKIT_LIMIT = Limit("rejects negative grades", least=0)
-RANKKIT_NOTES = (
-    (
-        "Queries without relevant documents are left out. Its documentation says that trec_eval "
-        "does the same, which is wrong."
+RANKKIT = Convention(
+    name="rankkit",
+    version="0.1.0",
+    tool="rankkit",
+    summary="Exponential gains; the ideal has all judged documents; queries without relevant "
+    "documents are left out.",
+    policy={"ties": "input", "empty": "skip", "missing": "skip", "negative": "error"},
+    forms=(
+        Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
+        *alike("AP", "RR", "P", "R", "Success", cut=True),
     ),
+    limit=Limit("rejects negative grades", least=0),
+    notes=(
+        (
+            "Queries without relevant documents are left out. Its documentation says that "
+            "trec_eval does the same, which is wrong."
+        ),
+    ),
+    sources=("rankkit.metrics of rankkit 0.1.0",),
 )
 
 ROWS = (
-    Convention(
-        name="ranx",
-        version="0.3.21",
-        tool="ranx",
-        verified="run",
-        summary="Linear gains; the ideal has all judged documents; a judged query that is not in "
-        "the run is an error, or optionally counts as 0.",
-        policy=RANX_POLICY,
-        forms=(
-            Form(measure="nDCG"),
-            Form(measure="DCG"),
-            *alike("AP", "RR", "P", "R", "F", "Success", takes=LEVEL),
-            *alike("Rprec", "SetP", "SetR", "SetF", takes=("rel",)),
-        ),
-        truncates=True,
-        options=(COMPARABLE,),
-        notes=RANX_NOTES,
-        bugs=RANX_BUGS,
-        sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and others",),
-    ),
-    Convention(
+    RANX,
+    replace(
+        RANX,
         name="ranx_burges",
-        version="0.3.21",
-        tool="ranx",
-        verified="run",
         summary="Like ranx, with exponential gains: its ndcg_burges and dcg_burges.",
-        policy=RANX_POLICY,
         forms=alike("nDCG", "DCG", settings={"gain": "exp2"}),
-        truncates=True,
-        options=(COMPARABLE,),
-        notes=RANX_NOTES,
-        bugs=RANX_BUGS,
         sources=("ranx.evaluate of ranx 0.3.21: ndcg_burges@k",),
     ),
-    Convention(
-        name="rankkit",
-        version="0.1.0",
-        tool="rankkit",
-        verified="run",
-        summary="Exponential gains; the ideal has all judged documents; queries without relevant "
-        "documents are left out.",
-        policy=RANKKIT_POLICY,
-        forms=(
-            Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
-            *alike("AP", "RR", "P", "R", "Success", cut=True),
-        ),
-        limit=RANKKIT_LIMIT,
-        notes=RANKKIT_NOTES,
-        sources=("rankkit.metrics of rankkit 0.1.0",),
-    ),
-    Convention(
+    RANKKIT,
+    replace(
+        RANKKIT,
         name="rankkit_linear",
-        version="0.1.0",
-        tool="rankkit",
-        verified="run",
         summary="Like rankkit, with gain='linear'.",
-        policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
-        limit=RANKKIT_LIMIT,
-        notes=RANKKIT_NOTES,
         sources=("rankkit.metrics.ndcg of rankkit 0.1.0, gain='linear'",),
     ),
     Convention(
         name="tie_aware",
         version="0.1.1",
         tool="tie-aware-retrieval-metrics",
-        verified="run",
         summary="Binary gains; the ideal has the retrieved documents; the value is averaged over "
         "the orders of tied documents.",
         policy={

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.gains import quarters
-from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option, alike
-from rankscope.conventions.table.notes import LOG_CANCELS
+from rankscope.conventions.spec import (
+    LOG_CANCELS,
+    Bug,
+    Convention,
+    Form,
+    Limit,
+    Option,
+    alike,
+    quarters,
+)
+from rankscope.records import replace
 
 TREC_POLICY = {"ties": "doc_id", "empty": "zero", "missing": "skip", "negative": "nonrelevant"}
 LEVEL = ("k", "rel", "judged_only")
@@ -23,11 +31,6 @@ NDCG_CUT = Form(measure="nDCG", takes=("k", "judged_only"), cut=True)
 NDCG = Form(measure="nDCG", takes=("gain", "judged_only"), cut=False)
 RR = Form(measure="RR", takes=UNCUT, cut=False)
 IPREC = Form(measure="IPrec", takes=("recall", "rel", "judged_only"))
-IPREC_10 = Form(
-    measure="IPrec",
-    settings={"rounding": "nearest"},
-    takes=("recall", "rel", "judged_only"),
-)
 OTHERS = (
     *alike("YAAP", "BinG", takes=UNCUT),
     *alike("G", "nDCGRel", "RnDCG", takes=("gain", "judged_only")),
@@ -57,12 +60,32 @@ TREC_NOTES = (
     "Its relevance level doesn't change nDCG.",
 )
 
-TRECTOOLS_NOTES = (
-    (
-        "Its mean divides by the number of queries in the run, so queries without judgments lower "
-        "it. rankscope leaves them out."
+
+TRECTOOLS = Convention(
+    name="trectools",
+    version="0.0.50",
+    tool="trectools",
+    summary="Linear gains; the ideal has all judged documents; ties by smaller ID in nDCG and "
+    "by larger ID in the other measures.",
+    policy=TREC_POLICY,
+    forms=(
+        Form(measure="nDCG", policy={"ties": "doc_id_asc"}),
+        Form(measure="AP"),
+        Form(measure="P"),
+        Form(measure="RR", cut=False),
     ),
-    "Its default cutoff is 1000.",
+    notes=(
+        (
+            "Its mean divides by the number of queries in the run, so queries without judgments "
+            "lower it. rankscope leaves them out."
+        ),
+        "Its default cutoff is 1000.",
+    ),
+    bugs=(
+        Bug("np_int", "With NumPy 1.24 and newer, precision raises an AttributeError."),
+        Bug("rprec", "Its R-precision differs from that of trec_eval, whatever the settings."),
+    ),
+    sources=("trectools.TrecEval of trectools 0.0.50",),
 )
 
 ROWS = (
@@ -70,7 +93,6 @@ ROWS = (
         name="trec_eval",
         version="9.0.8",
         tool="trec_eval",
-        verified="run",
         summary="Linear gains; the ideal has all judged documents; ties by larger ID; means over "
         "the judged queries that are in the run.",
         policy=TREC_POLICY,
@@ -98,6 +120,7 @@ ROWS = (
         name="trec_eval",
         version="10.0",
         tool="trec_eval",
+        verified="read from source",
         summary="Like version 9, but scores are compared in double precision, and a judged query "
         "that is not in the run stops the program.",
         policy={**TREC_POLICY, "missing": "error"},
@@ -108,7 +131,11 @@ ROWS = (
             Form(measure="IDCG", takes=("gain",), cut=False),
             *BINARY,
             RR,
-            IPREC_10,
+            Form(
+                measure="IPrec",
+                settings={"rounding": "nearest"},
+                takes=("recall", "rel", "judged_only"),
+            ),
             Form(
                 measure="InterpolatedAP",
                 settings={"rounding": "nearest"},
@@ -143,7 +170,6 @@ ROWS = (
         name="pytrec_eval",
         version="0.5.11",
         tool="pytrec_eval (pytrec-eval-terrier)",
-        verified="run",
         summary="The values of trec_eval 9.0.8 for each query; a mean over them leaves out queries "
         "that are not in the run.",
         policy=TREC_POLICY,
@@ -164,7 +190,6 @@ ROWS = (
         name="ir_measures",
         version="0.4.3",
         tool="ir_measures",
-        verified="run",
         summary="Like pytrec_eval, but judged queries that are not in the run count as 0.",
         policy={**TREC_POLICY, "missing": "zero"},
         forms=(
@@ -200,7 +225,6 @@ ROWS = (
         name="gdeval",
         version="1.2a",
         tool="gdeval.pl",
-        verified="run",
         summary="Exponential gains; the ideal has all judged documents; means over queries with "
         "relevant documents that are in the run.",
         policy={**TREC_POLICY, "empty": "skip"},
@@ -213,43 +237,19 @@ ROWS = (
         notes=(LOG_CANCELS,),
         sources=("gdeval.pl 1.2a, as included in ir_measures 0.4.3",),
     ),
-    Convention(
-        name="trectools",
-        version="0.0.50",
-        tool="trectools",
-        verified="run",
-        summary="Linear gains; the ideal has all judged documents; ties by smaller ID in nDCG and "
-        "by larger ID in the other measures.",
-        policy=TREC_POLICY,
-        forms=(
-            Form(measure="nDCG", policy={"ties": "doc_id_asc"}),
-            Form(measure="AP"),
-            Form(measure="P"),
-            Form(measure="RR", cut=False),
-        ),
-        notes=TRECTOOLS_NOTES,
-        bugs=(
-            Bug("np_int", "With NumPy 1.24 and newer, precision raises an AttributeError."),
-            Bug("rprec", "Its R-precision differs from that of trec_eval, whatever the settings."),
-        ),
-        sources=("trectools.TrecEval of trectools 0.0.50",),
-    ),
-    Convention(
+    TRECTOOLS,
+    replace(
+        TRECTOOLS,
         name="trectools_exp",
-        version="0.0.50",
-        tool="trectools",
-        verified="run",
         summary="Like trectools, with trec_eval=False: exponential gains.",
-        policy=TREC_POLICY,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, policy={"ties": "doc_id_asc"}),),
-        notes=TRECTOOLS_NOTES,
+        bugs=(),
         sources=("trectools.TrecEval.get_ndcg(trec_eval=False) of trectools 0.0.50",),
     ),
     Convention(
         name="sdcg",
         version="1.0.12",
         tool="cwl_eval",
-        verified="run",
         summary="Scaled DCG: the gain is grade / 4; the ideal has a gain of 1 at every rank up to "
         "the cutoff.",
         policy={"ties": "input", "empty": "zero", "missing": "zero", "negative": "nonrelevant"},
@@ -264,6 +264,7 @@ ROWS = (
         name="jk2002",
         version="2002",
         tool="Järvelin and Kekäläinen 2002",
+        verified="read from source",
         summary="The discount of the original paper: the first ranks are not discounted, later "
         "ranks by the logarithm of the rank.",
         policy={**TREC_POLICY, "missing": "zero"},

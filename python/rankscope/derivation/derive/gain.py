@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 
 from rankscope._core import EMPTY_VALUES
-from rankscope.derivation.derive.counted import count
 from rankscope.derivation.derive.ideal import derive_ideal, list_judged, rank_ideal
 from rankscope.derivation.derive.kernels import Family, Kernels, sibling
-from rankscope.derivation.derive.reordered import find_extremes, find_swap
+from rankscope.derivation.derive.query import count
+from rankscope.derivation.derive.swap import find_extremes, find_swap
 from rankscope.derivation.explanation import (
     Between,
     Document,
@@ -25,9 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.derivation.derive.counted import RankedDocuments
     from rankscope.derivation.derive.ideal import JudgedDocument
-    from rankscope.derivation.derive.query import RankedQuery
+    from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
 
@@ -43,7 +43,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         chosen = replace(chosen, missing_gain=None)  # a whole list lacks nothing
     kernels = Kernels(query, chosen)
     value = kernels.values([measure])[0]
-    counted = count(query, family.cg, chosen, kernels)
+    counted = count(family.cg, kernels)
     gains = kernels.gains(family.cg, query.judged)
     judged = list_judged(query, counted, gains)
     ideal = rank_ideal(judged, query, counted, family.ndcg, chosen)
@@ -54,11 +54,10 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
     is_of_list = measure.row.name != "IDCG" and len(counted) > 0
     order = Order(value, tuple(counted.grades[: measure.k])) if is_of_list else None
     best, worst = (
-        find_extremes(query, counted, weights, measure, kernels)
+        find_extremes(counted, weights, measure, kernels)
         if is_of_list and not math.isnan(value)
         else (None, None)
     )
-    means = _average(weights, counted)
     return Explanation(
         measure=measure,
         policy=policy,
@@ -71,7 +70,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         dcg=dcg,
         idcg=idcg,
         gains=_list_gains(counted, ideal, measure.k),
-        rows=_derive_rows(query, counted, family, chosen, kernels, ranks=shown),
+        rows=_derive_rows(counted, family, kernels, shown),
         gaps=tuple(find_gaps(shown, depth, counted, chosen)),
         ideal_rows=derive_ideal(ideal[:limit], _uncut(family.idcg), kernels),
         ideal_size=len(ideal),
@@ -85,10 +84,10 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         observes_retrieval=query.sees_all
         and policy.unretrieved == "count"
         and family.ndcg.parameters["ideal"] != "retrieved",
-        swap=find_swap(query, counted, means, measure, kernels, value=value)
+        swap=find_swap(counted, _average(weights, counted), measure, kernels)
         if is_of_list
         else None,
-        between=_find_between(query, counted, family, kernels, chosen),
+        between=_find_between(counted, family, kernels),
     )
 
 
@@ -109,18 +108,12 @@ def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) ->
 
 
 def _derive_rows(
-    query: RankedQuery,
-    counted: RankedDocuments,
-    family: Family,
-    policy: Policy,
-    kernels: Kernels,
-    *,
-    ranks: list[int],
+    counted: RankedDocuments, family: Family, kernels: Kernels, ranks: list[int]
 ) -> tuple[Row, ...]:
     if not ranks:
         return ()
-    size = len(counted)
-    missing = float(policy.missing_gain or 0)
+    query, size = kernels.query, len(counted)
+    missing = float(kernels.policy.missing_gain or 0)
     gains = [counted.rank_gains[rank - 1] if rank <= size else missing for rank in ranks]
     discounts = kernels.discounted(family.dcg, [1.0] * len(ranks), ranks)
     contributions = kernels.discounted(family.dcg, gains, ranks)
@@ -183,14 +176,9 @@ def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None
     return None if any(map(math.isnan, found)) else LossSplit(*found)
 
 
-def _find_between(
-    query: RankedQuery,
-    counted: RankedDocuments,
-    family: Family,
-    kernels: Kernels,
-    policy: Policy,
-) -> Between | None:
+def _find_between(counted: RankedDocuments, family: Family, kernels: Kernels) -> Between | None:
     """Find the sums of the worst and the best order, between which minmax normalizes."""
+    query, policy = kernels.query, kernels.policy
     if policy.negative != "minmax" or family.own.row.name != "nDCG":
         return None
     grades = list(query.judged)
@@ -201,14 +189,10 @@ def _find_between(
     elif policy.unretrieved == "ignore":
         grades = [grade for grade in query.grades if not math.isnan(grade)]
     plain = sibling("DCG", family.own)(judged_only=False)
-    pairs = sorted(zip(kernels.gains(plain, grades), grades, strict=True), key=_first)
+    pairs = sorted(zip(kernels.gains(plain, grades), grades, strict=True), key=itemgetter(0))
     order = [grade for _, grade in pairs]
     worst, best = (kernels.sum_of_order(plain, each) for each in (order, order[::-1]))
     return Between(worst, best)
-
-
-def _first(pair: tuple[float, float]) -> float:
-    return pair[0]
 
 
 def choose_ranks(counted: RankedDocuments, depth: int, limit: int) -> list[int]:

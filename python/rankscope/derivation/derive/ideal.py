@@ -9,9 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.derivation.derive.counted import RankedDocuments
     from rankscope.derivation.derive.kernels import Kernels
-    from rankscope.derivation.derive.query import RankedQuery
+    from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
 

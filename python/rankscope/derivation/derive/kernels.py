@@ -33,7 +33,8 @@ class Kernels:
     """
 
     def __init__(self, query: RankedQuery, policy: Policy) -> None:
-        self._query = query
+        self.query = query
+        self.policy = policy
         self._policy = replace(policy, empty="nan", missing="zero", aggregate="mean")
         # Whatever else decided between equal scores has put the rows in order.
         self._ties = "average" if query.ties == "average" else "input"
@@ -43,36 +44,35 @@ class Kernels:
         """Evaluate measures, NaN where one is undefined."""
         return self._evaluate(self._own, measures, self._ties)
 
-    def value_of_order(self, measure: Measure, grades: Sequence[float]) -> float:
+    def value_of_order(
+        self, measure: Measure, grades: Sequence[float], policy: Policy | None = None
+    ) -> float:
         """Evaluate a measure of the same documents in another order, without ties."""
         scores = [-float(rank) for rank in range(len(grades))]
         ranked = self._rank(grades, scores, "input")
-        return self._evaluate(ranked, [measure], "input")[0]
-
-    def value_of_grades(self, measure: Measure, grades: Sequence[float]) -> float:
-        """Evaluate a measure with other grades at the ranks."""
-        ranked = self._rank(grades, self._query.scores, self._ties)
-        return self._evaluate(ranked, [measure], self._ties)[0]
+        return self._evaluate(ranked, [measure], "input", policy)[0]
 
     def sum_of_order(self, measure: Measure, grades: Sequence[float]) -> float:
         """Evaluate a sum over documents in an order, without removals or padding."""
         unjudged = "nonrelevant" if self._policy.unjudged == "remove" else self._policy.unjudged
         policy = replace(self._policy, unjudged=unjudged, missing_gain=None)
-        scores = [-float(rank) for rank in range(len(grades))]
-        ranked = self._rank(grades, scores, "input")
-        return self._evaluate(ranked, [measure], "input", policy)[0]
+        return self.value_of_order(measure, grades, policy)
+
+    def value_of_grades(self, measure: Measure, grades: Sequence[float]) -> float:
+        """Evaluate a measure with other grades at the ranks."""
+        ranked = self._rank(grades, self.query.scores, self._ties)
+        return self._evaluate(ranked, [measure], self._ties)[0]
 
     def gains(self, measure: Measure, grades: Sequence[float]) -> list[float]:
         """Return the gains of grades. NaN is unjudged."""
-        found = self._plan(self._own, [measure], self._ties).gains(0, list(grades))
-        return _known(found)
+        return self._plan(self._own, [measure], self._ties).gains(0, list(grades)) or []
 
     def discounted(
         self, measure: Measure, gains: Sequence[float], ranks: Sequence[int]
     ) -> list[float]:
         """Return the discounted gains at ranks."""
         plan = self._plan(self._own, [measure], self._ties)
-        return _known(plan.discounted(0, list(gains), list(ranks)))
+        return plan.discounted(0, list(gains), list(ranks)) or []
 
     def mean_gains(self, cumulated: Measure, ties: Sequence[Sequence[float]]) -> list[float]:
         """Return the mean gain of each tie, which is the expected gain at each of its ranks."""
@@ -87,7 +87,7 @@ class Kernels:
         return [*memoryview(ranked.evaluate(plan, 1).values(0)).cast("d")]
 
     def _rank(self, grades: Sequence[float], scores: Sequence[float], ties: str) -> Rankings:
-        judged = self._query.judged
+        judged = self.query.judged
         return Rankings.from_groups(
             _integers([0, len(grades)]),
             _doubles(grades),
@@ -123,12 +123,6 @@ class Kernels:
     ) -> list[float]:
         answer = ranked.evaluate(self._plan(ranked, measures, ties, policy), 1)
         return [memoryview(answer.values(index)).cast("d")[0] for index in range(len(measures))]
-
-
-def _known(found: list[float] | None) -> list[float]:
-    if found is None:
-        raise TypeError("expected a measure that is made of gains")
-    return found
 
 
 # The core reads any buffer; arrays of the standard library save loading NumPy for a few numbers.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from rankscope.derivation.derive.counted import RankedDocuments, find_ties, take_ranks
 from rankscope.derivation.derive.gain import (
     apply_policy,
     choose_ranks,
@@ -15,9 +14,9 @@ from rankscope.derivation.derive.gain import (
 )
 from rankscope.derivation.derive.ideal import list_judged
 from rankscope.derivation.derive.kernels import Kernels, sibling
-from rankscope.derivation.derive.reordered import find_extremes
-from rankscope.derivation.explanation import Order
-from rankscope.derivation.relevance import RelevanceExplanation, RelevanceRow
+from rankscope.derivation.derive.query import RankedDocuments, find_ties, take_ranks
+from rankscope.derivation.derive.swap import find_extremes
+from rankscope.derivation.explanation import Order, RelevanceExplanation, RelevanceRow
 from rankscope.errors import MeasureError
 from rankscope.records import replace
 
@@ -51,7 +50,7 @@ def derive_relevance(
     order = best = worst = None
     if len(counted) > 0 and not math.isnan(value):
         weights = [-float(at) for at in range(len(counted))]
-        best, worst = find_extremes(query, counted, weights, measure, kernels)
+        best, worst = find_extremes(counted, weights, measure, kernels)
         order = Order(value, tuple(counted.grades[: measure.k]))
     return RelevanceExplanation(
         measure=measure,
@@ -65,7 +64,7 @@ def derive_relevance(
         rel=rel,
         total=_add(added, counted, k, measure),
         denominator=_find_denominator(measure, int(relevant), counted, k),
-        rows=_derive_rows(query, counted, measure, kernels, ranks=shown, added=added),
+        rows=_derive_rows(counted, measure, kernels, ranks=shown, added=added),
         gaps=tuple(find_gaps(shown, k, counted, chosen)),
         below=list_below(query, counted, k, limit),
         unretrieved=list_unretrieved(judged, chosen, limit),
@@ -162,7 +161,6 @@ def _find_denominator(measure: Measure, relevant: int, counted: RankedDocuments,
 
 
 def _derive_rows(
-    query: RankedQuery,
     counted: RankedDocuments,
     measure: Measure,
     kernels: Kernels,
@@ -179,7 +177,7 @@ def _derive_rows(
     return tuple(
         RelevanceRow(
             rank=rank,
-            doc_id=query.name(counted.rows[rank - 1]),
+            doc_id=kernels.query.name(counted.rows[rank - 1]),
             grade=counted.grades[rank - 1],
             relevant=counted.rank_gains[rank - 1],
             precision=values[at],

@@ -1,8 +1,9 @@
-"""The best swap: the two documents that would gain most by changing places."""
+"""Other orders of the same documents: the best swap, the best order and the worst."""
 
 from __future__ import annotations
 
 from rankscope.deferred import np
+from rankscope.derivation.explanation import BestSwap, Document, Order
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -10,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from rankscope.derivation.derive.kernels import Kernels
+    from rankscope.derivation.derive.query import RankedDocuments
+    from rankscope.measures import Measure
 
 
 @record(frozen=True, slots=True)
@@ -116,3 +121,43 @@ def _pick(
     edges = [without[begins[has_some]], without[ends[has_some] - 1]]
     rows: NDArray[np.int64] = np.unique(np.concatenate([np.flatnonzero(gains != 0), *edges]))
     return rows
+
+
+def find_extremes(
+    counted: RankedDocuments, weights: Sequence[float], measure: Measure, kernels: Kernels
+) -> tuple[Order, Order]:
+    """Find the best and the worst order of the documents."""
+    places = sorted(range(len(weights)), key=lambda place: -weights[place])
+    removed = [kernels.query.grades[row] for row in counted.removed]
+
+    def arrange(sign: int) -> Order:
+        order = sorted(range(len(counted)), key=lambda place: sign * counted.gains[place])
+        grades = [0.0] * len(counted)
+        for place, document in zip(places, order, strict=True):
+            grades[place] = counted.grades[document]
+        value = kernels.value_of_order(measure, [*grades, *removed])
+        return Order(value, tuple(grades[: measure.k]))
+
+    return arrange(-1), arrange(1)
+
+
+def find_swap(
+    counted: RankedDocuments, weights: Sequence[float], measure: Measure, kernels: Kernels
+) -> BestSwap | None:
+    """Find the swap of two documents that gains most, if any swap gains."""
+    found = find_best_swap(counted.gains, weights)
+    if found is None:
+        return None
+    query, value = kernels.query, kernels.values([measure])[0]
+    places = found.rank - 1, found.other_rank - 1
+    upper, lower = (counted.rows[place] for place in places)
+    grades = [*query.grades]
+    grades[upper], grades[lower] = grades[lower], grades[upper]
+    after = kernels.value_of_grades(measure, grades)
+    if not after > value:
+        return None
+    documents = [
+        Document(query.name(row), query.grades[row], counted.gains[place], place + 1)
+        for row, place in zip((upper, lower), places, strict=True)
+    ]
+    return BestSwap(documents[0], documents[1], after, after - value)

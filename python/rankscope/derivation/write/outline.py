@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    from rankscope.derivation.explanation import Document, Documents, Explanation, Gap, Order
-    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.derivation.explanation import (
+        Document,
+        Documents,
+        Explanation,
+        Gap,
+        Order,
+        RelevanceExplanation,
+    )
     from rankscope.derivation.write.blocks import Block, Inline
 
     Explained: TypeAlias = Explanation | RelevanceExplanation

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankscope.derivation.relevance import RelevanceExplanation, RelevanceRow
+    from rankscope.derivation.explanation import RelevanceExplanation, RelevanceRow
     from rankscope.derivation.write.blocks import Block, Inline
 
 ADDS = {

@@ -10,8 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankscope.derivation.explanation import Explanation, IdealRow, Row
-    from rankscope.derivation.relevance import RelevanceExplanation, RelevanceRow
+    from rankscope.derivation.explanation import (
+        Explanation,
+        IdealRow,
+        RelevanceExplanation,
+        RelevanceRow,
+        Row,
+    )
     from rankscope.measures import Measure
 
 MOST_TERMS = 12

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.derivation.explanation import Documents
-    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.derivation.explanation import Documents, RelevanceExplanation
     from rankscope.measures import Measure
     from rankscope.monitor.ask.logged_explanation import Source
     from rankscope.monitor.definition.definition import Definition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.derivation.derivation import DIGITS, Derivation
+from rankscope.derivation.explanation import DIGITS, Derivation
 from rankscope.derivation.write.blocks import Column, Grid, Heading, Id, Sentence
 from rankscope.derivation.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, TypeAlias
 
-    from rankscope.derivation.explanation import Explanation
-    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.derivation.explanation import Explanation, RelevanceExplanation
     from rankscope.derivation.write.blocks import Block, Inline
     from rankscope.measures import Measure
     from rankscope.monitor.evaluate.grades import JudgedLabel

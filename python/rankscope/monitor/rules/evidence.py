@@ -10,9 +10,8 @@ from rankscope.monitor.events.times import describe_duration
 from rankscope.monitor.rules.stored import Stored, write
 from rankscope.records import record, replace
 from rankscope.stats.means import Mean
-from rankscope.stats.sequential.detector import Detector
+from rankscope.stats.sequential.detector import Detector, Recovery
 from rankscope.stats.sequential.lanes import Lane as Usual
-from rankscope.stats.sequential.recovery import Recovery
 
 Judged: TypeAlias = Literal["value", "discount"]
 FINAL = timedelta()

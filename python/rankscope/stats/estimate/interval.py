@@ -6,7 +6,6 @@ import math
 
 from rankscope._core import estimate_mean as compute_estimate
 from rankscope.deferred import np
-from rankscope.errors import UsageError
 from rankscope.output.estimate import Estimate, read_estimate
 from rankscope.settings.reading import count_threads
 
@@ -44,13 +43,7 @@ def estimate_mean(
     column = np.ascontiguousarray(values, dtype=np.float64)
     weighed = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     codes = None if clusters is None else np.ascontiguousarray(clusters, dtype=np.int64)
-    for name, other in (("weights", weighed), ("clusters", codes)):
-        if other is not None and other.shape != column.shape:
-            raise UsageError(
-                f"expected {name} for {len(column)} values, found {len(other)}",
-                hint=f"pass one of the {name} for each value",
-                code="column_length",
-            )
+
     row = compute_estimate(
         column,
         weighed,

@@ -1,4 +1,4 @@
-"""Baselines: what is expected of rankings, and how uncertain that is."""
+"""Baselines: what is expected of rankings, how uncertain that is, and the time of the anchor."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import math
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.records import as_dict, record
-from rankscope.stats.sequential.bound import bound_mean
 from rankscope.stats.sequential.effects import (
     CellEffects,
+    bound_mean,
     estimate_cells,
     estimate_cycle,
     find_day_variance,
 )
-from rankscope.stats.sequential.gaps import Gaps
 from rankscope.stats.sequential.observations import (
     DAY,
     FIRST_WEEKDAY,
     HOUR,
     WEEK,
+    Gaps,
     group_units,
     tally,
 )
@@ -33,14 +33,58 @@ if TYPE_CHECKING:
 
     from rankscope.stats.sequential.observations import Observations
 
+
+LONGEST = 28 * DAY
+"""The anchor is from at most this long."""
+
+
+LEAST = 14 * DAY
+"""It is from at least this long: two of each weekday."""
+
+
+@record(frozen=True, slots=True)
+class Anchor:
+    """The time that the long-term baseline is from.
+
+    Args:
+        since: When it begins, in microseconds since 1970 in UTC.
+        until: When it ends.
+    """
+
+    since: int
+    until: int
+
+
+def choose_anchor(first: int, before: int, longest: int = LONGEST) -> Anchor | None:
+    """Return the time of the anchor: up to 28 days before the first period compared with it.
+
+    The anchor has the rankings of all versions together. It is chosen once and stays, so that a
+    stream that is compared with it finds many small losses that each release alone hides from a
+    comparison with the version before. If a team accepts a lower level, a new anchor is chosen: the
+    time before that.
+
+    Examples:
+        >>> choose_anchor(first=100 * DAY, before=160 * DAY) == Anchor(132 * DAY, 160 * DAY)
+        True
+        >>> choose_anchor(first=150 * DAY, before=160 * DAY) is None
+        True
+    """
+    if before - first < LEAST:
+        return None
+    return Anchor(max(before - min(LONGEST, longest), first), before)
+
+
 LEVEL = 0.025
 """The probability that any floor of a rule is above the true mean of its baseline, at most."""
+
 
 DAY_WEIGHT = 3.0
 """How many times the variance between days counts, because neighbouring days are alike."""
 
+
 LASTING = 0.25
 """A user who comes on this share of the days of a baseline is a lasting part of the traffic."""
+
 
 HOURS = 24
 
@@ -185,7 +229,7 @@ def fit_baseline(
         )
     _check(units.value)
     weight = units.weight
-    mean = _average(units.value, weight)
+    mean = float((units.value * weight).sum() / weight.sum())
     cells = estimate_cells(units, seen.cells, mean)
     expected = cells.expect(seen.cells)[units.cell]
     day, of_day = np.unique(units.hour // HOURS, return_inverse=True)
@@ -294,10 +338,6 @@ def _find_draws(cluster: NDArray[np.int64], day: NDArray[np.int64], days: int) -
     is_lasting = (count >= LASTING * days) & (days >= WEEK)
     draw = np.where(is_lasting[cluster], len(count) + of_pair, cluster)
     return np.asarray(np.unique(draw, return_inverse=True)[1], dtype=np.int64)
-
-
-def _average(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    return float((values * weights).sum() / weights.sum())
 
 
 def _spread(gaps: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from rankscope.deferred import np
-from rankscope.errors import UsageError
 from rankscope.records import as_dict, record
 from rankscope.stats.sequential.observations import FIRST_WEEKDAY, WEEK
 
@@ -93,12 +92,6 @@ def fit_label_rate(
         >>> rate.mean, judge_label_rate(rate, labels=90, rankings=100, day=28).state
         (1.5, 'lost')
     """
-    if not len(labels) == len(rankings) == len(days):
-        raise UsageError(
-            "expected columns of one length",
-            hint="pass the number of labels and of rankings for each day",
-            code="column_length",
-        )
     order = np.argsort(days, kind="stable")
     order = order[rankings[order] > 0]
     if len(order) < FEWEST_DAYS:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.stats.sequential.gaps import Gaps
-    from rankscope.stats.sequential.observations import Observations
+    from rankscope.stats.sequential.observations import Gaps, Observations
 
     Judged: TypeAlias = Literal["value", "discount"]
 

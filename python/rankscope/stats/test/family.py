@@ -45,20 +45,6 @@ class Family:
 
     def __post_init__(self) -> None:
 
-        shape = self.values.shape
-        if len(shape) != 2 or self.sizes.shape != shape[1:]:
-            raise UsageError(
-                f"expected one row of values per system and one size per unit, found values of "
-                f"shape {shape} and sizes of shape {self.sizes.shape}",
-                hint="pass 2 systems and 50 queries as arrays of shape (2, 50) and (50,)",
-                code="bad_parameter",
-            )
-        if any(not (0 <= one < shape[0] and 0 <= other < shape[0]) for one, other in self.pairs):
-            raise UsageError(
-                f"expected pairs of rows from 0 to {shape[0] - 1}, found {list(self.pairs)}",
-                hint="a pair is the row of the baseline and the row of the run, such as (0, 1)",
-                code="bad_parameter",
-            )
         if not np.isfinite(self.values[:, self.sizes > 0]).all():
             raise UsageError(
                 "expected finite values, found NaN or infinity",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from rankscope.errors import UsageError
 from rankscope.records import replace
-from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import count_threads
-from rankscope.stats.test.bootstrap import test_by_bootstrap
 from rankscope.stats.test.flips import Inverted, invert_flips, test_by_flips
 from rankscope.stats.test.ranks import test_by_ranks, test_by_signs
+from rankscope.stats.test.resampled import test_by_bootstrap, test_by_range
 from rankscope.stats.test.student import test_by_t
 from rankscope.stats.test.tested import Sampling, Tested
-from rankscope.stats.test.tukey import test_by_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,14 +57,7 @@ def test_pairs(
         >>> test_pairs([family], test="t").p.round(4).tolist()
         [0.0354]
     """
-    check_choice("test", test, TESTS)
     sampling = _read_sampling(drawn)
-    if len({len(family.sizes) for family in families}) > 1:
-        raise UsageError(
-            "expected families with the same units, found different numbers of units",
-            hint="set the size of units that a family doesn't include to 0",
-            code="bad_parameter",
-        )
     if test in OF_QUERIES and any(family.is_clustered for family in families):
         raise UsageError(
             f"the {NAMES[test]} needs independent queries, found clusters with several queries",

@@ -100,7 +100,6 @@ def _gather(
         statistic=statistic,
         p=p,
         smallest_p=smallest,
-        max_t=np.full(len(found), np.nan),
         test=test,
         is_exact=all(each[3] for each in found),
         warnings=(meaning, *_warn(families)),

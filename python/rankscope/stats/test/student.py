@@ -96,7 +96,6 @@ def test_by_t(families: Sequence[Family]) -> Tested:
         statistic=np.array([each.statistic for each in found]),
         p=p,
         smallest_p=np.zeros(len(found)),
-        max_t=np.full(len(found), np.nan),
         test="t",
         warnings=(
             *([FEW] if is_few else []),

@@ -1,13 +1,16 @@
-"""What a test of many pairs returns, and the choices that tests share."""
+"""What a test of many pairs returns, the choices that tests share, and corrections of p-values."""
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypedDict
+    from typing import Literal, TypeAlias, TypedDict
+
+    from numpy.typing import NDArray
 
     from rankscope.stats.test.family import Numbers
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
         threads: int | None
         check: Callable[[], None] | None
 
+    Correction: TypeAlias = Literal["holm", "bh", "none"]
 
 CHOICES = (99_999, 9_999, 999)
 """The default number of permutations is the first of these that is quick enough, or the last."""
@@ -37,7 +41,7 @@ class Tested:
         smallest_p: The smallest p-value that the test could give with these data; 0 if there is no
             such limit.
         max_t: The p-values corrected for all pairs of all families by the largest statistic
-            (Westfall and Young's step-down max-T); NaN for tests without one.
+            (Westfall and Young's step-down max-T); `None` for tests without one.
         test: The name of the test.
         permutations: The number of random permutations or resamples; 0 if none were needed.
         is_exact: Whether all p-values count all possibilities, without sampling or an
@@ -48,7 +52,7 @@ class Tested:
     statistic: Numbers
     p: Numbers
     smallest_p: Numbers
-    max_t: Numbers
+    max_t: Numbers | None = None
     test: str
     permutations: int = 0
     is_exact: bool = False
@@ -92,3 +96,29 @@ class Sampling:
         # Each query is in one slice.
         work = for_all * (2 if self.slices else 1) + for_each * (1 + self.slices)
         return next((count for count in CHOICES if count * work <= most), CHOICES[-1])
+
+
+def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.float64]:
+    """Correct p-values for the number of tests.
+
+    Examples:
+        >>> import numpy as np
+        >>> p = np.array([0.01, 0.04, np.nan, 0.03])
+        >>> correct(p, "holm").round(4).tolist()
+        [0.03, 0.06, nan, 0.06]
+        >>> correct(p, "bh").round(4).tolist()
+        [0.03, 0.04, nan, 0.04]
+    """
+    corrected = np.array(p, dtype=np.float64)
+    tested = np.flatnonzero(~np.isnan(corrected))
+    if method == "none" or len(tested) == 0:
+        return corrected
+    order = tested[np.argsort(corrected[tested], kind="stable")]
+    count = len(order)
+    if method == "holm":
+        scaled = corrected[order] * np.arange(count, 0, -1)
+        corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    else:
+        scaled = corrected[order] * count / np.arange(1, count + 1)
+        corrected[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return corrected

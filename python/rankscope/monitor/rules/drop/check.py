@@ -13,9 +13,8 @@ from rankscope.monitor.rules.drop.labels import check_labels
 from rankscope.monitor.rules.drop.step import FINAL
 from rankscope.records import record, replace
 from rankscope.stats.means import Mean, estimate_mean
-from rankscope.stats.sequential.detector import Detector, advance
+from rankscope.stats.sequential.detector import Detector, advance, follow
 from rankscope.stats.sequential.lanes import judge_lane
-from rankscope.stats.sequential.recovery import follow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

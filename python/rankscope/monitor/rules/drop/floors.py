@@ -17,8 +17,7 @@ from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
 from rankscope.stats.means import estimate_mean
-from rankscope.stats.sequential.anchor import LEAST, LONGEST, choose_anchor
-from rankscope.stats.sequential.baseline import LEVEL
+from rankscope.stats.sequential.baseline import LEAST, LEVEL, LONGEST, choose_anchor
 from rankscope.stats.sequential.lanes import fit_lane
 
 TYPE_CHECKING = False

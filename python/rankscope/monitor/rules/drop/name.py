@@ -7,10 +7,9 @@ from datetime import timedelta
 
 from rankscope.monitor.rules.stream import ALL
 from rankscope.records import replace
-from rankscope.stats.sequential.detector import cap
+from rankscope.stats.sequential.detector import NEEDED, begin_recovery, cap
 from rankscope.stats.sequential.discoveries import discover
 from rankscope.stats.sequential.reach import find_reach
-from rankscope.stats.sequential.recovery import NEEDED, begin_recovery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.derivation.derivation import DIGITS
+from rankscope.derivation.explanation import DIGITS
 from rankscope.derivation.write import html
 from rankscope.derivation.write.blocks import Heading
 from rankscope.monitor.ask.logged_explanation import SOURCES

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.clicks.estimate.reliability import Reliability, kish
-from rankscope.clicks.estimate.skewed import find_ends
 from rankscope.clicks.examination_result import ExaminationCurve
+from rankscope.clicks.reliability import Reliability, find_ends, kish
 from rankscope.deferred import np
 from rankscope.errors import EmptyError
 from rankscope.records import record

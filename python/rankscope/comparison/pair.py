@@ -1,0 +1,225 @@
+"""What is known of a run compared with a baseline, and how it is printed."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.comparison.notes import format_ends, format_p, format_signed, name_p
+from rankscope.hints import Hinted
+from rankscope.measures.direction import find_gain
+from rankscope.output.text import show
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankscope.comparison.ranges import TieRange, UnjudgedRange
+    from rankscope.comparison.result import Comparison
+    from rankscope.measures.direction import Direction
+
+RANGES = (
+    "if_unjudged_lowest",
+    "if_unjudged_highest",
+    "winner_certain_despite_unjudged",
+    "if_ties_lowest",
+    "if_ties_highest",
+    "winner_certain_despite_ties",
+)
+"""The columns about what unjudged documents and ties could change."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Compared(Hinted):
+    """A run compared with a baseline by one measure, over all queries or a slice of them.
+
+    Args:
+        measure: The name of the measure.
+        baseline: The name of the baseline.
+        run: The name of the run.
+        slice: The value of the attribute, or `None` for all queries.
+        n: The number of queries for which both have a value.
+        clusters: The number of clusters, or `None` without clusters.
+        baseline_mean: The mean of the baseline.
+        run_mean: The mean of the run.
+        difference: The mean of the run minus that of the baseline.
+        relative: The difference divided by the mean of the baseline; NaN if that is 0.
+        lower: The lower end of the difference's confidence interval; NaN if there is none.
+        upper: The upper end.
+        level: The confidence level.
+        interval_method: How the interval was computed: `"dense"`, `"bounded"`, `"t"` or `"bca"`;
+            empty if there is none.
+        interval_note: Why there is no interval; else empty.
+        bounded_lower: The lower end of the interval that holds for every distribution of
+            differences; NaN if the measure has no limits.
+        bounded_upper: Its upper end.
+        effect_size: Cohen's d_z: the difference in standard deviations of the differences of
+            queries (of clusters, if there are any).
+        test: The test.
+        statistic: Its statistic.
+        p: The two-sided p-value, uncorrected; NaN if the data don't allow a test.
+        smallest_p: The smallest p-value that these data can give, whatever the values are.
+        correction: How `p_corrected` is corrected, over all comparisons of the result.
+        p_corrected: The corrected p-value.
+        wins: The number of queries in which the run has the better value; the higher one if neither
+            higher nor lower values are better.
+        ties: The number of queries with equal values, except for rounding.
+        losses: The same of the baseline.
+        minimum_detectable: The difference that a t test at 1 - level detects in 80 % of samples of
+            this size (Sakai, *Topic set size design*, 2016); NaN if it would be larger than any
+            difference that there can be, or if all differences are equal.
+        queries_needed: The number of queries (clusters, if there are any) with which a t test
+            detects a difference of this size in 80 % of samples; `None` if it isn't known.
+        margin: The margin of equivalence, or `None`.
+        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more:
+            below 1 - level exactly if the bounded interval doesn't reach the margin on that side.
+            NaN if neither higher nor lower values are better. Measures without limits have that of
+            the dense interval.
+        p_equivalent: The p-value against the hypothesis that the difference, in either direction,
+            is the margin or more: below 1 - level exactly if the whole interval is within it.
+        unjudged: What unjudged documents could change, or `None` if that isn't known.
+        tied: What the order of tied documents could change, or `None`.
+        direction: Which values of the measure are better: `"higher"`, `"lower"` or `"neither"`.
+    """
+
+    measure: str
+    direction: Direction = "higher"
+    baseline: str
+    run: str
+    slice: str | None
+    n: int
+    clusters: int | None
+    baseline_mean: float
+    run_mean: float
+    difference: float
+    relative: float
+    lower: float
+    upper: float
+    level: float
+    interval_method: str
+    bounded_lower: float = math.nan
+    bounded_upper: float = math.nan
+    effect_size: float
+    test: str
+    statistic: float
+    p: float
+    smallest_p: float
+    correction: str
+    p_corrected: float
+    wins: int
+    ties: int
+    losses: int
+    minimum_detectable: float
+    queries_needed: int | None = None
+    margin: float | None = None
+    p_not_worse: float | None = None
+    p_equivalent: float | None = None
+    interval_note: str
+    unjudged: UnjudgedRange | None = None
+    tied: TieRange | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected p-value is below 1 - level."""
+        return self.p_corrected < round(1 - self.level, 12)
+
+    @property
+    def is_bounded_apart(self) -> bool:
+        """Whether the bounded interval excludes 0, whatever rare differences are missing."""
+        return self.bounded_lower > 0 or self.bounded_upper < 0
+
+    @property
+    def better(self) -> str | None:
+        """The name of the run that is significantly better, or `None`.
+
+        By a measure of which lower values are better, it is the run with the lower mean. It is
+        `None` if neither higher nor lower values are better.
+        """
+        gain = find_gain(self.difference, self.direction)
+        if not self.is_significant or gain == 0:
+            return None
+        return self.run if gain > 0 else self.baseline
+
+    @property
+    def higher(self) -> str | None:
+        """The name of the run whose mean is significantly higher, or `None`."""
+        if not self.is_significant or self.difference == 0:
+            return None
+        return self.run if self.difference > 0 else self.baseline
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as a dict, with those of both ranges if they are known."""
+        fields: dict[str, object] = {name: getattr(self, name) for name in NAMES}
+        return fields | self.ranges()
+
+    def ranges(self) -> dict[str, float | bool | None]:
+        """Return what unjudged documents and ties could change, by the names of the columns."""
+        unjudged, tied = self.unjudged, self.tied
+        found = [getattr(unjudged, name, None) for name in RANGES[:3]]
+        found += [getattr(tied, name, None) for name in RANGES[3:]]
+        return dict(zip(RANGES, found, strict=True))
+
+
+NAMES: tuple[str, ...] = Compared.__match_args__[:-3]
+"""The fields that are columns of the table: all but the last three."""
+
+
+@record(frozen=True, slots=True)
+class PrintedColumn:
+    """A column of the printed pairs.
+
+    Args:
+        head: Its head, or what makes it from the comparison.
+        cell: Its text for a pair, from the pair and the name of the pair.
+        is_shown: Whether pairs have it.
+        is_text: Whether it stands on the left.
+    """
+
+    head: str | Callable[[Comparison], str]
+    cell: Callable[[Compared, str], str]
+    is_shown: Callable[[Sequence[Compared]], bool] = bool
+    is_text: bool = False
+
+
+def _have_slices(pairs: Sequence[Compared]) -> bool:
+    return any(each.slice is not None for each in pairs)
+
+
+def _have_margin(pairs: Sequence[Compared]) -> bool:
+    return pairs[0].margin is not None
+
+
+def have_unjudged(pairs: Sequence[Compared]) -> bool:
+    """Return whether a document isn't judged: where all are, ranges repeat the differences."""
+    return any(each.unjudged is not None and each.unjudged.documents for each in pairs)
+
+
+def _format_unjudged(pair: Compared) -> str:
+    known = pair.unjudged
+    return "" if known is None else format_ends(known.if_unjudged_lowest, known.if_unjudged_highest)
+
+
+PRINTED = (
+    PrintedColumn(
+        lambda comparison: comparison.by or "slice",
+        lambda pair, _: show(pair.slice or "all"),
+        _have_slices,
+        is_text=True,
+    ),
+    PrintedColumn("n", lambda pair, _: f"{pair.n}", _have_slices),
+    PrintedColumn("pair", lambda _, name: name, is_text=True),
+    PrintedColumn("difference", lambda pair, _: format_signed(pair.difference)),
+    PrintedColumn(
+        lambda comparison: f"{100 * comparison.settings.level:g}% interval",
+        lambda pair, _: format_ends(pair.lower, pair.upper),
+    ),
+    PrintedColumn(
+        lambda comparison: name_p(comparison.comparisons),
+        lambda pair, _: format_p(pair.p_corrected),
+    ),
+    PrintedColumn("not worse", lambda pair, _: format_p(pair.p_not_worse), _have_margin),
+    PrintedColumn("equivalent", lambda pair, _: format_p(pair.p_equivalent), _have_margin),
+    PrintedColumn("W/T/L", lambda pair, _: f"{pair.wins}/{pair.ties}/{pair.losses}"),
+    PrintedColumn("if unjudged judged", lambda pair, _: _format_unjudged(pair), have_unjudged),
+)
+"""The columns of printed pairs, in order."""
