@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.state import Finding
 
 START = 20_003 * DAY
 """A Monday."""

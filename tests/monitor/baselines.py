@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.evaluate.baseline import INTERVAL, BaselineSample
-from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.baseline import INTERVAL, BaselineSample, find_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

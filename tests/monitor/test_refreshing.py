@@ -12,10 +12,10 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.doctor import recompute_windows
 from rankscope.monitor.evaluate import refresh as refreshing
-from rankscope.monitor.evaluate.contexts import Contexts
-from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.stored_windows import unpack_ages, unpack_cell
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import sum_cells
@@ -194,7 +194,7 @@ def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
         assert progress is not None
         chunks = monitor.store.read("default")
         evaluated = [*evaluate_chunks(chunks, CLICKS, now=NOW, threads=1)]
-        cells = sum_cells(evaluated, contexts, read_slicing(progress.slicing))
+        cells = sum_cells(evaluated, contexts, Slicing.from_json(progress.slicing))
         stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
         hours = monitor.store.hours("default", MUSIC.digest)
     closed = {key: cell for key, cell in cells.items() if key.start + 4 * HOUR <= NOW}

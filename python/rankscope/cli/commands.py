@@ -97,16 +97,18 @@ WEBHOOK = Group(
     {
         "set": Command(
             "Set the webhook, and print its signing secret once.",
-            "monitor.commands.webhook:add_set",
+            "monitor.commands.channel:add_webhook_set",
         ),
-        "show": Command("Show where notifications are sent.", "monitor.commands.webhook:add_show"),
+        "show": Command(
+            "Show where notifications are sent.", "monitor.commands.channel:add_webhook_show"
+        ),
         "test": Command(
             "Send a test notification. The exit status is 1 if it is not accepted.",
-            "monitor.commands.webhook:add_test",
+            "monitor.commands.channel:add_webhook_test",
         ),
         "remove": Command(
             "Remove the webhook. Notifications are then only written to the log.",
-            "monitor.commands.webhook:add_remove",
+            "monitor.commands.channel:add_webhook_remove",
         ),
     },
 )
@@ -169,7 +171,7 @@ MONITOR = Group(
         "channel": CHANNEL,
         "check": Command(
             "Check the alert rules. The exit status is 1 if one fails.",
-            "monitor.commands.check:add_arguments",
+            "monitor.commands.status:add_check",
         ),
         "key": KEY,
         "export": Command(

@@ -10,8 +10,8 @@ from functools import partial
 from itertools import groupby
 
 from rankscope.errors import FileError
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.days import find_closed, sum_day
-from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
@@ -399,7 +399,7 @@ def recompute_windows(
         store,
         project=project,
         configuration=configuration,
-        slicing=read_slicing(progress.slicing),
+        slicing=Slicing.from_json(progress.slicing),
         now=progress.as_of,
         threads=threads,
     )

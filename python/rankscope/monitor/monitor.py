@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import archive_project, erase_rankings
-from rankscope.monitor.choosing import choose_rankings
+from rankscope.monitor.archiving import archive_project, choose_rankings, erase_rankings
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits

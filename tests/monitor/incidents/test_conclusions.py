@@ -14,9 +14,9 @@ from rankscope.monitor.incidents.grouping import are_related
 from rankscope.monitor.incidents.incident import LASTING, Change, Incident
 from rankscope.monitor.incidents.transitions import RESOLVE_AFTER
 from rankscope.monitor.notify.message import write_message
-from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.run import Check
+from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.incidents.conclusion import Conclusion, FindCause
-    from rankscope.monitor.incidents.notice import Notice
+    from rankscope.monitor.incidents.incident import Notice
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -12,11 +12,12 @@ from rankscope.monitor.incidents.incident import (
     STATUSES,
     Change,
     Incident,
+    Notice,
     Notified,
+    make_notice,
 )
-from rankscope.monitor.incidents.notice import Notice, make_notice
-from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)

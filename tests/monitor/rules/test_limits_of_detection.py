@@ -14,27 +14,26 @@ from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import management
+from rankscope.monitor.rules import trace as nightly
 from rankscope.monitor.rules.drop import check
-from rankscope.monitor.rules.drop.check import Period, _add_hour
+from rankscope.monitor.rules.drop.check import Period, _add_hour, check_labels, compare_grades
 from rankscope.monitor.rules.drop.feed import _follow, feed
+from rankscope.monitor.rules.drop.findings import decide
 from rankscope.monitor.rules.drop.floors import Floor, Floors, _fit_length, _Wanted
-from rankscope.monitor.rules.drop.grades import compare_grades
-from rankscope.monitor.rules.drop.labels import check_labels
-from rankscope.monitor.rules.drop.mix import Cells
 from rankscope.monitor.rules.drop.name import _may_inherit
-from rankscope.monitor.rules.drop.periods import PeriodReader
+from rankscope.monitor.rules.drop.periods import PeriodReader, Step
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.drop.rule import DropRule
-from rankscope.monitor.rules.drop.sample import Sample, _discount
-from rankscope.monitor.rules.drop.state import decide
-from rankscope.monitor.rules.drop.step import Step
-from rankscope.monitor.rules.evidence import Evidence
+from rankscope.monitor.rules.drop.sample import Cells, Sample, _discount
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.stream import ALL, Inherited, Stream
-from rankscope.monitor.rules.trace import nights as nightly
-from rankscope.monitor.rules.trace.nights import SliceNight, _compare
-from rankscope.monitor.rules.trace.rule import TraceRule
-from rankscope.monitor.rules.trace.run import NightlyProgress, decide_night
+from rankscope.monitor.rules.stream import ALL, Evidence, Inherited, Stream
+from rankscope.monitor.rules.trace import (
+    NightlyProgress,
+    SliceNight,
+    TraceRule,
+    _compare,
+    decide_night,
+)
 from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
 

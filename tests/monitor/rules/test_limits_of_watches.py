@@ -13,12 +13,9 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
-from rankscope.monitor.rules.data import attributes, labels, silence
-from rankscope.monitor.rules.data.attributes import advance_missing, find_values, is_new_over
-from rankscope.monitor.rules.data.check import check_data
+from rankscope.monitor.rules.data import labels, watches
+from rankscope.monitor.rules.data.check import HourCheck, check_data
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
-from rankscope.monitor.rules.data.facts import watch_files, watch_names
-from rankscope.monitor.rules.data.hour import HourCheck
 from rankscope.monitor.rules.data.progress import (
     Anomaly,
     RateDay,
@@ -28,6 +25,13 @@ from rankscope.monitor.rules.data.progress import (
 )
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.traffic import Traffic
+from rankscope.monitor.rules.data.watches import (
+    advance_missing,
+    find_values,
+    is_new_over,
+    watch_files,
+    watch_names,
+)
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.store.records import LeftOut
 from rankscope.records import replace
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.rules.data.counts import DayCounts
-    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.state import Finding
 
 FAULT = 29 * HOURS
 """The hour in which something changes."""
@@ -248,14 +252,14 @@ def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
     traffic = make_traffic(hours, hour=END)
     monkeypatch.setattr(Traffic, "usual", lambda *_: SimpleNamespace(daily=daily))
     assert find_values(traffic) == [NEW] * is_watched
-    assert silence.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
+    assert watches.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
 
 
 @pytest.mark.parametrize(("age", "is_new"), [(167, True), (168, True), (169, False)])
 def test_a_value_is_new_for_a_week(age: int, *, is_new: bool) -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
-    assert attributes._find_age(traffic, NEW) == (age if is_new else None)
-    assert bool(attributes.watch_new_values(traffic, ())) == is_new
+    assert watches._find_age(traffic, NEW) == (age if is_new else None)
+    assert bool(watches.watch_new_values(traffic, ())) == is_new
 
 
 @pytest.mark.parametrize(("age", "is_over"), [(167, False), (168, True), (169, True)])
@@ -272,16 +276,16 @@ def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished(
 ) -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
     began = traffic.moment - (100 + 168 + apart) * HOUR
-    assert attributes.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
+    assert watches.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
 
 
 @pytest.mark.parametrize(("evidence", "is_renamed"), [(4.999, False), (5.0, True), (5.001, True)])
 def test_a_value_is_renamed_at_an_evidence_of_five(
     evidence: float, monkeypatch: pytest.MonkeyPatch, *, is_renamed: bool
 ) -> None:
-    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, evidence))
+    monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, evidence))
     hours = {TOTAL: fill(100), NEW: fill(50, since=END - 30), PHONE: fill(50, until=END - 30)}
-    (found,) = attributes.watch_new_values(make_traffic(hours, hour=END), ())
+    (found,) = watches.watch_new_values(make_traffic(hours, hour=END), ())
     assert found.segment == (PHONE if is_renamed else NEW)
 
 
@@ -289,9 +293,9 @@ def test_a_value_is_renamed_at_an_evidence_of_five(
 def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(
     age: int, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
 ) -> None:
-    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, 1.0))
+    monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, 1.0))
     hours = {TOTAL: fill(100), NEW: fill(50, since=END - age), PHONE: fill(50, until=END - age)}
-    assert bool(attributes.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
+    assert bool(watches.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
 
 
 @pytest.mark.parametrize(("apart", "is_told"), [(23, False), (24, False), (25, True)])
@@ -304,14 +308,14 @@ def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before
             NEW: fill(50, since=END - age),
             PHONE: fill(50, until=END - gone),
         }
-        found = attributes.watch_new_values(make_traffic(hours, hour=END), [PHONE])
+        found = watches.watch_new_values(make_traffic(hours, hour=END), [PHONE])
         assert bool(found) == is_told
 
 
 @pytest.mark.parametrize(("hours", "span"), [(1, 1), (3, 3), (6, 6), (12, 12), (24, 24), (30, 24)])
 def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, span: int) -> None:
     traffic = make_traffic({TOTAL: fill(100), MISSING: fill(90, since=END - hours)}, hour=END)
-    found = attributes.watch_missing(traffic, "device")
+    found = watches.watch_missing(traffic, "device")
     assert found is not None
     # A share of 1 % is never surprising, and shares vary by 15 %.
     assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
@@ -321,7 +325,7 @@ def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, s
 def test_an_attribute_that_one_ranking_in_100_lacks_is_usual(usual: int) -> None:
     counts = fill(usual)
     counts[-6:] = 500
-    found = attributes.watch_missing(
+    found = watches.watch_missing(
         make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END), "device"
     )
     assert found is not None
@@ -360,7 +364,7 @@ def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
         Segment("a"): fill(100, until=stopped),
         Segment("b"): fill(100, since=stopped - before),
     }
-    assert silence._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
+    assert watches._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
 
 
 def test_what_is_usual_is_learned_from_28_days() -> None:

@@ -17,17 +17,18 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.management import list_states, resolve_rule, set_rule
 from rankscope.monitor.incidents.response import list_incidents, resolve_incident
-from rankscope.monitor.rules.trace.nights import (
+from rankscope.monitor.rules.trace import (
     CHANGED,
     CLEAN_NIGHTS,
     DAYS,
     MOST_MODELS,
+    MOST_NIGHTS,
     Night,
+    NightlyProgress,
     SliceNight,
+    TraceRule,
     check_night,
 )
-from rankscope.monitor.rules.trace.rule import MOST_NIGHTS, TraceRule
-from rankscope.monitor.rules.trace.run import NightlyProgress
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.trace.compute import TraceChoices

@@ -11,7 +11,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.rule import DropRule, find_dimension
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.trace.rule import TraceRule
+from rankscope.monitor.rules.trace import TraceRule
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule

@@ -9,8 +9,7 @@ import pytest
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.name import name_drops
-from rankscope.monitor.rules.evidence import Evidence
-from rankscope.monitor.rules.stream import Stream
+from rankscope.monitor.rules.stream import Evidence, Stream
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import Detector
 from rankscope.stats.sequential.detector import advance as look

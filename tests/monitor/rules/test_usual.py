@@ -6,20 +6,18 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from rankscope.monitor.rules.data.surprise import (
+from rankscope.monitor.rules.data.usual import (
+    LEAST_VARIANCE,
     WINDOWS,
+    _measure_variance,
     expect_windows,
     find_fall,
     find_rise,
     find_start,
+    learn_usual,
     measure_fall,
     measure_surprise,
     weigh_return,
-)
-from rankscope.monitor.rules.data.usual import (
-    LEAST_VARIANCE,
-    _measure_variance,
-    learn_usual,
 )
 
 HOURS, WEEK = 24, 168

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from numpy.typing import NDArray
-    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.state import Finding
 
     Hours: TypeAlias = dict[Segment, NDArray[np.int64]]
 

@@ -9,8 +9,8 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import Advanced, advance_rules
+from rankscope.monitor.incidents.incident import Notice
 from rankscope.monitor.incidents.management import list_notifications, list_states, set_rule
-from rankscope.monitor.incidents.notice import Notice
 from rankscope.monitor.incidents.response import find_incident, list_incidents
 from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.run import Scene

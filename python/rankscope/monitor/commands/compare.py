@@ -7,9 +7,15 @@ from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.monitor.commands.service import ask_service, is_service
-from rankscope.monitor.commands.store import add_store_arguments, open_reader, read_word
-from rankscope.monitor.commands.times import TIME_HELP, read_moment
+from rankscope.monitor.commands.store import (
+    TIME_HELP,
+    add_store_arguments,
+    ask_service,
+    is_service,
+    open_reader,
+    read_moment,
+    read_word,
+)
 from rankscope.monitor.events.times import format_time
 from rankscope.names import quote
 from rankscope.output.table import Table

@@ -16,8 +16,9 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_fields,
+    read_duration,
+    read_moment,
 )
-from rankscope.monitor.commands.times import read_duration, read_moment
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     BaselineChoice,

@@ -13,8 +13,14 @@ from rankscope.engine.progress import ProgressBar
 from rankscope.errors import RankscopeError
 from rankscope.file import EVENT_FORMATS
 from rankscope.monitor.client.sink import ServiceSink
-from rankscope.monitor.commands.service import KEY, is_service, open_transport
-from rankscope.monitor.commands.store import add_store_arguments, open_writer, read_roles
+from rankscope.monitor.commands.store import (
+    KEY,
+    add_store_arguments,
+    is_service,
+    open_transport,
+    open_writer,
+    read_roles,
+)
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES

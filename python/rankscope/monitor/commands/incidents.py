@@ -7,16 +7,21 @@ from urllib.parse import quote, urlencode
 
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
-from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import (
     ACTOR,
+    SERVICE,
+    TIME_HELP,
     add_store_arguments,
+    ask_service,
+    is_service,
     open_reader,
     open_writer,
     print_result,
+    read_duration,
+    read_moment,
     read_word,
+    write_moment,
 )
-from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
 from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.output.text import show

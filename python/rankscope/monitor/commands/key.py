@@ -11,8 +11,8 @@ from rankscope.monitor.commands.store import (
     open_writer,
     print_result,
     read_word,
+    write_moment,
 )
-from rankscope.monitor.commands.times import write_moment
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.output.table import Table

@@ -14,13 +14,14 @@ from rankscope.monitor.commands.store import (
     STORE_HELP,
     add_project_arguments,
     open_writer,
+    read_duration,
     read_roles,
     read_word,
+    write_moment,
 )
-from rankscope.monitor.commands.times import read_duration, write_moment
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.incidents.notice import write_part
+from rankscope.monitor.incidents.incident import write_part
 from rankscope.monitor.store.lake.address import LAYOUTS
 from rankscope.names import quote
 from rankscope.output.text import show

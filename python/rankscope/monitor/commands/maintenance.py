@@ -8,15 +8,17 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
+    TIME_HELP,
     add_history_argument,
     add_store_arguments,
     open_reader,
     open_writer,
     print_fields,
     print_result,
+    read_duration,
+    read_moment,
     read_word,
 )
-from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store

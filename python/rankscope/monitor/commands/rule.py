@@ -9,16 +9,18 @@ from rankscope.cli.parser import OnceFlag, OnceList, listed, read_integer, read_
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
+    TIME_HELP,
     add_store_arguments,
     open_reader,
     open_writer,
     print_fields,
+    read_duration,
+    read_moment,
     read_word,
+    write_moment,
 )
-from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
-from rankscope.monitor.rules.fields import FIELDS
-from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
 from rankscope.names import quote
 from rankscope.output.table import Table
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.rules.fields import RuleField
+    from rankscope.monitor.rules.kinds import RuleField
 
 TIMES = ("since", "silenced_until")
 

@@ -9,7 +9,6 @@ from collections import Counter
 
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.clusters import SpreadSums
-from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     Folded,
@@ -39,6 +38,28 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.folding import Pair
     from rankscope.monitor.store.records import CellRow, Context, HourRow
     from rankscope.monitor.store.store import StoreReader
+
+
+class Contexts(dict[int, "Context"]):
+    """The contexts of a project by number.
+
+    Rankings are read in other moments than this: what is new by then is looked up when it is met.
+
+    Args:
+        store: Where they are.
+        project: The name of the project.
+    """
+
+    def __init__(self, store: StoreReader, project: str) -> None:
+        super().__init__(store.contexts(project))
+        self._store = store
+        self._project = project
+
+    def __missing__(self, number: int) -> Context:
+        self.update(self._store.contexts(self._project))
+        if number not in self:
+            raise KeyError(number)
+        return self[number]
 
 
 @record(frozen=True, slots=True)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.incidents.conclusion import FindCause
     from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.rules.finding import Finding
     from rankscope.monitor.rules.run import RuleRun
+    from rankscope.monitor.rules.state import Finding
     from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 

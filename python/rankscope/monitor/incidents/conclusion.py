@@ -8,8 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.monitor.incidents.grouping import find_group, share_causes
-from rankscope.monitor.incidents.incident import EVENTS, Change, Notified
-from rankscope.monitor.incidents.notice import make_notice
+from rankscope.monitor.incidents.incident import EVENTS, Change, Notified, make_notice
 from rankscope.monitor.incidents.transitions import (
     Turn,
     find_reminder,
@@ -27,10 +26,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.incidents.notice import Notice
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.incidents.incident import Event, Incident, Notice
     from rankscope.monitor.rules.run import Check
+    from rankscope.monitor.rules.state import StreamKey
 
     FindCause: TypeAlias = Callable[[Incident, datetime], Mapping[str, Any] | None]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rankscope.monitor.incidents.incident import Event, Status
-    from rankscope.monitor.rules.finding import Finding
     from rankscope.monitor.rules.kinds import Rule
+    from rankscope.monitor.rules.state import Finding
 
 WORSE_TIMES, WORSE_BY = 2.0, 0.05
 """An incident has worsened if its fall is so many times the one that people know, and so much more.

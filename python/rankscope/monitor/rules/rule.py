@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rankscope.errors import UsageError
+from rankscope.engine.requests import read_measure
+from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity, Since
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from rankscope.measures import Measure
     from rankscope.monitor.definition.configuration import Configuration
+
 
 NOT_MEASURED = frozenset({"name", "severity", "channels", "remind"})
 DROP = "drop"
@@ -204,3 +207,15 @@ def _refuse_unknown(name: object, record: type[Rule]) -> UsageError:
         code="bad_rule",
         value=show(name),
     )
+
+
+def check_measure(name: str, configuration: Configuration, *, more: Iterable[str] = ()) -> Measure:
+    """Return the measure with a name, which the project has to measure."""
+    try:
+        measure = read_measure(name)
+    except MeasureError as error:
+        raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
+    names = [each.name for each in configuration.definition.measures]
+    if measure.name not in names:
+        raise bad("measure", f"one of {', '.join([*names, *more])}, which are measured", name)
+    return measure

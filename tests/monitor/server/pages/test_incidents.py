@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import httpx
-    from rankscope.monitor.rules.finding import Kind
+    from rankscope.monitor.rules.state import Kind
 
     from tests.monitor.server.service import Service
 

@@ -11,9 +11,9 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import Anomaly, RateDay
-from rankscope.monitor.rules.data.surprise import measure_surprise
+from rankscope.monitor.rules.data.usual import measure_surprise
 from rankscope.monitor.rules.data.words import name, write_share
-from rankscope.monitor.rules.finding import LOST_LABELS
+from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
 from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.data.progress import WatchProgress
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.data.traffic import Traffic
-    from rankscope.monitor.rules.finding import Kind
+    from rankscope.monitor.rules.state import Kind
     from rankscope.stats.sequential.label_rate import LabelVerdict
 
 FEWEST_DAYS = 17

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.data.counts import Segment
-from rankscope.monitor.rules.finding import Kind
-from rankscope.monitor.rules.stored import Stored
+from rankscope.monitor.rules.state import Kind
 from rankscope.records import record, replace
 
 SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})

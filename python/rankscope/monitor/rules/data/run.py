@@ -7,9 +7,7 @@ from rankscope.monitor.rules.data.check import check_data, restart_stream, summa
 from rankscope.monitor.rules.data.counts import DataReader
 from rankscope.monitor.rules.data.progress import WatchProgress
 from rankscope.monitor.rules.data.rule import DataRule
-from rankscope.monitor.rules.kind import Kind, Problem
-from rankscope.monitor.rules.run import Progress, RuleRun
-from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.run import Kind, Problem, Progress, RuleRun
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Self
 
-    from rankscope.monitor.rules.finding import Finding, StreamKey
     from rankscope.monitor.rules.run import Scene
+    from rankscope.monitor.rules.state import Finding, RuleVerdict, StreamKey
     from rankscope.monitor.store.records import RuleRow
 
 
@@ -85,7 +83,7 @@ class DataRun(RuleRun):
 
     def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - hours alone change the state
         """Return the state of the rule, apart from its incidents."""
-        return RuleVerdict(*summarize(self.progress.watched))
+        return summarize(self.progress.watched)
 
 
 KIND = Kind(

@@ -6,13 +6,11 @@ from datetime import timedelta
 
 from rankscope.deferred import np
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
-from rankscope.monitor.rules.drop.check import Period, check_stream
-from rankscope.monitor.rules.drop.grades import START, compare_grades
+from rankscope.monitor.rules.drop.check import START, Period, check_stream, compare_grades
 from rankscope.monitor.rules.drop.name import name_drops
+from rankscope.monitor.rules.drop.periods import FINAL, pass_step
 from rankscope.monitor.rules.drop.rule import find_dimension
-from rankscope.monitor.rules.drop.step import FINAL, pass_step
-from rankscope.monitor.rules.evidence import Evidence
-from rankscope.monitor.rules.stream import ALL, Stream
+from rankscope.monitor.rules.stream import ALL, Evidence, Stream
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
 
@@ -24,11 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.rules.drop.mix import Cells
+    from rankscope.monitor.rules.drop.periods import Step
     from rankscope.monitor.rules.drop.progress import RuleProgress
     from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.drop.step import Step
+    from rankscope.monitor.rules.drop.sample import Cells, Sample
     from rankscope.monitor.store.folding import Folding, Pair
     from rankscope.monitor.store.records import Context
 

@@ -6,12 +6,11 @@ import json
 
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.evaluate.baseline import find_previous
-from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.baseline import find_contexts, find_previous
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime
+from rankscope.monitor.rules.drop.periods import FINAL
 from rankscope.monitor.rules.drop.sample import collect_samples
-from rankscope.monitor.rules.drop.step import FINAL
 from rankscope.monitor.rules.stream import ALL
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
@@ -30,12 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.rules.drop.periods import PeriodReader
+    from rankscope.monitor.rules.drop.periods import PeriodReader, Step
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.drop.step import Step
-    from rankscope.monitor.rules.evidence import Evidence
-    from rankscope.monitor.rules.stream import LabelDay
+    from rankscope.monitor.rules.stream import Evidence, LabelDay
     from rankscope.stats.means import Mean
 
     Number = TypeVar("Number", float, NDArray[np.float64])

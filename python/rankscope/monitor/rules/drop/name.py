@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.evidence import Evidence
-    from rankscope.monitor.rules.stream import Judgment, Stream
+    from rankscope.monitor.rules.stream import Evidence, Judgment, Stream
     from rankscope.stats.sequential.baseline import Baseline
 
 

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from rankscope.monitor.events.limits import HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import count_micros, write_duration
-from rankscope.monitor.rules.measured import check_measure
-from rankscope.monitor.rules.rule import Rule, bad
+from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.settings import (
     BETWEEN,
     EMPTY,

@@ -10,10 +10,10 @@ from urllib.parse import quote
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.transitions import find_timer
-from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.limit import RANKINGS
 from rankscope.monitor.rules.settings import EMPTY
+from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
