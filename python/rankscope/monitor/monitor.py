@@ -17,7 +17,8 @@ from rankscope.monitor.events.times import (
     read_moment,
     to_micros,
 )
-from rankscope.monitor.incidents import management, response
+from rankscope.monitor.incidents import management
+from rankscope.monitor.incidents.response import respond
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
@@ -458,9 +459,7 @@ class Monitor(ProjectReader):
             UsageError: There is no such incident, or it is over.
             FileError: The store cannot be written.
         """
-        return response.acknowledge_incident(
-            self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
-        )
+        return self._respond(incident_id, "acknowledge", actor, note)
 
     def snooze(
         self, incident_id: str, until: Time, *, note: str = "", actor: str = "local"
@@ -481,10 +480,8 @@ class Monitor(ProjectReader):
                 time zone.
             FileError: The store cannot be written.
         """
-        end = to_micros(read_moment(until, "until"))
-        return response.snooze_incident(
-            self.writer, self.project, incident_id, end, now=self.clock(), actor=actor, note=note
-        )
+        end = read_moment(until, "until")
+        return self._respond(incident_id, "snooze", actor, note, until=end)
 
     def resolve(self, incident_id: str, *, note: str = "", actor: str = "local") -> Incident:
         """Resolve an incident and discard the evidence of its stream.
@@ -503,8 +500,14 @@ class Monitor(ProjectReader):
             UsageError: There is no such incident, or it is resolved already.
             FileError: The store cannot be written.
         """
-        return response.resolve_incident(
-            self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
+        return self._respond(incident_id, "resolve", actor, note)
+
+    def _respond(
+        self, incident_id: str, action: str, actor: str, note: str, **more: datetime
+    ) -> Incident:
+        store, now = self.writer, self.clock()
+        return respond(
+            store, self.project, incident_id, action, now=now, actor=actor, note=note, **more
         )
 
     def archive(self, older_than: Duration = "0s", *, history: str | None = None) -> Archived:

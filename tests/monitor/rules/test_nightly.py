@@ -16,7 +16,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.management import list_states, resolve_rule, set_rule
-from rankscope.monitor.incidents.response import list_incidents, resolve_incident
+from rankscope.monitor.incidents.response import list_incidents, respond
 from rankscope.monitor.rules.trace import (
     CHANGED,
     CLEAN_NIGHTS,
@@ -211,7 +211,7 @@ def test_a_rule_traces_each_night_and_keeps_a_resolved_slice_closed(tmp_path: Pa
         assert (incident.model, incident.version) == ("ranker", "")
         assert incident.slice == (("device", "tv"),)
         now = START + DAY + 3 * HOUR
-        resolve_incident(store, "music", incident.incident_id, now=now, actor="ada")
+        respond(store, "music", incident.incident_id, "resolve", now=now, actor="ada")
         assert pass_nights(3) == (2, ["resolved"], "OK")
         # Version 5 is good again from the tenth day on, so that the slice recovers.
         assert pass_nights(11) == (8, ["resolved"], "OK")

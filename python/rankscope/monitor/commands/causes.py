@@ -6,8 +6,8 @@ from argparse import ArgumentTypeError
 from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
-from rankscope.cli.parser import OnceList, listed, read_integer
-from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
+from rankscope.cli.parser import read_integer
+from rankscope.errors import EmptyError, FormatError, LimitError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.commands.store import (
     SERVICE,
@@ -18,6 +18,8 @@ from rankscope.monitor.commands.store import (
     print_result,
     read_moment,
     read_word,
+    refuse_at_service,
+    take_several,
 )
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.events.times import format_time
@@ -102,7 +104,7 @@ def add_trace(parser: Parser) -> None:
         f"commas, such as {SPAN}. Without spans, the command compares the newest version with the "
         "one before it, or the last week with the week before."
     )
-    add_store_arguments(parser, is_timed=True, more=SERVICE)
+    add_store_arguments(parser, run_trace, is_timed=True, more=SERVICE)
     for name, text in (
         ("--before", "rankings to compare with"),
         ("--after", "rankings that got worse"),
@@ -111,9 +113,7 @@ def add_trace(parser: Parser) -> None:
     add_measure_option(parser, MEASURE_HELP)
     parser.add_argument(
         "--attributes",
-        action=OnceList,
-        nargs="+",
-        type=listed(),
+        **take_several(),
         metavar="NAME",
         help="attributes to search for the cause (default: all)",
     )
@@ -135,7 +135,6 @@ def add_trace(parser: Parser) -> None:
         "rankscope monitor trace music.db --before version=3 --after version=4 -m nDCG@5",
         "RANKSCOPE_KEY=... rankscope monitor trace https://rankings.example.com",
     )
-    parser.set_defaults(run=run_trace)
 
 
 def run_trace(options: Namespace) -> int:
@@ -156,11 +155,8 @@ def run_trace(options: Namespace) -> int:
 def _trace_at_service(options: Namespace) -> int:
     for name in HERE:
         if getattr(options, name) is not None:
-            raise UsageError(
-                f"--{name.replace('_', '-')} cannot be combined with the URL of a service",
-                hint="remove it, or trace a backup of the store",
-                code="usage",
-            )
+            option = f"--{name.replace('_', '-')}"
+            raise refuse_at_service(option, "remove it, or trace a backup of the store")
     query = {} if options.measure is None else {"measure": str(options.measure)}
     for side in ("before", "after"):
         for name, value in (getattr(options, side) or {}).items():
@@ -173,12 +169,11 @@ def _trace_at_service(options: Namespace) -> int:
 
 def add_explain(parser: Parser) -> None:
     """Add the arguments of `explain`."""
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, run_explain, is_timed=True)
     parser.add_argument(
         "ranking_id", type=read_word, metavar="RANKING_ID", help="the id of a logged ranking"
     )
     add_measure_option(parser, MEASURE_HELP)
-    parser.set_defaults(run=run_explain)
 
 
 def run_explain(options: Namespace) -> int:

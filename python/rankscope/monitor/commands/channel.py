@@ -17,6 +17,7 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_fields,
+    refuse_at_service,
 )
 from rankscope.monitor.notify.channels import read_channels
 from rankscope.monitor.notify.http import Poster, read_url
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.commands.store import Run
 
 
 FAILED = 1
@@ -44,24 +46,22 @@ COLUMNS = ("name", "kind", "service", "severity", "last_delivered", "last_proble
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `channels`."""
-    _add_arguments(parser)
+    _add_arguments(parser, run_list)
     parser.add_examples(
         "rankscope monitor channels music.db --config rankscope.toml",
         "rankscope monitor channels https://rankscope.example.com",
     )
-    parser.set_defaults(run=run_list)
 
 
 def add_test(parser: Parser) -> None:
     """Add the arguments of `channel test`."""
-    _add_arguments(parser)
+    _add_arguments(parser, run_test)
     parser.add_argument("name", metavar="NAME", help="name of the channel")
     parser.add_examples("rankscope monitor channel test music.db oncall --config rankscope.toml")
-    parser.set_defaults(run=run_test)
 
 
-def _add_arguments(parser: Parser) -> None:
-    add_store_arguments(parser, more=SERVICE)
+def _add_arguments(parser: Parser, run: Run) -> None:
+    add_store_arguments(parser, run, more=SERVICE)
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -137,16 +137,12 @@ def _test_here(options: Namespace) -> dict[str, Any]:
 
 def _refuse_config(options: Namespace) -> None:
     if options.config is not None:
-        raise UsageError(
-            "--config cannot be combined with the URL of a service",
-            hint="remove --config: the service has read its own file",
-            code="usage",
-        )
+        raise refuse_at_service("--config", "remove --config: the service has read its own file")
 
 
 def add_webhook_set(parser: Parser) -> None:
     """Add the arguments of `webhook set`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_webhook_set)
     parser.add_argument(
         "address",
         metavar="URL",
@@ -154,25 +150,21 @@ def add_webhook_set(parser: Parser) -> None:
         f"secret is generated, or read from the environment variable {SECRET}",
     )
     parser.add_argument("--allow-http", action=OnceFlag, help="accept an http:// URL, without TLS")
-    parser.set_defaults(run=run_webhook_set)
 
 
 def add_webhook_show(parser: Parser) -> None:
     """Add the arguments of `webhook show`."""
-    add_store_arguments(parser)
-    parser.set_defaults(run=run_webhook_show)
+    add_store_arguments(parser, run_webhook_show)
 
 
 def add_webhook_test(parser: Parser) -> None:
     """Add the arguments of `webhook test`."""
-    add_store_arguments(parser)
-    parser.set_defaults(run=run_webhook_test)
+    add_store_arguments(parser, run_webhook_test)
 
 
 def add_webhook_remove(parser: Parser) -> None:
     """Add the arguments of `webhook remove`."""
-    add_store_arguments(parser)
-    parser.set_defaults(run=run_webhook_remove)
+    add_store_arguments(parser, run_webhook_remove)
 
 
 def run_webhook_set(options: Namespace) -> int:

@@ -34,7 +34,7 @@ COLUMNS = ("difference", "lower", "upper")
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of `compare`."""
-    add_store_arguments(parser, is_timed=True, more="or the URL of a service")
+    add_store_arguments(parser, run, is_timed=True, more="or the URL of a service")
     parser.description = (
         "Compare two versions of a model over the time in which both serve. Each day has the "
         "difference of all rankings until then, with an interval that holds however often you "
@@ -65,7 +65,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope monitor compare music.db",
         "rankscope monitor compare music.db --old 3 --new 4 --slice device=tv --since 7d",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:

@@ -41,7 +41,7 @@ WIDTH, INDENT = 96, " " * 4
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `incidents`."""
-    add_store_arguments(parser, more=SERVICE)
+    add_store_arguments(parser, run_list, more=SERVICE)
     parser.description = (
         "List incidents as of the last evaluation, those that were opened last first."
     )
@@ -58,7 +58,6 @@ def add_list(parser: Parser) -> None:
         "rankscope monitor incidents music.db",
         "RANKSCOPE_KEY=... rankscope monitor incidents https://rankings.example.com --json",
     )
-    parser.set_defaults(run=run_list)
 
 
 def add_acknowledge(parser: Parser) -> None:
@@ -87,12 +86,12 @@ def add_resolve(parser: Parser) -> None:
 
 
 def _add_incident(parser: Parser, action: str) -> None:
-    add_store_arguments(parser, more=SERVICE)
+    add_store_arguments(parser, run_action, more=SERVICE)
     parser.add_argument("incident", metavar="ID", type=read_word, help="ID of the incident")
     parser.add_argument(
         "--note", type=read_word, default="", metavar="TEXT", help="a note for people"
     )
-    parser.set_defaults(run=run_action, action=action)
+    parser.set_defaults(action=action)
 
 
 def run_list(options: Namespace) -> int:

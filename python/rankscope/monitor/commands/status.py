@@ -47,13 +47,12 @@ COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final"
 
 def add_evaluate(parser: Parser) -> None:
     """Add the arguments of `evaluate`."""
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, run_evaluate, is_timed=True)
     parser.description = (
         "Compute windows and baselines, check the alert rules, and open, change and close "
         "incidents. Every moment since the last evaluation at which something is due is passed in "
         "order. With --as-of, a rule that names no first period begins with the first ranking."
     )
-    parser.set_defaults(run=run_evaluate)
 
 
 def run_evaluate(options: Namespace) -> int:
@@ -74,7 +73,7 @@ def run_evaluate(options: Namespace) -> int:
 
 def add_status(parser: Parser) -> None:
     """Add the arguments of `status`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_status)
     parser.add_argument(
         "--every",
         choices=("hour", "day"),
@@ -83,7 +82,6 @@ def add_status(parser: Parser) -> None:
         help="length of the windows",
     )
     parser.add_argument("--version", type=read_word, metavar="NAME", help="show only this version")
-    parser.set_defaults(run=run_status)
 
 
 def run_status(options: Namespace) -> int:
@@ -150,7 +148,7 @@ FAILED = 1
 
 def add_check(parser: Parser) -> None:
     """Add the arguments of the command."""
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, run_check, is_timed=True)
     parser.description = (
         "Evaluate new events and check the alert rules. If a service writes to the store, check "
         "what the service found last. The exit status is 1 if a rule is in a state of --fail-on "
@@ -176,7 +174,6 @@ def add_check(parser: Parser) -> None:
         metavar="DURATION",
         help="fail if the last evaluation of the service is older than this",
     )
-    parser.set_defaults(run=run_check)
 
 
 def run_check(options: Namespace) -> int:

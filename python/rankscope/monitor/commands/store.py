@@ -9,7 +9,7 @@ from argparse import ArgumentTypeError
 from http.client import HTTPException
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag
+from rankscope.cli.parser import OnceFlag, OnceList, listed
 from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.events import times as durations
@@ -25,11 +25,13 @@ from rankscope.output.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.monitor import Monitor
+
+    Run: TypeAlias = Callable[[Namespace], int]
 
 
 TIME_HELP = "a date, a time such as 2026-11-21T18:00:00Z, or an age such as 7d"
@@ -100,18 +102,17 @@ def add_history_argument(parser: ArgumentParser) -> None:
     )
 
 
-def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
-    """Add the store, `--project`, `--json`, and `--as-of` to a command."""
-    parser.add_argument(
-        "store",
-        metavar="STORE",
-        help=f"{STORE_HELP}{', ' if more else ''}{more}",
-    )
-    add_project_arguments(parser, is_timed=is_timed)
+def add_store_arguments(
+    parser: ArgumentParser, run: Run, *, is_timed: bool = False, more: str = ""
+) -> None:
+    """Add the store, `--project`, `--json`, and `--as-of` to a command, and what runs it."""
+    parser.add_argument("store", metavar="STORE", help=f"{STORE_HELP}{', ' if more else ''}{more}")
+    add_project_arguments(parser, run, is_timed=is_timed)
 
 
-def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> None:
-    """Add `--project`, `--json`, and `--as-of` to a command."""
+def add_project_arguments(parser: ArgumentParser, run: Run, *, is_timed: bool = False) -> None:
+    """Add `--project`, `--json`, and `--as-of` to a command, and what runs it."""
+    parser.set_defaults(run=run)
     parser.add_argument(
         "--project", type=read_project, default=PROJECT, metavar="NAME", help="project in the store"
     )
@@ -123,6 +124,11 @@ def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> 
             metavar="TIME",
             help=f"use this as the current time, to evaluate events of the past: {TIME_HELP}",
         )
+
+
+def take_several(read: Callable[[str], object] = str, nargs: str = "+") -> dict[str, Any]:
+    """Return what makes an option take several values, also separated by commas."""
+    return {"action": OnceList, "nargs": nargs, "type": listed(read)}
 
 
 def read_project(text: str) -> str:
@@ -282,14 +288,16 @@ def is_service(store: str) -> bool:
     return store.startswith(("http://", "https://"))
 
 
+def refuse_at_service(option: str, hint: str) -> UsageError:
+    """Return the error about an option that only a store of this machine takes."""
+    message = f"{option} cannot be combined with the URL of a service"
+    return UsageError(message, hint=hint, code="usage")
+
+
 def open_transport(options: Namespace) -> HTTPTransport:
     """Return what asks the service that STORE names; its key names the project."""
     if options.project != PROJECT:
-        raise UsageError(
-            "--project cannot be combined with the URL of a service",
-            hint="remove --project: the key names the project",
-            code="usage",
-        )
+        raise refuse_at_service("--project", "remove --project: the key names the project")
     return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
 
 

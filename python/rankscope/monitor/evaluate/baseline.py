@@ -15,6 +15,7 @@ from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, read_span
+from rankscope.monitor.plain import make_plain, read_plain
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 from rankscope.settings.interval import Interval
@@ -23,7 +24,7 @@ from rankscope.stats.means import Mean, estimate_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 
 INTERVAL = Interval(method="t")
-MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
 
 
 @record(frozen=True, slots=True)
@@ -68,14 +68,8 @@ class Baseline:
             "kind": self.kind,
             "of": self.of,
             "rankings": self.rankings,
-            "means": {
-                name: [_or_none(getattr(mean, field)) for field in MEAN_FIELDS]
-                for name, mean in self.means.items()
-            },
-            "slices": [
-                [[list(pair) for pair in place], [_or_none(mean) for mean in means]]
-                for place, means in self.slices.items()
-            ],
+            "means": make_plain(self.means),
+            "slices": make_plain([*self.slices.items()]),
         }
 
     @classmethod
@@ -85,10 +79,10 @@ class Baseline:
             stored["kind"],
             stored["of"],
             definition,
-            {name: _read_mean(*fields) for name, fields in stored["means"].items()},
+            {name: read_plain(Mean, mean) for name, mean in stored["means"].items()},
             stored["rankings"],
             {
-                tuple((name, value) for name, value in place): tuple(map(_or_nan, means))
+                tuple((name, value) for name, value in place): read_plain(tuple[float, ...], means)
                 for place, means in stored["slices"]
             },
         )
@@ -163,9 +157,7 @@ class BaselineSample:
             self._numbers.append(chunk.contexts[kept])
             self._clusters.append(self._names.number(chunk, kept))
 
-    def average(
-        self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
-    ) -> Baseline:
+    def average(self, kind: Kind, of: str, slicing: Slicing | None = None) -> Baseline:
         """Return the means of what was added."""
         if not any(map(len, self._clusters)):
             raise _empty(f"mature rankings of {of}")
@@ -174,7 +166,7 @@ class BaselineSample:
         columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
         threads = count_threads(self._threads)
         means = {
-            measure.name: estimate_mean(values, clusters, interval, threads)
+            measure.name: estimate_mean(values, clusters, INTERVAL, threads)
             for measure, values in zip(self._definition.measures, columns, strict=True)
         }
         slices = {} if slicing is None else self._average_slices(columns, slicing)
@@ -205,23 +197,6 @@ class BaselineSample:
                     for total, count in zip(totals, counts, strict=True)
                 )
         return averaged
-
-
-def _read_mean(
-    value: float | None,
-    lower: float | None,
-    upper: float | None,
-    *others: Any,  # noqa: ANN401 - what JSON held
-) -> Mean:
-    return Mean(_or_nan(value), _or_nan(lower), _or_nan(upper), *others)
-
-
-def _or_none(number: float) -> float | None:
-    return None if math.isnan(number) else number
-
-
-def _or_nan(number: float | None) -> float:
-    return math.nan if number is None else number
 
 
 def _empty(wanted: str) -> EmptyError:
@@ -298,7 +273,7 @@ def find_baseline(
     for since, until in join_hours(plan.hours):
         sample.take(store.read(project, since, until, is_brief=True))
     try:
-        found = sample.average(configuration.baseline.kind, plan.of, INTERVAL, slicing)
+        found = sample.average(configuration.baseline.kind, plan.of, slicing)
     except EmptyError:
         return ""
     return json.dumps({"plan": said, "baseline": found.to_dict()})
@@ -358,7 +333,7 @@ def plan_baseline(
     return Plan(of, environment, model, version, tuple(sorted(hours)))
 
 
-def join_hours(hours: Sequence[int]) -> Iterator[tuple[int, int]]:
+def join_hours(hours: Sequence[int]) -> list[tuple[int, int]]:
     """Join consecutive hours into spans.
 
     Examples:
@@ -366,13 +341,8 @@ def join_hours(hours: Sequence[int]) -> Iterator[tuple[int, int]]:
         >>> [(since // HOUR, until // HOUR) for since, until in join_hours([0, HOUR, 5 * HOUR])]
         [(0, 2), (5, 6)]
     """
-    since = until = None
+    spans: list[tuple[int, int]] = []
     for hour in hours:
-        if since is not None and until == hour:
-            until += HOUR
-            continue
-        if since is not None and until is not None:
-            yield since, until
-        since, until = hour, hour + HOUR
-    if since is not None and until is not None:
-        yield since, until
+        since = spans.pop()[0] if spans and spans[-1][1] == hour else hour
+        spans.append((since, hour + HOUR))
+    return spans

@@ -162,16 +162,14 @@ def _open_until(start: int, configuration: Configuration) -> int:
     return start + configuration.definition.window * SECOND - 1
 
 
-def _batch(starts: Sequence[int], moments: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+def _batch(starts: Sequence[int], moments: Sequence[int]) -> list[tuple[list[int], int]]:
     """Group consecutive hours that are evaluated as of one moment, to read them as one span."""
-    batch: list[int] = []
-    for place, start in enumerate(starts):
-        if batch and (moments[place] != moments[place - 1] or start - batch[-1] > HOUR):
-            yield batch, moments[place - 1]
-            batch = []
-        batch.append(start)
-    if batch:
-        yield batch, moments[-1]
+    batches: list[tuple[list[int], int]] = []
+    for start, moment in zip(starts, moments, strict=True):
+        if not batches or batches[-1][1] != moment or start - batches[-1][0][-1] > HOUR:
+            batches.append(([], moment))
+        batches[-1][0].append(start)
+    return batches
 
 
 def add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:

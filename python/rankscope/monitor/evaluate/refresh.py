@@ -93,8 +93,9 @@ def _refresh_once(
     is_thorough: bool,
 ) -> Refreshed | None:
     """Recompute the windows; `None` if a set was replaced before all of them were written."""
-    replaced = store.count_replaced(project)
     digest = configuration.digest
+    replaced = store.count_replaced(project)
+    put = partial(store.put_windows, project, digest, replaced_rankings=replaced)
     before = store.progress(project, digest)
     touched = store.touched(project, 0 if before is None else before.seq, HOUR)
     slicing = extend_slicing(
@@ -123,9 +124,7 @@ def _refresh_once(
     days = [tuple(hours) for _, hours in groupby(sorted(starts), lambda start: start - start % DAY)]
     work = partial(sum_day, project=project, configuration=configuration, slicing=slicing, now=now)
     for summed in _sum_days(store, days, work, count_threads(threads)):
-        is_written = store.put_windows(
-            project,
-            digest,
+        is_written = put(
             replaced={HOUR: summed.starts, DAY: [summed.start]},
             cells=summed.cells,
             hours=summed.hours,
@@ -135,7 +134,6 @@ def _refresh_once(
                 if start > closed
             ],
             progress=so_far,
-            replaced_rankings=replaced,
         )
         if not is_written:
             return None
@@ -151,17 +149,7 @@ def _refresh_once(
         threads=threads,
     )
     done = Progress(touched.seq, now, so_far.slicing, baseline)
-    is_written = store.put_windows(
-        project,
-        digest,
-        replaced={},
-        cells=[],
-        hours=[],
-        open_hours=later,
-        progress=done,
-        replaced_rankings=replaced,
-    )
-    if not is_written:
+    if not put(replaced={}, cells=[], hours=[], open_hours=later, progress=done):
         return None
     if before is None:
         store.drop_windows(project, digest)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from rankscope import _core
 from rankscope.monitor.evaluate.clusters import ClusterSpread, add_spreads
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
 from rankscope.monitor.events.limits import MINUTE
@@ -143,17 +142,9 @@ def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, ClusterSpread | None]:
     """Add up cells, at least one, and how much their clusters differ where all of them say so."""
     if len(cells) == 1:
         return cells[0].cell, cells[0].spread
-    total = Cell(
-        _add(one.cell.counts for one in cells),
-        _add(one.cell.defined for one in cells),
-        _core.add_sums([one.cell.sums for one in cells]),
-    )
+    total = cells[0].cell.merge(*(one.cell for one in cells[1:]))
     spreads = [one.spread for one in cells]
     return total, add_spreads([one for one in spreads if one]) if all(spreads) else None
-
-
-def _add(rows: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(map(sum, zip(*rows, strict=True)))
 
 
 @lru_cache(10_000)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
-from rankscope.monitor.plain import make_plain
+from rankscope.monitor.plain import make_plain, write_record
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -83,8 +83,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        said = {name: getattr(self, name) for name in ("action", "actor", "note")}
-        return {"time": format_time(self.time)} | said
+        return write_record(self)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -219,22 +218,15 @@ class Incident:
     @staticmethod
     def from_dict(said: Mapping[str, Any]) -> Incident:
         """Read what `to_dict` returned."""
-        stream = said["stream"]
-        same: dict[str, Any] = {name: said[name] for name in SAME}
-        times: dict[str, Any] = {name: _read_time(said[name]) for name in TIMES}
-        return Incident(
-            incident_id=said["id"],
-            slice=tuple(stream["slice"].items()),
-            model=stream["model"],
-            version=stream["version"],
-            notified=tuple(
-                Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
-                for one in said.get("notified", ())
-            ),
-            told_fall=said.get("told_fall"),
-            **times,
-            **same,
+        fields = {name: value for name, value in said.items() if name in Incident.__match_args__}
+        notified = tuple(
+            Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
+            for one in said.get("notified", ())
         )
+        stream = {**said["stream"], "slice": tuple(said["stream"]["slice"].items())}
+        times = {name: None if said[name] is None else _read(said[name]) for name in TIMES}
+        fields |= {"incident_id": said["id"], **stream, **times, "notified": notified}
+        return Incident(**fields)
 
     @staticmethod
     def from_json(text: str) -> Incident:
@@ -243,23 +235,6 @@ class Incident:
 
 
 TIMES = ("opened", "began", "updated", "recovered", "resolved", "snoozed_until")
-SAME = (
-    "project",
-    "rule",
-    "measure",
-    "kind",
-    "severity",
-    "state",
-    "acknowledged_by",
-    "reason",
-    "evidence",
-    "cause",
-    "group",
-)
-
-
-def _read_time(text: str | None) -> datetime | None:
-    return None if text is None else _read(text)
 
 
 def _read(text: str) -> datetime:

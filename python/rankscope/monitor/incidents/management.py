@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
+    from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.incidents.incident import Incident
@@ -112,6 +113,9 @@ class Notification:
     problem: str
 
 
+NOTIFIED = Notification.__match_args__
+
+
 def list_notifications(
     store: StoreReader, project: str, limit: int = 100
 ) -> tuple[Notification, ...]:
@@ -120,21 +124,13 @@ def list_notifications(
     Those that wait to be shared out among the channels of the operator are left out: a service
     does that, and only if it has such channels.
     """
-    return tuple(
-        Notification(
-            notification_id=row.notification_id,
-            channel=row.channel,
-            body=row.body,
-            created=to_datetime(row.created),
-            status=row.status,
-            attempts=row.attempts,
-            due=to_datetime(row.due),
-            finished=None if row.finished is None else to_datetime(row.finished),
-            problem=row.problem,
-        )
-        for row in store.list_notifications(project, limit)
-        if row.channel != OPERATOR
-    )
+    found = []
+    for row in store.list_notifications(project, limit):
+        if row.channel != OPERATOR:
+            said: dict[str, Any] = {name: getattr(row, name) for name in NOTIFIED}
+            times = [name for name in ("created", "due", "finished") if said[name] is not None]
+            found.append(Notification(**said | {name: to_datetime(said[name]) for name in times}))
+    return tuple(found)
 
 
 def set_rule(
@@ -162,7 +158,7 @@ def set_rule(
                 )
             return make_row(checked, start(), now), "rule.create", ""
         is_same = find_kind(row) is kind
-        if is_same and read_progress(row).basis == kind.run.find_basis(checked, configuration):
+        if is_same and read_progress(row).basis == checked.find_basis(configuration):
             return replace(row, rule=checked.to_json()), "rule.change", ""
         changed = replace(row, rule=checked.to_json(), progress=start())
         turned = replace(changed, state="INSUFFICIENT", reason=CHANGED, since=now, evaluated=now)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from hashlib import sha256
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.state import RuleVerdict
@@ -164,7 +162,7 @@ class Progress(Stored, ABC):
 
 
 class RuleRun(ABC):
-    """A rule during a check; a period is an hour unless the kind says otherwise.
+    """A rule during a check.
 
     Args:
         scene: What it is checked on.
@@ -204,7 +202,7 @@ class RuleRun(ABC):
         except UsageError as error:
             self.complaint = error.message
             return
-        basis = self.find_basis(self.rule, scene.configuration)
+        basis = self.rule.find_basis(scene.configuration)
         if basis != self.progress.basis:
             self.progress = self.progress_type.begin(basis, self.progress.following, scene.seq)
             subject = f"{self.rule.name}: what is measured was changed"
@@ -213,19 +211,9 @@ class RuleRun(ABC):
         if self._has_rankings and self.progress.following == self.progress.first:
             self._begin()
 
-    @classmethod
-    def find_length(cls, _rule: Any) -> int:  # noqa: ANN401 - of the kind
-        """Return how long the periods are that a rule looks at one after another."""
-        return HOUR
-
-    @classmethod
-    def find_basis(cls, rule: Rule, configuration: Configuration) -> str:
-        """Return a hash of what a rule measures; evidence collected with another one is void."""
-        return name_basis(rule, configuration)
-
     def _begin(self) -> None:
         """Begin with the first period that has rankings."""
-        scene, length = self._scene, self.find_length(self.rule)
+        scene, length = self._scene, self.rule.step
         start = min(each.first for each in scene.shown) // length * length
         if not scene.is_replay or self.rule.since is not None:
             start = max(self.progress.following, min(start, scene.now // length * length))
@@ -235,7 +223,7 @@ class RuleRun(ABC):
         """Return the moment at which the next period is final, `None` if there is none by now."""
         if self.complaint or not self._has_rankings:
             return None
-        due = int(self.progress.following + self.find_length(self.rule) + self.wait)
+        due = int(self.progress.following + self.rule.step + self.wait)
         return due if due <= self._scene.now else None
 
     @abstractmethod
@@ -272,8 +260,7 @@ class RuleRun(ABC):
 
     def has_news(self, moment: int) -> bool:
         """Whether the state or its reason are not those that are stored."""
-        verdict = self._decide(moment)
-        return (verdict.state, verdict.reason) != (self.row.state, self.row.reason)
+        return self._decide(moment) != (self.row.state, self.row.reason)
 
     def check(self, findings: Iterable[Finding] = ()) -> Check:
         """Return the rule with what it has found."""
@@ -289,25 +276,6 @@ class RuleRun(ABC):
         if self.complaint:
             return RuleVerdict("INSUFFICIENT", self.complaint)
         return self.decide(moment)
-
-
-def find_first(rule: Rule, now: int, length: int) -> int:
-    """Return when the first period of a rule begins."""
-    at = now if rule.since is None else to_micros(rule.since)
-    return at - at % length
-
-
-def name_basis(rule: Rule, configuration: Configuration) -> str:
-    """Return a hash of what a rule measures; evidence collected with another one is void."""
-    chosen, definition = configuration.baseline, configuration.definition
-    measured = definition.to_dict()
-    measured["measures"] = [one for one in measured["measures"] if one == rule.subject]
-    said = [
-        rule.digest,
-        measured,
-        None if chosen is None else configuration.to_dict()["baseline"],
-    ]
-    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -349,9 +317,9 @@ class Kind:
 
     def begin(self, rule: Rule, configuration: Configuration, now: int, seq: int) -> str:
         """Return the stored progress of a rule that has looked at nothing yet."""
-        first = find_first(rule, now, self.run.find_length(rule))
-        basis = self.run.find_basis(rule, configuration)
-        return self.run.progress_type.begin(basis, first, seq).to_text()
+        at = now if rule.since is None else to_micros(rule.since)
+        basis = rule.find_basis(configuration)
+        return self.run.progress_type.begin(basis, at - at % rule.step, seq).to_text()
 
     def read_progress(self, text: str) -> Progress:
         """Read what `begin`, or a check, has returned."""

@@ -51,6 +51,11 @@ class TraceRule(Rule):
         """The measure that its incidents are about."""
         return self.measure
 
+    @property
+    def step(self) -> int:
+        """How long a day is."""
+        return DAY
+
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""
         if self.run_length > MOST_NIGHTS:
@@ -364,11 +369,6 @@ class NightlyRun(RuleRun):
     progress_type = NightlyProgress
     rule: TraceRule
     progress: NightlyProgress
-
-    @classmethod
-    def find_length(cls, _rule: TraceRule) -> int:
-        """Return how long a day is."""
-        return DAY
 
     def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
         """Trace the days up to the next one, and return what was found."""

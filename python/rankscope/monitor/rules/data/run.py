@@ -68,11 +68,6 @@ class DataRun(RuleRun):
         super().__init__(scene, row)
         self.wait = scene.grace
 
-    @classmethod
-    def find_basis(cls, _rule: object, _configuration: object) -> str:
-        """Return the same for all."""
-        return ""
-
     def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
         """Look at the next hour, and return what was found."""
         end = self.progress.following + HOUR

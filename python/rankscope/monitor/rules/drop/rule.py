@@ -90,6 +90,11 @@ class DropRule(Rule):
         """How much it looks at together, as the store counts time."""
         return LENGTHS[self.period]
 
+    @property
+    def step(self) -> int:
+        """How long a period of final values is."""
+        return self.length
+
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""
         slices = tuple(check_slice(name, configuration) for name in self.slices)

@@ -44,11 +44,6 @@ class DropRun(RuleRun):
         if not self.complaint:
             self._pass_empty()
 
-    @classmethod
-    def find_length(cls, rule: DropRule) -> int:
-        """Return how long a period of final values is."""
-        return rule.length
-
     def _begin(self) -> None:
         """Begin with the first ranking in a replay; otherwise `_pass_empty` does."""
         if self._scene.is_replay and self.rule.since is None and not self.progress.streams:
