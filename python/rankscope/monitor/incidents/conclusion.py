@@ -11,7 +11,6 @@ from rankscope.monitor.incidents.grouping import find_group, share_causes
 from rankscope.monitor.incidents.incident import EVENTS, Change, Notified, make_notice
 from rankscope.monitor.incidents.transitions import (
     Turn,
-    find_reminder,
     find_timer,
     open_incident,
     pass_time,
@@ -93,8 +92,12 @@ def find_next(incidents: Iterable[Incident], checks: Sequence[Check]) -> datetim
 
 
 def _find_reminder(incident: Incident, check: Check) -> datetime | None:
-    remind = timedelta(hours=check.rule.remind)
-    return find_reminder(incident, remind, silenced_until=check.silenced_until)
+    """Return when people are reminded of an incident next, `None` if they are not."""
+    if incident.state != "open" or not check.rule.remind:
+        return None
+    told = [one.time for one in incident.notified if one.event != "recovered"]
+    due = max([incident.opened, *told]) + timedelta(hours=check.rule.remind)
+    return due if check.silenced_until is None else max(due, check.silenced_until)
 
 
 def _take_findings(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.conclusion import Conclusion
@@ -11,7 +13,7 @@ from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_c
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, RESOLVED
-from rankscope.monitor.rules.state import RuleState, list_first, read_word
+from rankscope.monitor.rules.state import RuleState, list_first
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import OPERATOR, RuleRow
 from rankscope.records import record, replace
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.rules.state import State
     from rankscope.monitor.store.records import Delivery
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -63,7 +66,7 @@ def _read_state(row: RuleRow) -> RuleState:
     progress = read_progress(row)
     return RuleState(
         rule=Rule.from_json(row.rule),
-        state=read_word(row.state),
+        state=cast("State", row.state),
         since=to_datetime(row.since),
         reason=row.reason,
         evaluated=to_datetime(row.evaluated),

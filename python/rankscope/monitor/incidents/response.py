@@ -6,11 +6,10 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import settle
-from rankscope.monitor.incidents.incident import ACTIVE, LASTING, STATUSES
+from rankscope.monitor.incidents.incident import ACTIVE, LASTING, STATUSES, Change
 from rankscope.monitor.incidents.rows import (
     TRIES,
     busy,
-    read_change,
     read_incident,
     write_conclusion,
 )
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.monitor.incidents.conclusion import Conclusion
-    from rankscope.monitor.incidents.incident import Change, Incident, Notified, Status
+    from rankscope.monitor.incidents.incident import Incident, Notified, Status
     from rankscope.monitor.incidents.transitions import Turn
     from rankscope.monitor.store.records import IncidentRow, RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
@@ -66,7 +65,10 @@ def find_incident(
     """Return an incident by its ID, and its history, the oldest change first."""
     found = read_incident(_find(store, project, incident_id))
     (incident,) = _name_recipients(store, project, [found])
-    return incident, tuple(map(read_change, store.list_changes(project, incident_id)))
+    changes = store.list_changes(project, incident_id)
+    return incident, tuple(
+        Change(to_datetime(row.time), row.action, row.actor, row.note) for row in changes
+    )
 
 
 ACTIONS: Mapping[str, Callable[..., Turn]] = {

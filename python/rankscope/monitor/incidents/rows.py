@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError
-from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.incidents.incident import Change, Incident
 from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
 
@@ -43,11 +43,6 @@ def write_incident(incident: Incident) -> IncidentRow:
 def read_incident(row: IncidentRow) -> Incident:
     """Return the incident of a row."""
     return Incident.from_json(row.body)
-
-
-def read_change(row: ChangeRow) -> Change:
-    """Return the change of a row."""
-    return Change(to_datetime(row.time), row.action, row.actor, row.note)
 
 
 def write_change(incident_id: str, change: Change) -> ChangeRow:

@@ -153,20 +153,6 @@ def find_timer(incident: Incident) -> datetime | None:
     return None
 
 
-def find_reminder(
-    incident: Incident,
-    remind: timedelta,
-    *,
-    silenced_until: datetime | None,
-) -> datetime | None:
-    """Return when people are reminded of an incident next, `None` if they are not."""
-    if incident.state != "open" or not remind:
-        return None
-    told = [one.time for one in incident.notified if one.event != "recovered"]
-    due = max([incident.opened, *told]) + remind
-    return due if silenced_until is None else max(due, silenced_until)
-
-
 def acknowledge(incident: Incident, now: datetime, *, actor: str, note: str = "") -> Turn:
     """Acknowledge an incident: somebody works on it, so that no more reminders are sent."""
     _check(incident, ACTIVE, "acknowledged", note)

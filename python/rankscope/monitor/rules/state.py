@@ -87,11 +87,6 @@ def list_first(told: Sequence[str]) -> list[str]:
     return [*told[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def read_word(stored: str) -> State:
-    """Return the state with a name."""
-    return next(state for state in STATES if state == stored)
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class RuleState:
     """The state of a rule and its streams.

@@ -8,7 +8,7 @@ from rankscope.deferred import np
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
 from rankscope.monitor.rules.drop.check import START, Period, check_stream, compare_grades
 from rankscope.monitor.rules.drop.name import name_drops
-from rankscope.monitor.rules.drop.periods import FINAL, pass_step
+from rankscope.monitor.rules.drop.periods import FINAL, continue_at
 from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.rules.stream import ALL, Evidence, Stream
 from rankscope.monitor.store.folding import OTHER, choose_versions
@@ -61,7 +61,7 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
     folding = _choose(rule, sample, cells.contexts, watched)
     has_anchor = step.age == FINAL and period.floors.has_anchor(rule)
     groups = group_contexts(rule, sample, cells, folding, has_anchor=has_anchor)
-    passed = pass_step(progress, step)
+    passed = continue_at(progress, step.age, step.until)
     is_late = False
     if step.age == FINAL:
         passed = _count(passed, groups, sample)

@@ -79,14 +79,10 @@ class _Wanted:
     @property
     def name(self) -> str:
         """What tells it apart from other data."""
-        times = [None if one is None else one // self.retried for one in self._times]
-        return json.dumps([*times, len(self.contexts), self.rankings])
-
-    @property
-    def _times(self) -> tuple[int | None, ...]:
         # A baseline that is retried every week is identified by its end alone.
-        times = self.since, self.until, self.now
-        return times if self.retried == 1 else times[1:2]
+        ends = (self.since, self.until, self.now) if self.retried == 1 else (self.until,)
+        times = [None if end is None else end // self.retried for end in ends]
+        return json.dumps([*times, len(self.contexts), self.rankings])
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -51,11 +51,6 @@ def next_step(rule: DropRule, progress: RuleProgress, scene: Scene) -> Step:
     return min(steps, key=lambda one: (one.due, one.start, one.age))
 
 
-def pass_step(progress: RuleProgress, step: Step) -> RuleProgress:
-    """Return the progress after a period: the next one of its age follows."""
-    return _continue_at(progress, step.age, step.until)
-
-
 def pass_empty(rule: DropRule, progress: RuleProgress, scene: Scene) -> tuple[RuleProgress, int]:
     """Pass the periods before the first ranking and those after the last one at once."""
     first = min(version.first for version in scene.versions)
@@ -66,12 +61,12 @@ def pass_empty(rule: DropRule, progress: RuleProgress, scene: Scene) -> tuple[Ru
         length = step.until - step.start
         if not progress.streams and step.start < first:
             start = max(step.start, min(first, scene.now) // length * length)
-            progress = _continue_at(progress, age, start)
+            progress = continue_at(progress, age, start)
             step = _make_step(rule, progress, age, scene)
         if step.start > last and step.due <= scene.now:
             count = (scene.now - step.due) // length + 1
             passed += count
-            progress = _continue_at(progress, age, step.start + count * length)
+            progress = continue_at(progress, age, step.start + count * length)
             if age == FINAL:
                 progress = progress.count(0, 0)
     return progress, passed
@@ -90,7 +85,8 @@ def _make_step(rule: DropRule, progress: RuleProgress, age: int, scene: Scene) -
     return Step(due=until + wait + scene.grace, start=start, until=until, age=age)
 
 
-def _continue_at(progress: RuleProgress, age: int, start: int) -> RuleProgress:
+def continue_at(progress: RuleProgress, age: int, start: int) -> RuleProgress:
+    """Return the progress that goes on with the period of an age that begins at a time."""
     if age == FINAL:
         return replace(progress, following=start)
     early = dict(progress.early) | {age: start}
