@@ -277,7 +277,6 @@ def test_the_value_of_a_period_has_the_interval_of_95_in_100(
     period = Period(RULE, step, make_sample(1), make_floors())
     lane = Evidence(usual=usual)
     found = check._detect(lane, period, np.arange(1), seen, is_usual=True).value
-    assert found is not None
     half = NormalDist().inv_cdf((1 + 0.95) / 2) * 0.1
     assert found.level == 0.95
     # Up to the rounding of the quantile.
@@ -337,7 +336,6 @@ def test_a_slice_that_paused_before_is_stale_after_twice_as_long() -> None:
     pause = timedelta(days=2)
     for silent, state in ((2 * pause - MICROSECOND, "OK"), (2 * pause, "STALE")):
         found = follow(silent=silent, absent=timedelta(), is_served=True, longest=pause)
-        assert found is not None
         assert found.state == state
 
 

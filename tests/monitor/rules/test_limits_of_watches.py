@@ -316,7 +316,6 @@ def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before
 def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, span: int) -> None:
     traffic = make_traffic({TOTAL: fill(100), MISSING: fill(90, since=END - hours)}, hour=END)
     found = watches.watch_missing(traffic, "device")
-    assert found is not None
     # A share of 1 % is never surprising, and shares vary by 15 %.
     assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
 
@@ -328,7 +327,6 @@ def test_an_attribute_that_one_ranking_in_100_lacks_is_usual(usual: int) -> None
     found = watches.watch_missing(
         make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END), "device"
     )
-    assert found is not None
     assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
 
 
@@ -370,7 +368,6 @@ def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
 def test_what_is_usual_is_learned_from_28_days() -> None:
     traffic = make_traffic({TOTAL: fill(100)}, hour=END)
     usual = traffic.usual()
-    assert usual is not None
     assert usual.days == 28.0
 
 
@@ -380,7 +377,6 @@ def test_the_week_begins_on_monday() -> None:
     start = START // DAY % 7 - 4
     counts = np.roll(np.tile(week, 6), -start * HOURS)[:END]
     usual = make_traffic({TOTAL: counts}, hour=END).usual()
-    assert usual is not None
     assert usual.hours.argmin() < HOURS
     assert usual.hours.argmax() >= 6 * HOURS
     for hour in range(END - 2 * HOURS, END):
@@ -436,7 +432,6 @@ def test_three_files_are_named(count: int, told: str) -> None:
         for path in "abcd"[:count]
     ]
     found = watch_files(left, 0, None)
-    assert found is not None
     assert found.evidence == {"files": [*"abc"[:count]], "count": count}
     assert found.reason.endswith(told)
 
@@ -513,7 +508,6 @@ def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
 ) -> None:
     monkeypatch.setattr(labels, "_expect_unlabelled", lambda *_: (1000.0, 5))
     found = labels.watch_silence(make_traffic({TOTAL: fill(100)}, hour=END), make_rates())
-    assert found is not None
     # No label at all has the probability (1 + 1000 v) ^ (-1 / v).
     assert found.evidence["log_evidence"] == round(math.log(1 + 1000 * 0.2**2) / 0.2**2, 3)
 

@@ -79,9 +79,6 @@ def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore)
     state = watch(store, make_day(0, ALL), measure="empty", tolerance=0.1)
     assert state.state == "OK"
     (stream,) = state.streams
-    assert stream.value is not None
-    assert stream.baseline is not None
-    assert stream.floor is not None
     assert (stream.value.value, stream.baseline.value) == (0.0, 0.0)
     assert stream.floor == pytest.approx(0.1)
     for day in range(1, 5):
@@ -90,7 +87,6 @@ def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore)
     state = state_of(store)
     assert state.state == "ALERT"
     (stream,) = state.streams
-    assert stream.value is not None
     assert stream.value.value == 0.4
     assert stream.value.lower < 0.4 < stream.value.upper
     assert "share of rankings without relevant documents is 0.4000, above the limit of" in (

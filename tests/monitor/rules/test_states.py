@@ -79,7 +79,6 @@ def test_a_drop_is_over_the_day_after_it_was_fixed_however_long_it_was(days: int
     for number, values in enumerate([bad] * days + [good] * 2):
         gaps = below(values, 0.8)
         lane = stream.final
-        assert lane.detector is not None
         detector = look(lane.detector, gaps)
         recovery = None if lane.recovery is None else follow(lane.recovery, gaps)
         moments = {**dict(lane.moments), detector.periods: to_datetime(START + number * DAY)}

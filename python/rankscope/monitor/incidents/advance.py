@@ -130,6 +130,7 @@ def _open_scene(
     configuration: Configuration,
     slicing: Slicing,
     rows: Sequence[RuleRow],
+    *,
     now: int,
     threads: int | None,
     is_replay: bool,

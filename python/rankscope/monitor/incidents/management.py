@@ -116,7 +116,7 @@ class Notification:
     problem: str
 
 
-NOTIFIED = Notification.__match_args__
+NOTIFIED: tuple[str, ...] = Notification.__match_args__
 
 
 def list_notifications(
