@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -12,14 +10,9 @@ from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules
-from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.rules.drop.sample import COLUMNS, View, collect_samples
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.stats.sequential.detector import Detector
-from rankscope.stats.sequential.detector import advance as look
-from rankscope.stats.sequential.lanes import judge_lane
-from rankscope.stats.sequential.observations import Observations
 
 from tests.monitor.rules.world import (
     BAD,
@@ -33,6 +26,7 @@ from tests.monitor.rules.world import (
     known_at,
     make_day,
     make_rule,
+    pass_day,
     put,
     show,
     state_of,
@@ -51,28 +45,6 @@ def test_a_period_is_looked_at_when_it_is_known_for_good(store: SQLiteStore) -> 
     assert advance(store, known_at(0)).periods == 1
     assert advance(store, known_at(0)).periods == 0
     assert advance(store, known_at(1)).periods == 1
-
-
-def test_the_evidence_is_that_of_the_detector_on_gaps_of_users(store: SQLiteStore) -> None:
-    put(store, make_rule())
-    detector = Detector(run_length=100.0)
-    for day, ranks in enumerate([GOOD, GOOD, (1, 1, 2, 2)]):
-        store.append(PROJECT, make_day(day, ranks))
-        # The same user once more, at the first rank: what counts is the mean of the two.
-        store.append(PROJECT, show(f"again {day}", START + day * DAY, 1, user="user phone 2"))
-        advance(store, known_at(day))
-        (stream,) = state_of(store).streams
-        value = np.array([1 / ranks[user % 4] for user in range(40)] + [1.0])
-        seen = Observations(
-            value=value,
-            cluster=np.array([*range(40), 2]),
-            cell=np.array([0] * 40 + [1]),
-            time=np.full(41, START + day * DAY),
-            cells=(("phone",), ("",)),
-        )
-        found = judge_lane(stream.final.usual, seen, np.ones(41), 1 / np.log2(1 / value + 1))
-        detector = look(detector, found.gaps)
-        assert stream.detector == detector
 
 
 def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_margins(
@@ -118,32 +90,6 @@ def test_a_stream_says_which_falls_it_finds(store: SQLiteStore) -> None:
 def test_a_relative_tolerance_is_a_share_of_the_baseline(store: SQLiteStore) -> None:
     (stream,) = watch(store, make_day(0), tolerance=0.1, is_relative=True).streams
     assert stream.final.usual.value.tolerance == 0.1 * 0.875
-
-
-def test_one_slice_that_falls_is_named(store: SQLiteStore) -> None:
-    put(store, make_rule(slices=("device",)))
-    for day in range(6):
-        tv = GOOD if day < 3 else BAD
-        store.append(PROJECT, make_day(day, device="phone") + make_day(day, tv, device="tv"))
-        advance(store, known_at(day))
-    state = state_of(store)
-    assert state.state == "ALERT"
-    named = {stream.slice: stream for stream in state.streams if stream.is_named}
-    assert (("device", "tv"),) in named
-    assert (("device", "phone"),) not in named
-    tv_stream = named[("device", "tv"),]
-    assert tv_stream.since == to_datetime(START + 3 * DAY)
-    assert tv_stream.needed is not None
-    assert tv_stream.log_evidence >= tv_stream.needed
-    assert tv_stream.value.value == pytest.approx(0.375)
-    incidents = {one.slice: one for one in list_incidents(store, PROJECT)}
-    assert incidents.keys() == named.keys()
-    assert incidents[("device", "tv"),].began == to_datetime(START + 3 * DAY)
-
-
-def test_the_evidence_that_is_needed_grows_with_the_number_of_streams(store: SQLiteStore) -> None:
-    watch(store, make_day(0, device="phone") + make_day(0, device="tv"), slices=("device",))
-    assert {stream.needed for stream in state_of(store).streams} == {math.log(3 * 100)}
 
 
 CARS = Slicing(values=(("device", ("car", "phone", "tv")),))
@@ -212,13 +158,11 @@ def test_late_rankings_are_counted_and_change_nothing(store: SQLiteStore) -> Non
     watch(store, make_day(0))
     before = state_of(store)
     store.append(PROJECT, make_day(0, BAD, version="late", users=7))
-    store.append(PROJECT, make_day(1))
-    advance(store, known_at(1))
+    pass_day(store, 1)
     after = state_of(store)
     assert (before.late_rankings, after.late_rankings) == (0, 7)
     assert [stream.version for stream in after.streams] == ["1"]
-    store.append(PROJECT, make_day(2))
-    advance(store, known_at(2))
+    pass_day(store, 2)
     assert state_of(store).late_rankings == 7
 
 

@@ -15,10 +15,10 @@ from tests.monitor.rules.world import (
     GOOD,
     PROJECT,
     START,
-    advance,
     known_at,
     make_day,
     make_rule,
+    pass_day,
     show,
     state_of,
     watch,
@@ -82,8 +82,7 @@ def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore)
     assert (stream.value.value, stream.baseline.value) == (0.0, 0.0)
     assert stream.floor == pytest.approx(0.1)
     for day in range(1, 5):
-        store.append(PROJECT, make_day(day, (*ALL[:6], 0, 0, 0, 0)))
-        advance(store, known_at(day))
+        pass_day(store, day, make_day(day, (*ALL[:6], 0, 0, 0, 0)))
     state = state_of(store)
     assert state.state == "ALERT"
     (stream,) = state.streams

@@ -138,12 +138,17 @@ def advance(store: SQLiteStore, now: int, configuration: Configuration = CONFIGU
     return advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
 
 
+def pass_day(store: SQLiteStore, day: int, events: Sequence[Event] | None = None) -> None:
+    """Let a day pass with some rankings, usual ones unless others are given."""
+    store.append(PROJECT, make_day(day) if events is None else events)
+    advance(store, known_at(day))
+
+
 def watch(store: SQLiteStore, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401
     """Make a rule, let days pass one after another, and return how the rule stands."""
     put(store, make_rule(**said))
     for day, events in enumerate(days):
-        store.append(PROJECT, events)
-        advance(store, known_at(day))
+        pass_day(store, day, events)
     return state_of(store, said.get("name", "quality"))
 
 
