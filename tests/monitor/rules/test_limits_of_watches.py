@@ -18,10 +18,10 @@ from rankscope.monitor.rules.data.check import HourCheck, check_data
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import (
     Anomaly,
+    DataProgress,
     RateDay,
     Restart,
     UnusualTime,
-    WatchProgress,
 )
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.traffic import Traffic
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.data.counts import DayCounts
     from rankscope.monitor.rules.state import Finding
 
+BEGIN = DataProgress.begin("", 0, 0)
 FAULT = 29 * HOURS
 """The hour in which something changes."""
 PHONE, NEW, MISSING = (
@@ -54,7 +55,7 @@ PHONE, NEW, MISSING = (
 
 
 def look(
-    counted: DrawnCounts, since: int, until: int, progress: WatchProgress | None = None
+    counted: DrawnCounts, since: int, until: int, progress: DataProgress = BEGIN
 ) -> list[list[Finding]]:
     """What is found at the end of each of some hours."""
     found = []
@@ -203,7 +204,7 @@ def make_traffic(
     hours: Mapping[Segment, Sequence[int] | np.ndarray],
     *,
     hour: int,
-    progress: WatchProgress | None = None,
+    progress: DataProgress = BEGIN,
 ) -> Traffic:
     """The traffic at the end of an hour, counted from `START`."""
     counted = DrawnCounts(
@@ -214,8 +215,7 @@ def make_traffic(
         },
         attributes=("device",),
     )
-    known = progress or WatchProgress(basis="", first=0, moment=0, day=0)
-    return Traffic(counted, default_rule(), known, START + hour * HOUR)
+    return Traffic(counted, default_rule(), progress, START + hour * HOUR)
 
 
 def fill(count: int, *, since: int = 0, until: int = 40 * HOURS) -> np.ndarray:
@@ -394,7 +394,7 @@ def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> 
 @pytest.mark.parametrize(("after", "is_watched"), [(-1, True), (0, True), (1, False)])
 def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_watched: bool) -> None:
     moment = START + 60 * DAY + after * HOUR
-    progress = WatchProgress(basis="", first=START, moment=START, day=START + 57 * DAY)
+    progress = replace(BEGIN, since=START, day=START + 57 * DAY)
     counted = DrawnCounts({TOTAL: np.array([5])})
     check = HourCheck(counted, default_rule(), progress, moment)
     check.run()
@@ -405,11 +405,8 @@ def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_wat
 @pytest.mark.parametrize(("after", "is_kept"), [(-1, False), (0, True), (1, True)])
 def test_what_is_over_is_remembered_for_40_days(after: int, *, is_kept: bool) -> None:
     at = after
-    progress = WatchProgress(
-        basis="",
-        first=0,
-        moment=0,
-        day=0,
+    progress = replace(
+        BEGIN,
         spans=(UnusualTime("volume", TOTAL, at - DAY, at),),
         restarts=(Restart("volume", TOTAL, at),),
         rates=(RateDay(at, {}, {}, {}, {}),),
@@ -442,11 +439,11 @@ def make_rate_day(at: int, size: int, *, empty: int = 0, clicks: int | None = No
     return RateDay(at, {"a": size}, {"a": size}, {"a": empty}, labels)
 
 
-def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> WatchProgress:
+def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> DataProgress:
     """Days of a model."""
     rates = tuple(make_rate_day(START + day * DAY, size, empty=empty) for day in range(count))
     end = START + count * DAY
-    return WatchProgress(basis="", first=START, moment=end + DAY, day=end, rates=rates)
+    return replace(BEGIN, since=START, following=end + DAY, day=end, rates=rates)
 
 
 @pytest.mark.parametrize(("more", "is_found"), [(-0.001, False), (0.0, True), (0.001, True)])

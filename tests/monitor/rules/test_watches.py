@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_micros
-from rankscope.monitor.rules.data.check import check_data, restart_stream, summarize
+from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
-from rankscope.monitor.rules.data.progress import WatchProgress
+from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import Rule
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Hours: TypeAlias = dict[Segment, NDArray[np.int64]]
 
+BEGIN = DataProgress.begin("", 0, 0)
 DAYS, FAULT = 36, 29
 """How many days there are, and on which one a fault begins."""
 TV, PHONE, NEW, MISSING = (
@@ -67,12 +68,12 @@ def watch(
     """Return what changed: the hour after the fault began, and the finding."""
     counts = DrawnCounts(hours, attributes=("device",))
     known: dict[object, str] = {}
-    progress, found = None, []
+    progress, found = BEGIN, []
     for hour in range(since, until):
         findings, progress = check_data(
             counts, rule or default_rule(), progress, START + (hour + 1) * HOUR
         )
-        assert WatchProgress.from_json(progress.to_json()) == progress
+        assert DataProgress.from_json(progress.to_json()) == progress
         for one in findings:
             if one.verdict != known.get(one.key, "good"):
                 known[one.key] = one.verdict
@@ -146,26 +147,26 @@ def test_a_rule_reports_only_what_it_watches() -> None:
 def test_what_a_person_has_resolved_counts_as_usual() -> None:
     counts = DrawnCounts(change(a=0, b=2), attributes=("device",))
     moment = START + FAULT * DAY + 6 * HOUR
-    findings, progress = check_data(counts, default_rule(), None, moment)
+    findings, progress = check_data(counts, default_rule(), BEGIN, moment)
     (bad,) = findings
     assert bad.verdict == "bad"
-    resolved = restart_stream(progress, bad.key, moment)
+    resolved = progress.restart([bad.key], moment, is_all=False)
     assert check_data(counts, default_rule(), resolved, moment + HOUR)[0] == []
 
 
 def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
     counts = DrawnCounts(draw())
-    ((finding,), progress) = check_data(counts, default_rule(), None, START + 3 * DAY)
+    ((finding,), progress) = check_data(counts, default_rule(), BEGIN, START + 3 * DAY)
     assert finding.verdict == "unknown"
     assert finding.reason == (
         "The data are watched from 14 Oct 2024 on, after 7 days to compare with."
     )
     assert summarize(progress)[0] == "INSUFFICIENT"
-    assert summarize(None)[0] == "INSUFFICIENT"
+    assert summarize(BEGIN)[0] == "INSUFFICIENT"
 
 
 def test_a_project_without_rankings_says_so() -> None:
-    findings, progress = check_data(DrawnCounts({}), default_rule(), None, START + 40 * DAY)
+    findings, progress = check_data(DrawnCounts({}), default_rule(), BEGIN, START + 40 * DAY)
     assert findings == []
     assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
 
@@ -184,7 +185,7 @@ def test_the_same_hours_give_the_same_findings_however_they_are_read() -> None:
     hours = change(a=0)
     one, other = DrawnCounts(hours), DrawnCounts(hours)
     moment = START + FAULT * DAY + 5 * HOUR
-    _, progress = check_data(one, default_rule(), None, moment)
+    _, progress = check_data(one, default_rule(), BEGIN, moment)
     again = check_data(one, default_rule(), progress, moment + HOUR)
     assert again == check_data(other, default_rule(), progress, moment + HOUR)
 
@@ -197,7 +198,7 @@ def test_a_label_rate_that_changes_is_reported_after_a_final_day(left: float, st
     rate = np.where((np.arange(DAYS) >= FAULT) & (np.arange(DAYS) < FAULT + 2), left, 1.0)
     rate = rate * chance.normal(1, 0.03, DAYS)
     counts = DrawnCounts(hours, labels=np.round(sizes * rate).astype(np.int64))
-    progress, known, found = None, "good", []
+    progress, known, found = BEGIN, "good", []
     for hour in range(FAULT * HOURS, DAYS * HOURS, HOURS):
         findings, progress = check_data(
             counts, default_rule(), progress, START + hour * HOUR + counts.window

@@ -202,7 +202,7 @@ class _Walk:
             for run in sorted(self._runs, key=lambda run: -run.rule.length):
                 at = due[run.rule.name]
                 if at is not None and at <= moment:
-                    findings[run.rule.name] = run.take(at)
+                    findings[run.rule.name] = run.take()
             self._conclude(moment, findings)
             if self._unsaved.changes and not self._save(store, moment):
                 return False

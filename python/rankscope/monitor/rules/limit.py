@@ -240,7 +240,7 @@ class LimitRun(RuleRun):
         self._window = scene.window if needs_labels else 0
         self.wait = self._window + scene.grace
 
-    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+    def take(self) -> tuple[Finding, ...]:
         """Look at the next hour and those before it, and return what was found."""
         start, was_beyond = self.progress.following, self.progress.is_beyond
         self.pass_period(following=start + HOUR)

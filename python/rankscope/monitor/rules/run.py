@@ -227,8 +227,8 @@ class RuleRun(ABC):
         return due if due <= self._scene.now else None
 
     @abstractmethod
-    def take(self, moment: int) -> tuple[Finding, ...]:
-        """Look at the period that is due at a moment, and return what was found."""
+    def take(self) -> tuple[Finding, ...]:
+        """Look at the period that is due, and return what was found."""
 
     @abstractmethod
     def decide(self, moment: int) -> RuleVerdict:

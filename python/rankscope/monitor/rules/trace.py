@@ -370,7 +370,7 @@ class NightlyRun(RuleRun):
     rule: TraceRule
     progress: NightlyProgress
 
-    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+    def take(self) -> tuple[Finding, ...]:
         """Trace the days up to the next one, and return what was found."""
         end = self.progress.following + DAY
         night = check_night(self._scene, self.rule, self.progress.slices, end)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.rules.data import labels, watches
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
-from rankscope.monitor.rules.data.progress import KEPT, WatchProgress
+from rankscope.monitor.rules.data.progress import KEPT, DataProgress
 from rankscope.monitor.rules.data.traffic import (
     ACCEPTED_AFTER,
     LEAST_DAILY,
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.data.labels import Rate
     from rankscope.monitor.rules.data.progress import Anomaly, RateDay
     from rankscope.monitor.rules.data.rule import DataRule
-    from rankscope.monitor.rules.state import Kind, StreamKey, Verdict
+    from rankscope.monitor.rules.state import Kind, Verdict
 
     DayWatch: TypeAlias = Callable[
-        [DataRule, WatchProgress, Segment, RateDay], tuple[Rate, ...] | None
+        [DataRule, DataProgress, Segment, RateDay], tuple[Rate, ...] | None
     ]
 
 
 def check_data(
-    reader: Counts, rule: DataRule, progress: WatchProgress | None, moment: int
-) -> tuple[list[Finding], WatchProgress]:
+    reader: Counts, rule: DataRule, progress: DataProgress, moment: int
+) -> tuple[list[Finding], DataProgress]:
     """Check the data of a project as of the end of an hour."""
     before, findings = _begin(reader, rule, progress, moment)
     known = {anomaly.key: anomaly for anomaly in before.anomalies}
@@ -68,17 +68,9 @@ def check_data(
     return findings, after
 
 
-def restart_stream(known: WatchProgress, key: StreamKey, moment: int) -> WatchProgress:
-    """Take what comes from a moment on for usual, as when a person has resolved an incident."""
-    kind, model, version, where = key
-    # Files are known by when they were found; counts, by hour.
-    since = moment if kind == "files" else -(-moment // HOUR) * HOUR
-    return known.restart(kind, Segment(model, version, where), since)
-
-
-def summarize(known: WatchProgress | None) -> RuleVerdict:
+def summarize(known: DataProgress) -> RuleVerdict:
     """Return the state of the rule apart from its incidents, and the reason."""
-    if known is None:
+    if not known.counted:
         return RuleVerdict("INSUFFICIENT", "no hour is final yet")
     if known.anomalies:
         reasons = [anomaly.reason for anomaly in known.anomalies[:3]]
@@ -94,27 +86,24 @@ def summarize(known: WatchProgress | None) -> RuleVerdict:
 
 
 def _begin(
-    reader: Counts, rule: DataRule, known: WatchProgress | None, moment: int
-) -> tuple[WatchProgress, list[Finding]]:
+    reader: Counts, rule: DataRule, known: DataProgress, moment: int
+) -> tuple[DataProgress, list[Finding]]:
     """Read what is remembered, or begin anew where something else is to be watched."""
-    # What is counted.
-    basis = sha256(reader.configuration.digest).hexdigest()[:16]
-    gone: list[Finding] = []
-    if known is not None:
-        off = [
-            anomaly
-            for anomaly in known.anomalies
-            if known.basis != basis or not is_watched(rule, anomaly)
-        ]
-        gone = [_conclude(one, "good", "This is no longer watched in this way.") for one in off]
-        if known.basis == basis:
-            kept = tuple(anomaly for anomaly in known.anomalies if anomaly not in off)
-            return replace(known, anomalies=kept), gone
-    window = reader.window
-    day = (moment - window) // DAY * DAY - labels.DAYS * DAY
+    counted = sha256(reader.configuration.digest).hexdigest()[:16]
+    off = [
+        anomaly
+        for anomaly in known.anomalies
+        if known.counted != counted or not is_watched(rule, anomaly)
+    ]
+    gone = [_conclude(one, "good", "This is no longer watched in this way.") for one in off]
+    if known.counted == counted:
+        kept = tuple(anomaly for anomaly in known.anomalies if anomaly not in off)
+        return replace(known, anomalies=kept), gone
+    day = (moment - reader.window) // DAY * DAY - labels.DAYS * DAY
     if reader.first is not None:
         day = max(day, -(-reader.first // DAY) * DAY)
-    return WatchProgress(basis=basis, first=moment, moment=moment, day=day), gone
+    fresh = DataProgress(basis=known.basis, first=known.first, following=known.following)
+    return replace(fresh, counted=counted, since=moment, day=day), gone
 
 
 def _recover(anomaly: Anomaly, *, is_accepted: bool) -> Finding:
@@ -157,12 +146,10 @@ class HourCheck:
         moment: The end of the hour, in microseconds since 1970 in UTC.
     """
 
-    def __init__(
-        self, reader: Counts, rule: DataRule, progress: WatchProgress, moment: int
-    ) -> None:
+    def __init__(self, reader: Counts, rule: DataRule, progress: DataProgress, moment: int) -> None:
         self.reader = reader
         self.rule = rule
-        self.progress = replace(progress, moment=moment).forget(moment - KEPT)
+        self.progress = replace(progress, following=moment).forget(moment - KEPT)
         self.moment = moment
         self.accepted: set[tuple[Kind, Segment]] = set()
 
@@ -189,7 +176,7 @@ class HourCheck:
         """Take for usual what has lasted long enough."""
         for anomaly in self.progress.anomalies:
             if anomaly.kind != "files" and self.moment - anomaly.began >= ACCEPTED_AFTER:
-                self.progress = self.progress.restart(anomaly.kind, anomaly.segment, anomaly.began)
+                self.progress = self.progress.accept(anomaly.kind, anomaly.segment, anomaly.began)
                 self.accepted.add(anomaly.key)
 
     def _begin(self) -> bool:
@@ -308,7 +295,7 @@ class HourCheck:
             day = self.progress.day
             self.today = labels.count_day(self.reader, day)
             # Of days that were final before the first check, the newest is looked at.
-            if day + 2 * DAY + window > self.progress.first:
+            if day + 2 * DAY + window > self.progress.since:
                 self.segments = labels.find_segments(self.progress)
                 for kind, watch in DAILY.items():
                     self._judge_day(kind, watch)
@@ -428,7 +415,7 @@ def _watch_label_silence(check: HourCheck) -> None:
 
 
 def _watch_names(check: HourCheck) -> None:
-    is_first = check.moment == check.progress.first
+    is_first = check.moment == check.progress.since
     if not watches.is_due(check.reader, check.moment, is_first=is_first):
         return
     found = {one.segment: one for one in watches.watch_names(check.reader, check.moment)}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.rules.data.counts import Counts, Hours
-    from rankscope.monitor.rules.data.progress import WatchProgress
+    from rankscope.monitor.rules.data.progress import DataProgress
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.data.usual import Surprise, Usual
     from rankscope.monitor.rules.state import Kind
@@ -83,7 +83,7 @@ class Traffic:
         self,
         reader: Counts,
         rule: DataRule,
-        progress: WatchProgress,
+        progress: DataProgress,
         moment: int,
         *,
         left: frozenset[Segment] = frozenset(),

@@ -59,7 +59,7 @@ class DropRun(RuleRun):
     def _next(self) -> Step:
         return next_step(self.rule, self.progress, self._scene)
 
-    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+    def take(self) -> tuple[Finding, ...]:
         """Look at the next period, and return what was found."""
         floors, step = self._scene.share(share_floors), self._next()
         watched = {stream.key for stream in self.progress.streams}
