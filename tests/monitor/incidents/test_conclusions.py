@@ -12,6 +12,7 @@ from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import conclude, find_next, settle
 from rankscope.monitor.incidents.grouping import are_related
 from rankscope.monitor.incidents.incident import LASTING, Change, Incident
+from rankscope.monitor.incidents.response import ACTIONS
 from rankscope.monitor.incidents.transitions import RESOLVE_AFTER
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.kinds import Rule
@@ -145,11 +146,9 @@ def respond(
     incident: Incident, action: str, now: datetime, end: datetime
 ) -> transitions.Turn | None:
     """Let a person do something about an incident."""
-    if action == "acknowledge":
-        return transitions.acknowledge(incident, now, actor="ada")
-    if action == "snooze":
-        return transitions.snooze(incident, now, end, actor="ada")
-    return transitions.resolve(incident, now, actor="ada") if action == "resolve" else None
+    until = {"until": end} if action == "snooze" else {}
+    act = ACTIONS.get(action, lambda *_, **__: None)
+    return act(incident, now, actor="ada", **until)
 
 
 def check_moment(

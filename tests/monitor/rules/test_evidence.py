@@ -9,7 +9,7 @@ import pytest
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules
@@ -35,6 +35,7 @@ from tests.monitor.rules.world import (
     make_rule,
     pass_day,
     put,
+    show,
     state_of,
 )
 
@@ -77,18 +78,8 @@ def make_searches(
         shown = device or draw.choice(("phone", "tv"))
         mean = quality if per_device is None else per_device[shown]
         name = f"{version} {time} {shown}"
-        events.append(
-            Ranking(
-                name,
-                name,
-                time,
-                Items(("a", "b", "c"), (1, 2, 3)),
-                user_id=f"user {draw.randrange(400)}",
-                model="m",
-                version=version,
-                attributes=(("device", shown),),
-            )
-        )
+        user = f"user {draw.randrange(400)}"
+        events += show(name, time, 0, user=user, version=version, device=shown)
         rank = 0 if draw.random() < mean else draw.choice((1, 2))
         late = 1 + int(draw.expovariate(1 / (30 * MINUTE * delay)))
         if draw.random() >= lost:
@@ -353,22 +344,13 @@ def test_a_set_with_other_grades_than_production_is_a_warning(store: SQLiteStore
     events: list[Event] = []
     for number in range(200):
         name = f"judged {number}"
-        shown = Ranking(
-            name,
-            name,
-            START - 40 * DAY + number,
-            Items(("a", "b", "c"), (1, 2, 3)),
-            user_id=name,
-            model="m",
-            version="1",
-            environment="training",
-            attributes=(("device", "phone"),),
-        )
+        time = START - 40 * DAY + number
+        shown = show(name, time, 0, user=name, environment="training", device="phone")
         grades = [
             Label(f"{name} {doc}", name, doc, START - 39 * DAY, value=grade)
             for doc, grade in (("a", 4.0), ("b", 2.0), ("c", 1.0))
         ]
-        events += [shown, *grades]
+        events += [*shown, *grades]
     configuration = replace(CONFIGURATION, baseline=BASELINES["training"])
     store.append(PROJECT, events)
     put(store, make_rule())

@@ -17,10 +17,9 @@ from rankscope.monitor.incidents import management
 from rankscope.monitor.rules import trace as nightly
 from rankscope.monitor.rules.drop import check
 from rankscope.monitor.rules.drop.check import Period, _add_hour, check_labels, compare_grades
-from rankscope.monitor.rules.drop.feed import _follow, feed
+from rankscope.monitor.rules.drop.feed import _follow, _may_inherit, feed
 from rankscope.monitor.rules.drop.findings import decide
 from rankscope.monitor.rules.drop.floors import Floor, Floors, _fit_length, _Wanted
-from rankscope.monitor.rules.drop.name import _may_inherit
 from rankscope.monitor.rules.drop.periods import PeriodReader, Step
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.drop.rule import DropRule
@@ -298,15 +297,6 @@ def follow(
     )
     step = Step(start=START, until=START + length, due=START + 2 * length)
     return _follow(stream, step, shown={("m", "1")} if is_served else {("m", "2")}, has=False)
-
-
-@pytest.mark.parametrize(("days", "is_watched"), [(1, True), (2, False), (3, False)])
-def test_a_version_is_watched_until_it_is_absent_for_two_days(
-    days: int, *, is_watched: bool
-) -> None:
-    before = timedelta(days=days - 1)
-    found = follow(silent=timedelta(days=1), absent=before, is_served=False)
-    assert (found is not None) == is_watched
 
 
 def test_a_version_that_is_absent_for_less_than_two_days_by_a_moment_is_watched() -> None:

@@ -82,26 +82,16 @@ def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Findin
     return found
 
 
-@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
-def test_a_new_value_is_found_at_two_in_100_rankings(count: int, *, is_found: bool) -> None:
-    assert bool(watch(NEW, [count] * 6, total=10_000)) == is_found
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
-def test_a_new_value_is_found_at_20_rankings(count: int, *, is_found: bool) -> None:
-    assert bool(watch(NEW, [count], total=100)) == is_found
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(499, False), (500, True), (501, True)])
-def test_an_attribute_is_missing_in_five_points_more_than_usual(
-    count: int, *, is_found: bool
+@pytest.mark.parametrize(
+    ("segment", "count", "hours", "total"),
+    [(NEW, 200, 6, 10_000), (NEW, 20, 1, 100), (MISSING, 500, 6, 10_000), (MISSING, 20, 1, 100)],
+)
+def test_values_are_new_and_attributes_missing_from_a_share_and_a_number_on(
+    segment: Segment, count: int, hours: int, total: int
 ) -> None:
-    assert bool(watch(MISSING, [count] * 6, total=10_000)) == is_found
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
-def test_an_attribute_is_missing_in_20_rankings_at_least(count: int, *, is_found: bool) -> None:
-    assert bool(watch(MISSING, [count], total=100)) == is_found
+    # New in 2 of 100 rankings; missing in 5 of 100 more than usual; 20 rankings for either.
+    found = [bool(watch(segment, [count + by] * hours, total=total)) for by in (-1, 0, 1)]
+    assert found == [False, True, True]
 
 
 def watch_total(hours: Sequence[int]) -> list[list[Finding]]:

@@ -8,7 +8,7 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules
 from rankscope.monitor.incidents.management import set_rule
 from rankscope.monitor.incidents.response import list_incidents
-from rankscope.monitor.rules.drop.name import INHERIT
+from rankscope.monitor.rules.drop.feed import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.records import replace
 from rankscope.stats.sequential.recovery import NEEDED

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.rules.drop.name import name_drops
+from rankscope.monitor.rules.drop.feed import name_drops
 from rankscope.monitor.rules.stream import Evidence, Stream
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import Detector

@@ -11,7 +11,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.refresh import refresh
 from rankscope.monitor.evaluate.stored_windows import AGES
-from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
 from rankscope.monitor.store.records import LabelCount
@@ -44,12 +44,6 @@ def empty(tmp_path: Path) -> Iterator[SQLiteStore]:
 def open_reader(store: SQLiteStore) -> DataReader:
     """What counts the events of a store."""
     return DataReader(make_scene(store, configuration=CONFIGURATION, slicing=SLICING))
-
-
-def rank(name: str, time: int, *, model: str = "m", **said: str) -> Ranking:
-    """A ranking of two documents."""
-    items = Items(("a", "b"), (1, 2))
-    return Ranking(name, name, time, items, model=model, attributes=tuple(said.items()))
 
 
 def test_four_weeks_are_counted_by_one_read(
@@ -108,9 +102,9 @@ def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStor
     empty.append(
         PROJECT,
         [
-            rank("one", 0),
-            rank("two", 5, model="n"),
-            rank("three", 10),
+            *show("one", 0, 0),
+            *show("two", 5, 0, model="n"),
+            *show("three", 10, 0),
             Label("1", "one", "a", 1, ("click",)),
             Label("2", "one", "b", 2, ("click",)),
             Label("3", "one", "b", HOUR - 1, ("click", "buy")),

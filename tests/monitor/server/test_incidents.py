@@ -10,8 +10,8 @@ pytest.importorskip("uvicorn", reason="the service needs it")
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.incident import write_change, write_incident
 from rankscope.monitor.incidents.management import set_rule
-from rankscope.monitor.incidents.rows import write_change, write_incident
 from rankscope.monitor.incidents.transitions import open_incident
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.state import Finding

@@ -27,9 +27,8 @@ from rankscope.monitor.definition.configuration import (
     describe_baseline,
 )
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import write_configuration
+from rankscope.monitor.definition.document import read_weight, write_configuration
 from rankscope.monitor.definition.slices import MOST
-from rankscope.monitor.definition.words import read_weight
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import write_duration
 from rankscope.names import quote

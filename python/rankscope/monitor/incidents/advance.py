@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.conclusion import Conclusion, conclude, find_next, settle
-from rankscope.monitor.incidents.incident import LASTING
+from rankscope.monitor.incidents.incident import (
+    LASTING,
+    TRIES,
+    busy,
+    read_incident,
+    write_conclusion,
+)
 from rankscope.monitor.incidents.management import RESTARTED, find_default_row
-from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
 from rankscope.monitor.incidents.transitions import resolve
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, Scene

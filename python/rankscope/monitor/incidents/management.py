@@ -7,9 +7,15 @@ from typing import cast
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.conclusion import Conclusion
-from rankscope.monitor.incidents.incident import ACTIVE, LASTING
+from rankscope.monitor.incidents.incident import (
+    ACTIVE,
+    LASTING,
+    TRIES,
+    busy,
+    read_incident,
+    write_conclusion,
+)
 from rankscope.monitor.incidents.response import end_incidents
-from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, RESOLVED

@@ -6,9 +6,12 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import settle
-from rankscope.monitor.incidents.incident import ACTIVE, LASTING, STATUSES, Change
-from rankscope.monitor.incidents.rows import (
+from rankscope.monitor.incidents.incident import (
+    ACTIVE,
+    LASTING,
+    STATUSES,
     TRIES,
+    Change,
     busy,
     read_incident,
     write_conclusion,
