@@ -228,7 +228,7 @@ class _Hours:
 
         cells = sum_cells(watch(), contexts, slicing, foldings=foldings)
         found = spreads.finish()
-        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in cells.items()]
+        self.cells += [StoredCell(key, cell, found.get(key, ())) for key, cell in cells.items()]
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""

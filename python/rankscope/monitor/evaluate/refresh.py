@@ -15,7 +15,6 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.baseline import find_baseline
-from rankscope.monitor.evaluate.clusters import ClusterSpread
 from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.stored_windows import StoredCell, pack_cell, unpack_cell
 from rankscope.monitor.evaluate.values import name_columns
@@ -290,20 +289,10 @@ def _make_converter(old: Configuration, new: Configuration) -> Callable[[CellRow
 
     def convert(row: CellRow) -> CellRow:
         key, cell, spread = unpack_cell(row)
-        moments = () if spread is None else spread.moments
-        return pack_cell(
-            row.length,
-            StoredCell(
-                key,
-                Cell(
-                    cell.counts,
-                    tuple(0 if at is None else cell.defined[at] for at in places),
-                    _core.choose_sums(cell.sums, places),
-                ),
-                ClusterSpread(tuple(NOTHING if at is None else moments[at] for at in spreads))
-                if moments
-                else None,
-            ),
-        )
+        defined = tuple(0 if at is None else cell.defined[at] for at in places)
+        chosen = Cell(cell.counts, defined, _core.choose_sums(cell.sums, places))
+        if spread:
+            spread = tuple(NOTHING if at is None else spread[at] for at in spreads)
+        return pack_cell(row.length, StoredCell(key, chosen, spread))
 
     return convert
