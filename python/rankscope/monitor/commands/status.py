@@ -104,7 +104,14 @@ def run_status(options: Namespace) -> int:
     for table in (rows, versions):
         if table:
             print()
-            print(Table({HEADS.get(name, name): _show_column(table, name) for name in table[0]}))
+            print(
+                Table(
+                    {
+                        HEADS.get(name, name): [_show(name, row[name]) for row in table]
+                        for name in table[0]
+                    }
+                )
+            )
     for one in mismatches:
         print(f"note: {one}", file=sys.stderr)
     return 0
@@ -127,10 +134,6 @@ def _find_newest(series: Series, baseline: Baseline | None) -> dict[str, object]
         held,
     )
     return dict(zip(COLUMNS, found, strict=True))
-
-
-def _show_column(rows: list[dict[str, object]], name: str) -> list[str | float | int | None]:
-    return [_show(name, row[name]) for row in rows]
 
 
 def _show(name: str, value: object) -> str | float | int | None:

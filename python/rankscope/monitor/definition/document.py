@@ -19,11 +19,10 @@ from rankscope.monitor.events.times import (
     DURATION,
     LONGEST_DURATION,
     count_micros,
-    format_time,
     read_duration,
-    to_micros,
     write_duration,
 )
+from rankscope.monitor.plain import make_plain
 from rankscope.names import quote
 from rankscope.settings.policy import Policy
 
@@ -31,8 +30,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from rankscope.monitor.events.times import Time
 
 
 LONGEST_WINDOW = 3660 * DAY
@@ -104,12 +101,7 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
 
 
 def _write_baseline(chosen: BaselineChoice) -> dict[str, Any]:
-    ends = {"since": _write_time(chosen.since), "until": _write_time(chosen.until)}
-    return chosen.to_dict() | ends
-
-
-def _write_time(moment: Time | None) -> str | None:
-    return None if moment is None else format_time(to_micros(moment))
+    return chosen.to_dict() | make_plain({"since": chosen.since, "until": chosen.until})
 
 
 def _write_length(length: int) -> str | float:

@@ -102,9 +102,9 @@ def sum_day(
     contexts = Contexts(store, project)
     foldings = _fold_hours(store, project, starts, contexts)
     summed = _Hours(list(starts))
-    moments = [
-        now if start <= closed else min(now, _open_until(start, configuration)) for start in starts
-    ]
+    # Of hours that are open, no ranking is mature yet.
+    last = configuration.definition.window * SECOND - 1
+    moments = [now if start <= closed else min(now, start + last) for start in starts]
     for some, moment in _batch(starts, moments):
         evaluated = evaluate_chunks(
             store.read(project, some[0], some[-1] + HOUR, is_brief=True),
@@ -155,11 +155,6 @@ def _choose(rankings: Mapping[tuple[int, Environment, str, str], int]) -> Foldin
         found.setdefault((start, environment), {})[model, version] = count
     chosen = {place: choose_versions(counts) for place, counts in found.items()}
     return {place: folding for place, folding in chosen.items() if folding.folded}
-
-
-def _open_until(start: int, configuration: Configuration) -> int:
-    """Return the last moment at which no ranking of an hour is mature."""
-    return start + configuration.definition.window * SECOND - 1
 
 
 def _batch(starts: Sequence[int], moments: Sequence[int]) -> list[tuple[list[int], int]]:

@@ -156,10 +156,10 @@ class DataProgress(Progress):
     ) -> DataProgress:
         """Take what comes from now on for usual in some streams."""
         progress = self
-        for kind, *segment in keys:
+        for kind, model, version, place in keys:
             # Files are known by when they were found; counts, by hour.
             since = now if kind == "files" else -(-now // HOUR) * HOUR
-            progress = progress.accept(kind, Segment(*segment), since)
+            progress = progress.accept(kind, Segment(model, version, place), since)
         return progress
 
     def find(self, kind: Kind, segment: Segment) -> Anomaly | None:

@@ -242,7 +242,8 @@ def learn_usual(counts: NDArray[np.float64], weekday: int) -> Usual | None:
     week = np.empty((7, HOURS))
     for kind in range(7):
         own = sizes[kinds == kind]
-        size = (_center(own) * len(own) + PRIOR_DAY * middle / max(middle, 1.0)) / (
+        center = float(np.median(own)) if len(own) else 0.0
+        size = (center * len(own) + PRIOR_DAY * middle / max(middle, 1.0)) / (
             len(own) + PRIOR_DAY / max(middle, 1.0)
         )
         mine = days[(weekday + np.arange(len(days))) % 7 == kind]
@@ -265,13 +266,6 @@ def _middle(values: NDArray[np.float64]) -> float:
     """Return the mean of the middle half."""
     low, high = np.quantile(values, [0.25, 0.75])
     return float(values[(values >= low) & (values <= high)].mean())
-
-
-def _center(values: NDArray[np.float64]) -> float:
-    """Return the mean of all but the smallest and the largest, where there are enough."""
-    if len(values) < 3:
-        return float(values.mean()) if len(values) else 0.0
-    return float(np.median(values))
 
 
 def _measure_variance(

@@ -75,10 +75,10 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
         is_late = passed.has_late_labels and not all(
             stream.knows_labels for stream in progress.streams
         )
-    sizes = {key: sample.count(numbers) for key, numbers in groups.items()}
+    rows = {key: sample.find(numbers) for key, numbers in groups.items()}
     known = {stream.key: stream for stream in progress.streams if _is_watched(stream, folding)}
     new = [key for key in groups if key not in known and is_kept(key[2], cells.slicing)]
-    new.sort(key=lambda key: (-sizes[key], key))
+    new.sort(key=lambda key: (-len(rows[key]), key))
     room = max(MOST_STREAMS - len(known), 0)
     known |= {key: _begin(key, progress.streams, step) for key in new[:room]}
     lanes = 1 + len(rule.choose_ages(reader.scene.window))
@@ -87,10 +87,9 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
         followed: Stream | None = stream
         if step.age == FINAL:
             followed = _follow(stream, step, shown={key[:2] for key in groups}, has=key in groups)
-        if followed is not None and key in groups:
-            rows = sample.find(groups[key])
+        if followed is not None and key in rows:
             count = len(known) * lanes
-            followed = _check(followed, period, rows, is_late=is_late, count=count)
+            followed = _check(followed, period, rows[key], is_late=is_late, count=count)
         if followed is not None:
             streams.append(followed)
     return replace(

@@ -179,12 +179,13 @@ class Floors:
         cells = self.reader.cells
         mix = cells.choose_mix(rule, place, sample, rows)
         seen = cells.observe(values, sample, rows, mix)
+        tolerance = rule.tolerance * (turn(rule, mean.value) if rule.is_relative else 1.0)
         try:
             usual = fit_lane(
                 seen,
                 sample.gains[rows],
                 sample.discounts[rows],
-                tolerance=find_tolerance(rule, turn(rule, mean.value)),
+                tolerance=tolerance,
                 level=LEVEL / max(count, 1),
                 is_hourly=step.until - step.start < DAY,
             )
@@ -291,11 +292,6 @@ def _tell_short(first: int) -> str:
     """Say from when on there is a long-term baseline, given the first ranking."""
     from_then = describe_time(first - first % DAY + LEAST + DAY)
     return f"watched from {from_then} on, when there are two weeks to compare with"
-
-
-def find_tolerance(rule: DropRule, baseline: float) -> float:
-    """Return the difference from a baseline that a rule tolerates."""
-    return rule.tolerance * baseline if rule.is_relative else rule.tolerance
 
 
 def turn(rule: DropRule, values: Number) -> Number:

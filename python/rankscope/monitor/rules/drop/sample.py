@@ -66,12 +66,6 @@ class Sample:
         runs = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
         return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
 
-    def count(self, contexts: Collection[int]) -> int:
-        """Count the rankings of some contexts."""
-        numbers = np.array(sorted(contexts), dtype=np.int64)
-        starts = np.searchsorted(self.contexts, numbers, side="left")
-        return int((np.searchsorted(self.contexts, numbers, side="right") - starts).sum())
-
     def between(self, since: int, until: int) -> Sample:
         """Return the rankings of a time; how often their grades occur isn't counted."""
         kept = (self.times >= since) & (self.times < until)
