@@ -104,14 +104,8 @@ def run_status(options: Namespace) -> int:
     for table in (rows, versions):
         if table:
             print()
-            print(
-                Table(
-                    {
-                        HEADS.get(name, name): [_show(name, row[name]) for row in table]
-                        for name in table[0]
-                    }
-                )
-            )
+            columns = {name: [_show(name, row[name]) for row in table] for name in table[0]}
+            print(Table({HEADS.get(name, name): column for name, column in columns.items()}))
     for one in mismatches:
         print(f"note: {one}", file=sys.stderr)
     return 0

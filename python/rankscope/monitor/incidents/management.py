@@ -19,7 +19,7 @@ from rankscope.monitor.incidents.response import end_incidents
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, RESOLVED
-from rankscope.monitor.rules.state import RuleState, list_first
+from rankscope.monitor.rules.state import RuleState, join_first
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import OPERATOR, RuleRow
 from rankscope.records import record, replace
@@ -89,7 +89,7 @@ def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
     ordered = sorted(
         active, key=lambda incident: (len(incident.slice), incident.opened, incident.key)
     )
-    reason = "; ".join(list_first([incident.reason for incident in ordered]))
+    reason = join_first([incident.reason for incident in ordered])
     since = min(incident.opened for incident in active)
     return replace(state, state="ALERT", reason=reason, since=since)
 

@@ -81,10 +81,11 @@ class RuleVerdict(NamedTuple):
     reason: str
 
 
-def list_first(told: Sequence[str]) -> list[str]:
-    """Return the first texts of a list, and how many more there are."""
-    more = len(told) - MOST_NAMED
-    return [*told[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
+def join_first(texts: Sequence[str], between: str = "; ", last: str = "; ") -> str:
+    """Join the first texts of a list, and say how many more there are."""
+    more = len(texts) - MOST_NAMED
+    shown = between.join(texts[:MOST_NAMED])
+    return f"{shown}{last}and {more:,} more" if more > 0 else shown
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from rankscope.monitor.rules.drop.run import KIND as DROP
 from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.run import Kind, Progress, RuleRun
 from rankscope.monitor.rules.settings import Measure, RunLength
-from rankscope.monitor.rules.state import Finding, RuleVerdict
+from rankscope.monitor.rules.state import MOST_NAMED, Finding, RuleVerdict
 from rankscope.output.text import format_value
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
@@ -400,8 +400,6 @@ def decide_night(progress: NightlyProgress) -> RuleVerdict:
     told = f"no slice of {models} had fallen by {until}"
     return RuleVerdict("OK", f"{told}; {progress.problem}" if progress.problem else told)
 
-
-MOST_NAMED = 3
 
 KIND = Kind(
     record=TraceRule,

@@ -18,6 +18,7 @@ from rankscope.monitor.rules.data.usual import (
     sum_windows,
     weigh_return,
 )
+from rankscope.monitor.rules.state import MOST_NAMED, join_first
 from rankscope.output.text import show
 from rankscope.records import replace
 
@@ -375,7 +376,6 @@ def _find_missing_share(traffic: Traffic, segment: Segment) -> float:
 
 LEAST_SHARE = 0.02
 """The share of labels or rankings from which on a name that looks like a configured one matters."""
-MOST_NAMED = 3
 
 
 def is_due(reader: Counts, moment: int, *, is_first: bool) -> bool:
@@ -447,7 +447,5 @@ def _describe(left_out: Sequence[LeftOut]) -> str:
     if len(left_out) == 1:
         [file] = left_out
         return f"The file {show(file.path)} of the data lake can't be read: {file.message}."
-    named = ", ".join(show(one.path) for one in left_out[:MOST_NAMED])
-    more = len(left_out) - MOST_NAMED
-    rest = f" and {more:,} more" if more > 0 else ""
-    return f"{len(left_out):,} files of the data lake can't be read: {named}{rest}."
+    named = join_first([show(file.path) for file in left_out], ", ", " ")
+    return f"{len(left_out):,} files of the data lake can't be read: {named}."

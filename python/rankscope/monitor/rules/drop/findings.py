@@ -13,7 +13,7 @@ from rankscope.monitor.events.times import (
     write_duration,
 )
 from rankscope.monitor.rules.settings import EMPTY
-from rankscope.monitor.rules.state import Finding, RuleVerdict, list_first
+from rankscope.monitor.rules.state import Finding, RuleVerdict, join_first
 from rankscope.monitor.rules.stream import ALL, FINAL
 
 TYPE_CHECKING = False
@@ -181,7 +181,7 @@ def decide(
     judged = [stream for stream in progress.streams if stream.state == "OK"]
     stale = [stream for stream in progress.streams if stream.state == "STALE"]
     if stale:
-        return RuleVerdict("STALE", "; ".join([*_tell_stale(stale), *_tell_judged(rule, judged)]))
+        return RuleVerdict("STALE", "; ".join([_tell_stale(stale), *_tell_judged(rule, judged)]))
     if not judged:
         reasons = Counter(stream.reason for stream in progress.streams if stream.reason)
         waits = f"no period is final yet; the first begins at {describe_time(progress.first)}"
@@ -208,10 +208,10 @@ def _tell_judged(rule: DropRule, judged: list[Stream]) -> list[str]:
     return [f"{count} checked {slices} at or above {floors}"]
 
 
-def _tell_stale(stale: list[Stream]) -> list[str]:
+def _tell_stale(stale: list[Stream]) -> str:
     """Describe the streams without data, those with the longest silence first."""
     ordered = sorted(stale, key=lambda one: (one.last or EPOCH, one.key))
-    return list_first([f"{stream.name}: {stream.reason}" for stream in ordered])
+    return join_first([f"{stream.name}: {stream.reason}" for stream in ordered])
 
 
 def _is_watched(rule: DropRule, version: Version) -> bool:
@@ -222,7 +222,7 @@ def _tell_fallen(rule: DropRule, fallen: list[Stream]) -> str:
     """Describe the streams in ALERT, the one with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
     told = [f"{stream.name}: {describe_drop(rule, stream)}" for stream in ordered]
-    return "; ".join(list_first(told))
+    return join_first(told)
 
 
 def percent(count: int, of: int) -> str:
