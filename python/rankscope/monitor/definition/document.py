@@ -101,7 +101,7 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
 
 
 def _write_baseline(chosen: BaselineChoice) -> dict[str, Any]:
-    return chosen.to_dict() | make_plain({"since": chosen.since, "until": chosen.until})
+    return {**chosen.to_dict(), **make_plain({"since": chosen.since, "until": chosen.until})}
 
 
 def _write_length(length: int) -> str | float:
