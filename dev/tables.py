@@ -28,7 +28,7 @@ from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.rules.fields import FIELDS as RULE_FIELDS
+from rankscope.monitor.rules.kinds import FIELDS as RULE_FIELDS
 from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
 from rankscope.output.diagnostics import SENTENCES

@@ -20,6 +20,7 @@ from rankscope.monitor.evaluate.stored_windows import AGES, LabelKind
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.check import check_data
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Counts, DayCounts, Segment
+from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.store.records import Version
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.state import Finding
 
 START = 20_003 * DAY
 """A Monday."""
@@ -216,7 +217,7 @@ def watch(
         until: The first one that is not.
         is_first: Whether it is enough to find something.
     """
-    progress, bad, found = None, set(), []
+    progress, bad, found = DataProgress.begin("", 0, 0), set(), []
     for hour in range(since, until):
         findings, progress = check_data(counts, default_rule(), progress, START + (hour + 1) * HOUR)
         for one in findings:

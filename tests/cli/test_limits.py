@@ -13,7 +13,7 @@ from rankscope.demo.commands.options import _read_port
 from rankscope.derivation import command as explain
 from rankscope.errors import LimitError, MeasureError, UsageError
 from rankscope.monitor.commands import serve
-from rankscope.monitor.commands.documents import _check_size
+from rankscope.monitor.commands.causes import _check_size
 from rankscope.monitor.commands.lake import _print
 from rankscope.trec_eval.catalog import ENTRIES
 from rankscope.trec_eval.command import _read_count

@@ -23,8 +23,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from rankscope.errors import DeadlineError
 from rankscope.monitor.ask.series import find_newest_cells
 from rankscope.monitor.ask.trace import Span
-from rankscope.monitor.evaluate.contexts import Contexts
-from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import Cell, sum_cells
@@ -223,7 +223,7 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
         assert progress is not None
         unfolded: dict[object, Cell] = {}
         evaluated = evaluate_chunks(store.read(PROJECT), MUSIC.definition, now=NOW)
-        slicing = read_slicing(progress.slicing)
+        slicing = Slicing.from_json(progress.slicing)
         for key, cell in sum_cells(evaluated, Contexts(store, PROJECT), slicing).items():
             window = key.start, key.slice
             unfolded[window] = unfolded[window].merge(cell) if window in unfolded else cell
@@ -243,7 +243,7 @@ def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
         set_rule(monitor.store, PROJECT, MUSIC, rule, now=START, actor="test")
         progress = monitor.store.progress(PROJECT, MUSIC.digest)
         assert progress is not None
-        slicing = read_slicing(progress.slicing)
+        slicing = Slicing.from_json(progress.slicing)
         advance_rules(monitor.store, PROJECT, MUSIC, slicing, now=NOW, threads=1)
         state = next(one for one in list_states(monitor.store, PROJECT) if one.rule == rule)
         streams = {stream.key[:2] for stream in state.streams}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.evaluate.baseline import INTERVAL, BaselineSample
-from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.baseline import BaselineSample, find_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,4 +25,4 @@ def measure_rankings(
     contexts = find_contexts(store.contexts("default"), environment, None, version)
     sample = BaselineSample(definition, contexts, now, 1)
     sample.take(store.read("default", None, until))
-    return sample.average("set" if now is None else "period", environment, INTERVAL)
+    return sample.average("set" if now is None else "period", environment)

@@ -13,11 +13,12 @@ from rankscope import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.baseline import find_previous
-from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+from tests.monitor.rules.world import CLICKS, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,42 +27,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.events.event import Environment
+    from rankscope.monitor.events.event import Event
 
-CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
 NOW = 10 * HOUR
 
 
-def show(
-    name: str, time: int, version: str, rank: int, *, environment: Environment = "production"
-) -> list[Ranking | Label]:
-    """A ranking that one user saw, and a click at some rank; without any for rank 0."""
-    items = Items(("a", "b", "c"), (1, 2, 3))
-    user = name[0]
-    shown = Ranking(
-        name,
-        name,
-        time,
-        items,
-        user_id=user,
-        model="m",
-        version=version,
-        environment=environment,
-    )
-    click = Label(f"{name} click", name, " abc"[rank], time + 1, ("click",))
-    return [shown, click] if rank else [shown]
+def search(name: str, time: int, version: str, rank: int, **said: Any) -> list[Event]:  # noqa: ANN401
+    """A ranking of the user whose letter it begins with, and a click at a rank."""
+    return show(name, time, rank, user=name[0], version=version, **said)
 
 
 EVENTS = [
-    *show("u1", 0, "1", 1),
-    *show("u2", HOUR, "2", 1),
-    *show("v1", HOUR, "2", 2),
-    *show("v2", 2 * HOUR, "2", 3),
-    *show("w1", 3 * HOUR, "2", 0),
-    *show("w2", 4 * HOUR, "3", 1),
-    *show("x1", NOW - 1, "2", 1),
-    *show("x2", 5 * HOUR, "2", 1, environment="validation"),
-    *show("y1", 99 * HOUR, "2", 2, environment="validation"),
+    *search("u1", 0, "1", 1),
+    *search("u2", HOUR, "2", 1),
+    *search("v1", HOUR, "2", 2),
+    *search("v2", 2 * HOUR, "2", 3),
+    *search("w1", 3 * HOUR, "2", 0),
+    *search("w2", 4 * HOUR, "3", 1),
+    *search("x1", NOW - 1, "2", 1),
+    *search("x2", 5 * HOUR, "2", 1, environment="validation"),
+    *search("y1", 99 * HOUR, "2", 2, environment="validation"),
 ]
 
 
@@ -84,7 +69,6 @@ def find(store: SQLiteStore, now: int = NOW, **chosen: Any) -> Baseline | None: 
 
 def test_a_set_counts_as_it_is(store: SQLiteStore) -> None:
     baseline = find(store)
-    assert baseline is not None
     assert (baseline.kind, baseline.of, baseline.rankings) == ("set", "validation", 2)
     assert baseline.means["RR@3"].value == (1 / 1 + 1 / 2) / 2
 
@@ -92,7 +76,6 @@ def test_a_set_counts_as_it_is(store: SQLiteStore) -> None:
 def test_a_period_has_its_mature_rankings(store: SQLiteStore) -> None:
     span = {"since": to_datetime(HOUR), "until": to_datetime(NOW)}
     baseline = find(store, kind="period", version="2", **span)
-    assert baseline is not None
     assert baseline.of == "1970-01-01T01:00:00.000000Z to 1970-01-01T10:00:00.000000Z 2"
     mean = baseline.means["RR@3"]
     # What has no relevant document is not in the mean, but among the rankings.
@@ -109,7 +92,6 @@ def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path)
     with SQLiteStore(tmp_path / "other.db") as other:
         other.append("music", EVENTS[::-1])
         assert find(other, kind="version") == baseline
-    assert baseline is not None
     assert (baseline.kind, baseline.of) == ("version", "m 2")
 
 
@@ -135,7 +117,6 @@ def test_nothing_is_no_baseline(store: SQLiteStore) -> None:
 
 def test_values_of_another_definition_are_not_held_against_it(store: SQLiteStore) -> None:
     baseline = find(store)
-    assert baseline is not None
     alone = define(measures="RR@3", positive="click", window=3600)
     assert baseline.find("RR@3", alone) == baseline.means["RR@3"]
     other = define(measures="RR@3", positive="click", window=7200)

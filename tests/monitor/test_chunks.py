@@ -297,7 +297,7 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
                 math.fsum(total * count for count, total in pairs),
                 math.fsum(total * total for _, total in pairs),
             )
-            assert found[key].moments[measure] == expected
+            assert found[key][measure] == expected
 
 
 def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time() -> None:

@@ -65,7 +65,6 @@ def test_the_days_are_foreseen_until_a_difference_of_002_could_be_found(shared: 
     now = START + (FALL + 1) * DAY
     early = Monitor(shared.store, clock=lambda: now).compare(until=to_datetime(now - DAY))
     days = early.days_to_target
-    assert days is not None
     assert 0 < days < 30
     assert early.sentence.endswith(
         f"A difference of 0.02 could be found in about {days} more days."
@@ -195,6 +194,5 @@ def test_the_incident_says_that_both_versions_fell_alike(shared: Monitor) -> Non
     Monitor(shared.writer, clock=lambda: now).evaluate(is_replay=True)
     found = [one for one in shared.incidents() if one.version == "4" and not one.slice]
     assert [one.kind for one in found] == ["quality"]
-    assert found[0].cause is not None
     assert found[0].cause["comparison"]["conclusion"] == "alike"
     assert str(found[0].cause["sentence"]).startswith("Both versions fell alike")

@@ -68,37 +68,26 @@ def test_values_of_one_measure_compare_whatever_is_measured_beside_it() -> None:
     assert refused.value.code == "bad_definition"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"measures": nDCG},
-        {"measures": nDCG @ 1001},
-        {"measures": AP},
-        {"measures": GMAP},
-        {"measures": NumRet},
-        {"measures": nDCG(judged_only=True) @ 10},
-        {"measures": nDCG(gain=[0, 1, 3]) @ 10},
-        {"measures": nDCG(gain=lambda grade: grade) @ 10},
-        {"measures": nDCG(discount=lambda rank: 1 / rank) @ 10},
-        {"measures": ERR @ 10},
-        {"positive": "\ud800"},
-        {"positive": {"click": 1, "a\0": 2}},
-        {"positive": "a" * 129},
-        {"window": 0},
-        {"window": 0.5},
-        {"window": True},
-        {"max_grade": 0},
-        {"max_grade": float("inf")},
-        {"max_grade": float("nan")},
-        {"policy": "empty=error"},
-        {"policy": "empty=nan"},
-        {"policy": "ties=average"},
-        {"policy": "unjudged=remove"},
-        {"policy": "unjudged=0.5"},
-        {"policy": "negative=error"},
-        {"policy": "missing_gain=0"},
-        {"policy": "aggregate=median"},
+REFUSED: dict[str, list[object]] = {
+    "measures": [
+        *(nDCG, nDCG @ 1001, AP, GMAP, NumRet, ERR @ 10),
+        nDCG(judged_only=True) @ 10,
+        nDCG(gain=[0, 1, 3]) @ 10,
+        nDCG(gain=lambda grade: grade) @ 10,
+        nDCG(discount=lambda rank: 1 / rank) @ 10,
     ],
+    "positive": ["\ud800", {"click": 1, "a\0": 2}, "a" * 129],
+    "window": [0, 0.5, True],
+    "max_grade": [0, float("inf"), float("nan")],
+    "policy": [
+        *("empty=error", "empty=nan", "ties=average", "unjudged=remove", "unjudged=0.5"),
+        *("negative=error", "missing_gain=0", "aggregate=median"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "said", [{field: value} for field, values in REFUSED.items() for value in values]
 )
 def test_what_cannot_be_summed_over_events_to_come_is_refused(said: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as refused:

@@ -6,7 +6,6 @@ import json
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 from rankscope.monitor.events.times import to_datetime
 
@@ -278,11 +277,3 @@ def test_a_ranking_that_is_not_there_is_refused(tmp_path: Path) -> None:
         assert str(explain_logged(store, "music", other, "r", now=0).measure) == "RR@3"
         with pytest.raises(UsageError):
             explain_logged(store, "music", VALUES, "r", now=0, measure="nDCG@7")
-
-
-def test_a_set_counts_all_its_labels() -> None:
-    late = [Label("late", "r", "a", 9 * HOUR, value=6.0)]
-    found = explain_ranking(STORY, late, VALUES, rs.nDCG @ 5, None)
-    assert found.value == rs.ndcg([0, 0, 0, 0, 1], 5)
-    assert (found.is_final, found.closes) == (True, None)
-    assert np.isnan(explain_ranking(STORY, late, VALUES, rs.nDCG @ 5, 10 * HOUR).value)

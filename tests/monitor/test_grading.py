@@ -69,55 +69,8 @@ def test_the_grade_of_a_document(labels: list[Label], rule: dict[str, Any], want
     assert np.array_equal(found, [rest, wanted, rest], equal_nan=True)
 
 
-def test_a_document_is_pending_until_its_window_closes() -> None:
-    before, after = grade(CLICK, now=HOUR - 1), grade(CLICK, now=HOUR)
-    assert np.array_equal(before.relevance, [NAN, 1, NAN], equal_nan=True)
-    assert (before.is_mature.tolist(), before.pending.tolist()) == ([False], [2])
-    assert after.relevance.tolist() == [0, 1, 0]
-    assert (after.is_mature.tolist(), after.pending.tolist()) == ([True], [0])
-    assert before.is_labelled.tolist() == after.is_labelled.tolist() == [True]
-
-
-def test_what_happens_later_is_not_known_yet() -> None:
-    assert np.array_equal(grade(CLICK, BUY, now=1).relevance, [NAN, 1, NAN], equal_nan=True)
-
-
-def test_what_is_taken_back_is_pending_again() -> None:
-    graded = grade(CLICK, told("retraction", "b", 2), now=3)
-    assert graded.pending.tolist() == [3]
-    assert graded.is_labelled.tolist() == [False]
-
-
-def test_a_set_has_no_window() -> None:
-    late = told("label", "b", 99 * HOUR, "click")
-    graded = grade(late, now=None)
-    assert graded.relevance.tolist() == [0, 1, 0]
-    assert (graded.late.tolist(), graded.is_mature.tolist()) == ([0], [True])
-
-
-def test_a_label_takes_the_place_of_a_grade_that_was_logged() -> None:
-    items = Items(("a", "b", "c"), (1, 2, 3), (), (3.0, 2.0, None))
-    labels = [told("label", "a", 1, "click"), told("retraction", "b", 1)]
-    chunk, _ = make_chunk([Ranking("r", "r", 0, items)], *labels)
-    early, late = (grade_chunk(chunk, define(**RULE), now) for now in (0, 1))
-    assert np.array_equal(early.relevance, [3, 2, NAN], equal_nan=True)
-    assert np.array_equal(late.relevance, [1, NAN, NAN], equal_nan=True)
-
-
 def test_labels_that_do_not_count_are_counted() -> None:
     unshown = [told("label", "B", 1, "click"), told("label", "a ", 1, "click")]
     graded = grade(CLICK, *unshown, told("label", "b", HOUR, "buy"))
     assert (graded.unshown.tolist(), graded.late.tolist()) == ([2], [1])
     assert graded.ages.tolist() == [1]
-
-
-def test_each_ranking_has_its_own_documents() -> None:
-    shown = [
-        Ranking("p", "p", 0, Items((), ())),
-        Ranking("q", "q", 0, Items(("a", "b"), (1, 2))),
-        Ranking("r", "r", 0, Items(("b", "é", "a"), (1, 2, 3))),
-    ]
-    labels = [Label("1", "r", "é", 1, ("buy",)), Label("2", "q", "b", 1, ("click",))]
-    graded = grade_chunk(make_chunk(shown, *labels)[0], define(**RULE), HOUR)
-    assert graded.relevance.tolist() == [0, 1, 0, 5, 0]
-    assert graded.is_labelled.tolist() == [False, True, True]

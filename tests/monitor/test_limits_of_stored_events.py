@@ -18,8 +18,8 @@ from rankscope.monitor.ask.comparison import VersionComparison, _count_days
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.baseline import plan_baseline
 from rankscope.monitor.evaluate.refresh import find_later
-from rankscope.monitor.evaluate.stored_baseline import plan_baseline
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.intake import lake

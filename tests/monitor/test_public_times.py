@@ -40,7 +40,7 @@ def find_classes() -> dict[str, type]:
     for folder in FOLDERS:
         package = importlib.import_module(f"rankscope.monitor.{folder}")
         found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        names += [one.name for one in found if not one.name.endswith("worker_process")]
+        names += [one.name for one in found]
     return {
         name: each
         for module in map(importlib.import_module, names)

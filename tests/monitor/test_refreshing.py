@@ -12,10 +12,10 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.doctor import recompute_windows
 from rankscope.monitor.evaluate import refresh as refreshing
-from rankscope.monitor.evaluate.contexts import Contexts
-from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.stored_windows import unpack_ages, unpack_cell
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import sum_cells
@@ -171,30 +171,15 @@ def test_what_waits_is_summed_though_nothing_more_comes(
         assert evaluate(93 * MINUTE) == (0, 0, 1)
 
 
-def test_few_rankings_never_wait(tmp_path: Path) -> None:
-    with (
-        open_monitor(tmp_path, "all", [HOUR]) as thorough,
-        open_monitor(tmp_path, "some", [HOUR]) as quick,
-    ):
-        for monitor in (thorough, quick):
-            monitor.store.append("default", make_events(6))
-        for now in (HOUR, HOUR + 1):
-            thorough.evaluate()
-            done = evaluate_project(quick.store, "default", now=now, threads=1, is_thorough=False)
-            assert done.later == 0
-        assert spell_out(quick) == spell_out(thorough)
-
-
 def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         monitor.store.append("default", make_events(7))
         monitor.evaluate()
         contexts = monitor.store.contexts("default")
         progress = monitor.store.progress("default", MUSIC.digest)
-        assert progress is not None
         chunks = monitor.store.read("default")
         evaluated = [*evaluate_chunks(chunks, CLICKS, now=NOW, threads=1)]
-        cells = sum_cells(evaluated, contexts, read_slicing(progress.slicing))
+        cells = sum_cells(evaluated, contexts, Slicing.from_json(progress.slicing))
         stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
         hours = monitor.store.hours("default", MUSIC.digest)
     closed = {key: cell for key, cell in cells.items() if key.start + 4 * HOUR <= NOW}
@@ -254,27 +239,12 @@ def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
     assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
 
 
-def test_days_are_the_hours_together(tmp_path: Path) -> None:
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
-        monitor.store.append("default", make_events(1))
-        monitor.evaluate()
-        hours = monitor.series("nDCG@3", version="3")
-        days = monitor.series("nDCG@3", every="day", version="3")
-    assert days.times == (to_datetime(0),)
-    assert days.rankings == (sum(hours.rankings),)
-    mean = sum(
-        value * count for value, count in zip(hours.values, hours.defined, strict=True) if count
-    ) / sum(hours.defined)
-    assert days.values[0] == pytest.approx(mean, rel=1e-15)
-
-
 def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         events = make_events(5)
         monitor.store.append("default", events)
         monitor.evaluate()
         found = monitor.baseline()
-        assert found is not None
         expected = measure_rankings(monitor.store, CLICKS, "validation")
         assert replace(found, slices={}) == expected
         tv = found.slices[("device", "tv"),]
@@ -304,7 +274,6 @@ def test_the_version_before_the_newest_is_held_against(tmp_path: Path) -> None:
         expected = measure_rankings(
             monitor.store, CLICKS, "production", now=NOW, until=NOW, version="3"
         )
-    assert found is not None
     assert (found.kind, found.of) == ("version", "m 3")
     assert found.means == expected.means
 

@@ -74,7 +74,6 @@ def describe(monitor: Monitor) -> dict[str, Any]:
     """What an evaluation has left, but for what events are numbered as."""
     store, digest = monitor.store, TRAINING.digest
     progress = store.progress(monitor.project, digest)
-    assert progress is not None
     empty = {hour.start for hour in store.hours(monitor.project, digest)} - {
         cell.start for cell in store.cells(monitor.project, digest)
     }

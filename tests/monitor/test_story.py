@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from itertools import combinations
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,13 +12,11 @@ from rankscope.demo import Story, make_story
 from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
 from rankscope.demo.feedback import DEEDS
 from rankscope.demo.story import (
-    ATTRIBUTES,
     DEVICE,
     EXAMPLE,
     EXAMPLE_GRADES,
     POSITIVE,
     WINDOW,
-    define_story,
 )
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -28,10 +25,8 @@ from rankscope.monitor.events.rejection import Rejection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.evaluate.windows import Cell
 
 END = 20_778 * DAY
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
@@ -159,84 +154,6 @@ def test_an_id_is_used_again_by_duplicates_and_conflicts_alone(story: Story) -> 
             known[key] = each.event
         elif each.fault != "rejected":
             assert (known[key] == each.event) == (each.fault == "duplicate")
-
-
-def test_windows_are_those_of_the_reference(
-    story: Story, searches: list[JudgedSearch], tmp_path: Path
-) -> None:
-    """From the events as they arrive to the cells of windows."""
-    pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-    from rankscope.monitor.definition.slices import Slicing, extend_slicing  # noqa: PLC0415
-    from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns  # noqa: PLC0415
-    from rankscope.monitor.evaluate.windows import sum_cells  # noqa: PLC0415
-    from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415
-
-    reader = EventReader()
-    with SQLiteStore(tmp_path / "story.db") as store:
-        events = list(reader.read_rankings(story.validation, now=story.start).events)
-        for each in story.deliveries:
-            read = reader.read_rankings if each.route == "rankings" else reader.read_labels
-            events += read([each.event], now=each.arrives).events
-        for at in range(0, len(events), 10_000):
-            store.append("music", events[at : at + 10_000])
-        contexts = store.contexts("music")
-        nothing = Slicing(
-            tuple((name, ()) for name in ATTRIBUTES), tuple(combinations(ATTRIBUTES, 2))
-        )
-        slicing = extend_slicing(nothing, contexts, 50)
-        evaluated = [*evaluate_chunks(store.read("music"), define_story(), now=END)]
-        hours = sum_cells(evaluated, contexts, slicing)
-    production = [each for each in searches if each.environment == "production"]
-    for where in ((), (("device", DEVICE),), (("country", "de"), ("query_type", "mood"))):
-        members = defaultdict(list)
-        for each in production:
-            if all(each.attributes.get(name) == value for name, value in where):
-                members[each.time // DAY * DAY].append(each)
-        cells: dict[int, Cell] = {}
-        for key, cell in hours.items():
-            if (key.environment, key.slice) == ("production", where):
-                day = key.start // DAY * DAY
-                cells[day] = cells[day].merge(cell) if day in cells else cell
-        assert cells.keys() == members.keys()
-        for day, cell in cells.items():
-            check(cell, members[day], name_columns(define_story()))
-    late = sum(each.fault == "late" for each in story.deliveries)
-    shown = {(each.name, track) for each in production for track in each.tracks}
-    assert sum(int(each.graded.late.sum()) for each in evaluated) == late - count_orphans(
-        story, shown
-    )
-
-
-def count_orphans(story: Story, shown: set[tuple[str, str]]) -> int:
-    """Late deeds whose search has not arrived before the end."""
-    late = [each.event for each in story.deliveries if each.fault == "late"]
-    names = [
-        (
-            event.get("ranking_id") or event["search_group_id"],
-            event.get("doc_id") or event["item_id"],
-        )
-        for event in late
-    ]
-    return sum(name not in shown for name in names)
-
-
-def same(one: float, other: float) -> bool:
-    """Whether two means are equal, or both undefined."""
-    return one == other or (math.isnan(one) and math.isnan(other))
-
-
-def check(cell: Cell, members: list[JudgedSearch], columns: tuple[str, ...]) -> None:
-    """A cell holds what its searches come to."""
-    assert cell.tally("rankings") == len(members)
-    assert cell.tally("documents") == sum(len(each.grades) for each in members)
-    assert cell.tally("unjudged") == sum(each.grades.count(None) for each in members)
-    assert cell.tally("missing") == sum(not each.tracks for each in members)
-    found = dict(zip(columns, cell.means(), strict=True))
-    for measure in MEASURES:
-        assert same(found[measure], mean(members, measure))
-        k = measure.partition("@")[2]
-        for loss in ("truncation", "ordering"):
-            assert same(found[f"{measure} {loss}"], mean(members, f"{loss}@{k}"))
 
 
 def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> None:

@@ -213,12 +213,6 @@ def test_windows_begin_at_multiples_of_their_length_before_1970_too() -> None:
     }
 
 
-def test_cells_are_of_mature_rankings_or_of_others() -> None:
-    cells = sum_rankings([0, HOUR], now=HOUR + 7200 * SECOND - 1)
-    means = {(key.start, key.is_mature): cell.means()[0] for key, cell in cells.items()}
-    assert means == {(0, True): 0.0, (HOUR, False): 0.0}
-
-
 def test_sums_that_are_no_sums_are_refused() -> None:
     with pytest.raises(ValueError, match="packed sums"):
         _core.round_sums(b"\x00\x05")

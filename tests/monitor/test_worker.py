@@ -217,7 +217,6 @@ def test_it_ends_with_the_process_that_has_started_it(tmp_path: Path, end: signa
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     ) as parent:
-        assert parent.stdout is not None
         number = int(parent.stdout.readline())
         assert parent.stdout.readline() == "waits\n"
         parent.send_signal(end)

@@ -81,13 +81,23 @@ INCIDENT = Group(
 )
 WEBHOOK = Group(
     "Manage the webhook that receives notifications.",
-    _list_commands(
-        "monitor.commands.webhook",
-        set="Set the webhook, and print its signing secret once.",
-        show="Show where notifications are sent.",
-        test="Send a test notification. The exit status is 1 if it is not accepted.",
-        remove="Remove the webhook. Notifications are then only written to the log.",
-    ),
+    {
+        "set": Command(
+            "Set the webhook, and print its signing secret once.",
+            "monitor.commands.channel:add_webhook_set",
+        ),
+        "show": Command(
+            "Show where notifications are sent.", "monitor.commands.channel:add_webhook_show"
+        ),
+        "test": Command(
+            "Send a test notification. The exit status is 1 if it is not accepted.",
+            "monitor.commands.channel:add_webhook_test",
+        ),
+        "remove": Command(
+            "Remove the webhook. Notifications are then only written to the log.",
+            "monitor.commands.channel:add_webhook_remove",
+        ),
+    },
 )
 CHANNEL = Group(
     "Test the channels of notifications.",
@@ -140,7 +150,8 @@ MONITOR = Group(
         ),
         "channel": CHANNEL,
         "check": Command(
-            "Check the alert rules. The exit status is 1 if one fails.", "monitor.commands.check"
+            "Check the alert rules. The exit status is 1 if one fails.",
+            "monitor.commands.status:add_check",
         ),
         "key": KEY,
         **_list_commands(

@@ -55,17 +55,13 @@ class PlayedStep:
     events: tuple[tuple[Event, Incident], ...]
 
 
-def configure_story() -> Configuration:
-    """Return the configuration of the project of the story."""
-    return Configuration(definition=define_story(), attributes=ATTRIBUTES)
-
-
 def prepare(story: Story, monitor: Monitor) -> Ingested:
     """Configure the project, log the validation set and create the rule.
 
     The clock of the monitor has to say when the story starts.
     """
-    monitor.configure(configure_story(), actor="story")
+    configuration = Configuration(definition=define_story(), attributes=ATTRIBUTES)
+    monitor.configure(configuration, actor="story")
     logged = monitor.log_rankings(story.validation)
     monitor.evaluate()
     monitor.set_rule(RULE, actor="story")

@@ -10,13 +10,14 @@ from functools import partial
 from itertools import groupby
 
 from rankscope.errors import FileError
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.days import find_closed, sum_day
-from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.rules.state import MOST_NAMED, join_first
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
@@ -25,7 +26,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import TypeAlias
 
@@ -43,8 +44,6 @@ MOST_PENDING = 0.05
 MOST_BEHIND = 15 * MINUTE
 LEAST_FREE = 0.05
 MOST_LOG = 128 << 20
-MOST_SHOWN = 3
-"""How many incidents and rules are named."""
 QUIET = 2 * DAY
 STORED = ("accepted", "duplicate", "conflict")
 CLOCK = ("future_time", "too_old", "time_zone", "time_format")
@@ -74,13 +73,6 @@ class Finding:
 def _judge(name: str, is_good: bool, told: str, hint: str) -> Finding:
     """Return a finding, with its hint only if something has to be done."""
     return Finding(name, is_good, told, "" if is_good else hint)
-
-
-def _join(told: Sequence[str], between: str = ", ", last: str = " ") -> str:
-    """Join what was found, of which only the first are named."""
-    more = len(told) - MOST_SHOWN
-    shown = between.join(told[:MOST_SHOWN])
-    return f"{shown}{last}and {more:,} more" if more > 0 else shown
 
 
 def examine(
@@ -194,9 +186,9 @@ def _check_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
         return Finding("windows", False, error.message, error.hint)
     told = f"{done.hours:,} of {done.total:,} final hours were recomputed from their events"
     if done.wrong:
-        told = f"{told}: {_join(done.wrong)} have other values"
+        wrong = join_first(done.wrong, ", ", " ")
         hint = "restore a backup, and check the disk and the memory"
-        return Finding("windows", False, told, hint)
+        return Finding("windows", False, f"{told}: {wrong} have other values", hint)
     return Finding("windows", True, f"{told}: all values are equal")
 
 
@@ -260,7 +252,7 @@ def _check_lake(coverage: Coverage) -> Finding:
     left_out = coverage.left_out
     if not left_out:
         return Finding("lake", True, f"all {coverage.files:,} files can be read")
-    named = _join([show(one.path) for one in left_out])
+    named = join_first([show(one.path) for one in left_out], ", ", " ")
     told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}"
     return Finding("lake", False, told, left_out[0].hint)
 
@@ -312,7 +304,7 @@ def _check_names(monitor: Monitor) -> Finding:
         return Finding("names", False, error.message, error.hint)
     # Senders may log more than what counts.
     is_good = not any(one.like or one.kind != "unknown_attribute" for one in found)
-    told = _join([*map(str, found)], "; ", "; ")
+    told = join_first([*map(str, found)])
     return _judge(
         "names",
         is_good,
@@ -326,13 +318,13 @@ def _check_incidents(monitor: Monitor) -> Finding:
     if not incidents:
         return Finding("incidents", True, "no incident lasts")
     shown = [f"{one.kind} of {show(one.name)} ({one.state})" for one in incidents]
-    told = _join(shown, "; ", "; ")
+    told = join_first(shown)
     return Finding("incidents", False, told, "run rankscope monitor incidents STORE")
 
 
 def _check_rules(monitor: Monitor) -> Finding:
     stale = [one for one in monitor.check() if one.state in {"STALE", "NO_DATA"}]
-    told = "; ".join(f"{show(one.rule.name)}: {show(one.reason)}" for one in stale[:MOST_SHOWN])
+    told = "; ".join(f"{show(one.rule.name)}: {show(one.reason)}" for one in stale[:MOST_NAMED])
     hint = "check that rankings are still logged, or delete the rule"
     return _judge("rules", not stale, told or "every rule gets data", hint)
 
@@ -399,7 +391,7 @@ def recompute_windows(
         store,
         project=project,
         configuration=configuration,
-        slicing=read_slicing(progress.slicing),
+        slicing=Slicing.from_json(progress.slicing),
         now=progress.as_of,
         threads=threads,
     )

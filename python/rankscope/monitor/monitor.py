@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import archive_project, erase_rankings
-from rankscope.monitor.choosing import choose_rankings
+from rankscope.monitor.archiving import archive_project, choose_rankings, erase_rankings
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
@@ -18,7 +17,8 @@ from rankscope.monitor.events.times import (
     read_moment,
     to_micros,
 )
-from rankscope.monitor.incidents import management, response
+from rankscope.monitor.incidents import management
+from rankscope.monitor.incidents.response import respond
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
@@ -31,7 +31,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
-    from types import TracebackType
     from typing import Literal, Self
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -153,12 +152,7 @@ class Monitor(ProjectReader):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -459,9 +453,7 @@ class Monitor(ProjectReader):
             UsageError: There is no such incident, or it is over.
             FileError: The store cannot be written.
         """
-        return response.acknowledge_incident(
-            self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
-        )
+        return self._respond(incident_id, "acknowledge", actor, note)
 
     def snooze(
         self, incident_id: str, until: Time, *, note: str = "", actor: str = "local"
@@ -482,10 +474,8 @@ class Monitor(ProjectReader):
                 time zone.
             FileError: The store cannot be written.
         """
-        end = to_micros(read_moment(until, "until"))
-        return response.snooze_incident(
-            self.writer, self.project, incident_id, end, now=self.clock(), actor=actor, note=note
-        )
+        end = read_moment(until, "until")
+        return self._respond(incident_id, "snooze", actor, note, until=end)
 
     def resolve(self, incident_id: str, *, note: str = "", actor: str = "local") -> Incident:
         """Resolve an incident and discard the evidence of its stream.
@@ -504,8 +494,14 @@ class Monitor(ProjectReader):
             UsageError: There is no such incident, or it is resolved already.
             FileError: The store cannot be written.
         """
-        return response.resolve_incident(
-            self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
+        return self._respond(incident_id, "resolve", actor, note)
+
+    def _respond(
+        self, incident_id: str, action: str, actor: str, note: str, **more: datetime
+    ) -> Incident:
+        store, now = self.writer, self.clock()
+        return respond(
+            store, self.project, incident_id, action, now=now, actor=actor, note=note, **more
         )
 
     def archive(self, older_than: Duration = "0s", *, history: str | None = None) -> Archived:

@@ -14,7 +14,7 @@ from rankscope.monitor.ask.series import make_all_series, make_series, read_leng
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
 from rankscope.monitor.ask.versions import describe_version, list_versions
 from rankscope.monitor.definition.configuration import Configuration, find_configuration
-from rankscope.monitor.evaluate.stored_baseline import read_baseline
+from rankscope.monitor.evaluate.baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import read_clock, read_span

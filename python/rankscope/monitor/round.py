@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
@@ -142,17 +144,16 @@ def make_finder(
     store: StoreReader, project: str, configuration: Configuration, threads: int | None
 ) -> FindCause:
     """Return a function that traces the causes of incidents, and reads nothing before."""
-    finders: list[CauseFinder] = []
+    choice = configuration.baseline
+    open_finder = cache(
+        lambda: CauseFinder(store, project, configuration.definition, choice, threads=threads)
+    )
 
     def find_cause(incident: Incident, now: datetime) -> Mapping[str, Any] | None:
-        if not finders:
-            definition = configuration.definition
-            choice = configuration.baseline
-            finders.append(CauseFinder(store, project, definition, choice, threads=threads))
         found, age = None, incident.evidence.get("age")
         # Until a day is final, the values that found the incident are those that explain it.
         for each in (None, *([] if age is None else [count_micros(age)])):
-            found = finders[0].find(
+            found = open_finder().find(
                 incident.measure,
                 model=incident.model,
                 version=incident.version,

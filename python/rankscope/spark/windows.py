@@ -63,7 +63,6 @@ class Windows:
             FileError: The store can't be written.
         """
         from rankscope.monitor.evaluate.days import add_hours  # noqa: PLC0415 - only here
-        from rankscope.monitor.evaluate.refresh import write_slicing  # noqa: PLC0415 - as above
         from rankscope.monitor.evaluate.stored_windows import (  # noqa: PLC0415 - as above
             pack_cell,
             unpack_cell,
@@ -72,7 +71,7 @@ class Windows:
         store, project, digest = monitor.writer, monitor.project, self.configuration.digest
         if monitor.configuration.digest != digest:
             raise _differ("configuration", "configure it with the one that the windows have")
-        before, slicing = store.progress(project, digest), write_slicing(self.slicing)
+        before, slicing = store.progress(project, digest), self.slicing.to_json()
         if before is not None and before.slicing != slicing:
             raise _differ("slices", "pass the monitor to windows: windows(…, monitor=monitor)")
         replaced = store.count_replaced(project)

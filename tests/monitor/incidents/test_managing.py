@@ -27,6 +27,7 @@ from tests.monitor.rules.world import (
     list_turns,
     make_day,
     make_rule,
+    pass_day,
     put,
     state_of,
     watch,
@@ -108,8 +109,7 @@ def test_a_silenced_rule_goes_on_and_tells_nobody(store: SQLiteStore) -> None:
     put(store, make_rule())
     silence_rule(store, PROJECT, "quality", START + 4 * DAY, now=START, actor="bob")
     for day, ranks in enumerate([GOOD, BAD, GOOD]):
-        store.append(PROJECT, make_day(day, ranks))
-        advance(store, known_at(day))
+        pass_day(store, day, make_day(day, ranks))
     assert list_turns(store) == ["opened", "recovered"]
     # People who were not told that it began are not told that it is over.
     assert list_told(store) == []
@@ -124,8 +124,7 @@ def test_what_is_resolved_is_well_until_it_falls_again(store: SQLiteStore) -> No
     advance(store, known_at(3) + 1)
     assert state_of(store).state == "OK"
     for day in range(4, 8):
-        store.append(PROJECT, make_day(day, BAD))
-        advance(store, known_at(day))
+        pass_day(store, day, make_day(day, BAD))
     assert list_turns(store) == ["opened", "resolved", "opened"]
     told = [event for notice in list_told(store) for event, _ in notice.parts]
     assert told == ["opened", "resolved", "opened"]

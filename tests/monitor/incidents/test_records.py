@@ -12,43 +12,33 @@ from rankscope.monitor.incidents.incident import (
     STATUSES,
     Change,
     Incident,
+    Notice,
     Notified,
+    make_notice,
 )
-from rankscope.monitor.incidents.notice import Notice, make_notice
-from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)
 TIMES = st.integers(0, 10**6).map(lambda seconds: NOW + timedelta(seconds=seconds))
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 OBJECTS = st.dictionaries(TEXTS, TEXTS | st.integers() | st.none() | st.lists(TEXTS), max_size=3)
+NAMES = ("incident_id", "project", "rule", "measure", "model", "version", "reason", "group")
+NOTIFIED = st.builds(Notified, TIMES, st.sampled_from(EVENTS), TEXTS)
 INCIDENTS = st.builds(
     Incident,
-    incident_id=TEXTS,
-    project=TEXTS,
-    rule=TEXTS,
-    measure=TEXTS,
+    **dict.fromkeys(NAMES, TEXTS),
+    **dict.fromkeys(("opened", "updated"), TIMES),
+    **dict.fromkeys(("began", "recovered", "resolved", "snoozed_until"), TIMES | st.none()),
     kind=st.sampled_from(tuple(PROBLEMS)),
-    model=TEXTS,
-    version=TEXTS,
     slice=st.dictionaries(TEXTS, TEXTS, max_size=2).map(lambda pairs: tuple(pairs.items())),
     severity=st.sampled_from(["warning", "critical"]),
     state=st.sampled_from(STATUSES),
-    opened=TIMES,
-    began=TIMES | st.none(),
-    updated=TIMES,
-    recovered=TIMES | st.none(),
-    resolved=TIMES | st.none(),
     acknowledged_by=TEXTS | st.none(),
-    snoozed_until=TIMES | st.none(),
-    reason=TEXTS,
     evidence=OBJECTS,
     cause=OBJECTS | st.none(),
-    group=TEXTS,
-    notified=st.lists(st.builds(Notified, TIMES, st.sampled_from(EVENTS), TEXTS), max_size=2).map(
-        tuple
-    ),
+    notified=st.lists(NOTIFIED, max_size=2).map(tuple),
 )
 
 

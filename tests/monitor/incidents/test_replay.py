@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.events.limits import DAY
+from rankscope.demo.playback import Clock
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
 
@@ -24,25 +23,15 @@ from tests.monitor.rules.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
     from rankscope.monitor.incidents.incident import Incident
 
 DAYS = 4
-STEP = timedelta(hours=2)
+STEP = 2 * HOUR
 """Days are final, and reminders due, at even hours."""
-END = to_datetime(START + (DAYS + 1) * DAY)
-
-
-class Clock:
-    """A clock that is set."""
-
-    def __init__(self, time: datetime) -> None:
-        self.time = time
-
-    def __call__(self) -> datetime:
-        return self.time
+LAST = START + (DAYS + 1) * DAY
+END = to_datetime(LAST)
 
 
 def open_log(path: Path, clock: Clock) -> Monitor:
@@ -65,9 +54,9 @@ def describe(monitor: Monitor) -> list[tuple[Incident, tuple[object, ...]]]:
 
 
 def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path: Path) -> None:
-    clock = Clock(to_datetime(START))
+    clock = Clock(START)
     with open_log(tmp_path / "slow.db", clock) as slow:
-        while clock.time < END:
+        while clock.time < LAST:
             clock.time += STEP
             slow.evaluate()
         expected = describe(slow)
@@ -75,7 +64,7 @@ def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path: Path) -> None:
     assert {"opened", "recovered"} <= {
         change.action for _, history in expected for change in history
     }
-    with open_log(tmp_path / "fast.db", Clock(END)) as fast:
+    with open_log(tmp_path / "fast.db", Clock(LAST)) as fast:
         before = fast.store.last_seq, (tmp_path / "fast.db-wal").read_bytes()
         replayed = fast.replay()
         assert (fast.store.last_seq, (tmp_path / "fast.db-wal").read_bytes()) == before
@@ -96,7 +85,7 @@ def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path: Path) -> None:
 
 
 def test_a_replay_goes_on_from_what_is_stored(tmp_path: Path) -> None:
-    clock = Clock(to_datetime(START + 3 * DAY + 3 * 3_600_000_000))
+    clock = Clock(START + 3 * DAY + 3 * HOUR)
     with open_log(tmp_path / "events.db", clock) as monitor:
         monitor.evaluate()
         opened = monitor.incidents()
@@ -113,7 +102,7 @@ def test_a_replay_goes_on_from_what_is_stored(tmp_path: Path) -> None:
 def test_a_rule_that_names_no_first_period_is_replayed_from_the_first_ranking(
     tmp_path: Path,
 ) -> None:
-    with open_log(tmp_path / "events.db", Clock(END + timedelta(days=90))) as monitor:
+    with open_log(tmp_path / "events.db", Clock(LAST + 90 * DAY)) as monitor:
         monitor.set_rule(make_rule(name="late", slices=("device",), since=None))
         found = {one.rule for one in monitor.replay(END).incidents}
         assert "late" in found
@@ -121,8 +110,8 @@ def test_a_rule_that_names_no_first_period_is_replayed_from_the_first_ranking(
 
 
 def test_a_replay_of_a_time_before_what_is_known_begins_again(tmp_path: Path) -> None:
-    fallen = to_datetime(START + 3 * DAY + 3 * 3_600_000_000)
-    with open_log(tmp_path / "known.db", Clock(END)) as known:
+    fallen = to_datetime(START + 3 * DAY + 3 * HOUR)
+    with open_log(tmp_path / "known.db", Clock(LAST)) as known:
         expected = known.replay(fallen)
         known.evaluate(is_replay=True)
         stored = describe(known)

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from linkify_it import LinkifyIt
 from linkify_it.tlds import TLDS
 from markdown_it import MarkdownIt
-from rankscope.monitor.incidents.incident import EVENTS
-from rankscope.monitor.incidents.notice import make_notice
+from rankscope.monitor.incidents.incident import EVENTS, make_notice
 from rankscope.monitor.notify.markup import (
     BREAK,
     MOST_TITLE,

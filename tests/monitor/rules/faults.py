@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.rules.state import StreamKey
 
     Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
 
@@ -259,14 +259,14 @@ FAULTS = (
     Fault(
         name="a file of the lake can't be read",
         told="The file a.parquet of the data lake can't be read: it is cut.",
-        watch="files of a lake that can't be read",
+        watch="files",
         key=("files", "", "", ()),
         change=_keep(lambda _hour, _each: True),
     ),
     Fault(
         name="clicks are called Click",
         told="In the last day, ",
-        watch="names that match nothing",
+        watch="names",
         key=("names", "", "", (("label", "click"),)),
         change=_set(lambda _hour, each: each.clicks > 0, label="Click"),
         hours=24,
@@ -275,49 +275,49 @@ FAULTS = (
     Fault(
         name="no rankings arrive",
         told="No rankings have arrived since 28 Oct 2024; before, about 5,760 a day.",
-        watch="no rankings",
+        watch="silence",
         key=("freshness", "", "", ()),
         change=_keep(lambda _hour, _each: False),
     ),
     Fault(
         name="model gbdt shows nothing",
         told="Model gbdt has shown no rankings since 28 Oct 2024; before, about 2,880 a day.",
-        watch="models that stop",
+        watch="models",
         key=("versions", "gbdt", "", ()),
         change=_keep(lambda _hour, each: each.model != "gbdt"),
     ),
     Fault(
         name="model gbdt shows little",
         told="Rankings of model gbdt have fallen to ",
-        watch="models that fall",
+        watch="model_volumes",
         key=("volume", "gbdt", "", ()),
         change=_keep(lambda hour, each: each.model != "gbdt" or _is_some(hour, each, 8)),
     ),
     Fault(
         name="an eighth of the rankings arrives",
         told="Rankings have fallen to ",
-        watch="fewer or more rankings",
+        watch="volume",
         key=("volume", "", "", ()),
         change=_keep(lambda hour, each: _is_some(hour, each, 8)),
     ),
     Fault(
         name="five times the rankings arrive",
         told="Rankings have risen to ",
-        watch="fewer or more rankings",
+        watch="volume",
         key=("volume", "", "", ()),
         change=lambda _hour, each: [each] * 5,
     ),
     Fault(
         name="trees falls back to version 1",
         told="Version 2 of model trees has shown no rankings since ",
-        watch="versions that stop",
+        watch="versions",
         key=("versions", "trees", "2", ()),
         change=_set(lambda _hour, each: each.version == "2", version="1"),
     ),
     Fault(
         name="the device is missing",
         told="device is missing in ",
-        watch="attributes that are missing",
+        watch="missing",
         key=("attributes", "", "", (("device", "<missing>"),)),
         change=_set(lambda hour, each: _is_some(hour, each, 3), device=None),
         hours=42,
@@ -325,21 +325,21 @@ FAULTS = (
     Fault(
         name="tv is called television",
         told="device=tv vanished on 28 Oct 2024, and television is new; before, about 1,152",
-        watch="values that are new or renamed",
+        watch="new_values",
         key=("attributes", "", "", (("device", "tv"),)),
         change=_set(lambda _hour, each: each.device == "tv", device="television"),
     ),
     Fault(
         name="web has become phone",
         told="device=web vanished on 28 Oct 2024; before, about 1,152 rankings a day.",
-        watch="values that vanish",
+        watch="values",
         key=("attributes", "", "", (("device", "web"),)),
         change=_set(lambda _hour, each: each.device == "web", device="phone"),
     ),
     Fault(
         name="most tablets have become phones",
         told="Rankings with device=tablet have fallen to ",
-        watch="values that fall or rise",
+        watch="value_volumes",
         key=("volume", "", "", (("device", "tablet"),)),
         change=_set(
             lambda hour, each: each.device == "tablet" and not _is_some(hour, each, 8),
@@ -349,14 +349,14 @@ FAULTS = (
     Fault(
         name="no labels arrive",
         told="No labels have arrived for rankings since ",
-        watch="no labels",
+        watch="label_silence",
         key=("label_freshness", "", "", ()),
         change=_set(lambda _hour, _each: True, clicks=0),
     ),
     Fault(
         name="half of the labels are lost",
         told="Rankings have fewer labels than usual since ",
-        watch="fewer or more labels",
+        watch="labels",
         key=("labels", "", "", ()),
         change=_set(lambda _hour, each: each.number % 8 < 4, clicks=0),
         hours=24,
@@ -364,7 +364,7 @@ FAULTS = (
     Fault(
         name="half of the rankings have no relevant document",
         told="52% of rankings on 28 Oct 2024 have no relevant document; 5% is usual.",
-        watch="no relevant document",
+        watch="relevance",
         key=("relevance", "", "", ()),
         change=_move_clicks,
         hours=24,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import permutations
+from typing import get_args
 
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.conclusion import conclude
 from rankscope.monitor.incidents.incident import Incident
-from rankscope.monitor.rules.data.check import check_data
-from rankscope.monitor.rules.data.hour import WATCHES
-from rankscope.monitor.rules.data.rule import default_rule
-from rankscope.monitor.rules.data.surprise import FALLEN, RISEN
+from rankscope.monitor.rules.data.check import DAILY, FROM_THE_START, HOURLY, check_data
+from rankscope.monitor.rules.data.progress import DataProgress
+from rankscope.monitor.rules.data.rule import Watch, default_rule
+from rankscope.monitor.rules.data.usual import FALLEN, RISEN
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.run import Check
 from rankscope.records import replace
@@ -30,12 +31,12 @@ from tests.monitor.rules.faults import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.rules.data.progress import WatchProgress
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.rules.state import StreamKey
 
 FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
 """The hours at which the first and the second fault begin."""
 STEP = 3
+BEGIN = DataProgress.begin("", 0, 0)
 RULE = replace(default_rule(), remind=0.0)
 QUALITY = Rule(name="quality", measure="RR@3", remind=0.0)
 WORSE = Incident(
@@ -57,7 +58,7 @@ class World:
         self,
         told: list[tuple[str, StreamKey]],
         lasting: tuple[Incident, ...] = (),
-        progress: WatchProgress | None = None,
+        progress: DataProgress = BEGIN,
     ) -> None:
         self.told = [*told]
         self.lasting = lasting
@@ -123,8 +124,9 @@ def check_second(first: Fault | None, second: Fault) -> None:
 
 
 def test_each_watch_has_a_fault() -> None:
-    assert {fault.watch for fault in FAULTS} == {watch.name for watch in WATCHES}
-    assert {fault.key[0] for fault in FAULTS} == {watch.kind for watch in WATCHES}
+    hourly = {watch.__name__.removeprefix("_watch_") for watch in (*FROM_THE_START, *HOURLY)}
+    assert {fault.watch for fault in FAULTS} == hourly | {*DAILY}
+    assert {fault.key[0] for fault in FAULTS} == {*get_args(Watch)}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -9,7 +9,7 @@ import pytest
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules
@@ -33,7 +33,9 @@ from tests.monitor.rules.world import (
     list_turns,
     make_day,
     make_rule,
+    pass_day,
     put,
+    show,
     state_of,
 )
 
@@ -41,11 +43,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.rules.stream import Stream
 
 SLOW = define(measures=["RR@3"], positive="click", window=DAY // 1_000_000)
+RELEASE = START + 14 * DAY
 BY_VERSION = Configuration(
     definition=SLOW, attributes=("device",), grace="1h", baseline=BASELINES["version"]
 )
@@ -74,23 +78,25 @@ def make_searches(
         shown = device or draw.choice(("phone", "tv"))
         mean = quality if per_device is None else per_device[shown]
         name = f"{version} {time} {shown}"
-        events.append(
-            Ranking(
-                name,
-                name,
-                time,
-                Items(("a", "b", "c"), (1, 2, 3)),
-                user_id=f"user {draw.randrange(400)}",
-                model="m",
-                version=version,
-                attributes=(("device", shown),),
-            )
-        )
+        user = f"user {draw.randrange(400)}"
+        events += show(name, time, 0, user=user, version=version, device=shown)
         rank = 0 if draw.random() < mean else draw.choice((1, 2))
         late = 1 + int(draw.expovariate(1 / (30 * MINUTE * delay)))
         if draw.random() >= lost:
             events.append(Label(f"{name} click", name, "abc"[rank], time + late, ("click",)))
     return events
+
+
+def serve(
+    store: SQLiteStore,
+    since: int = START,
+    until: int = RELEASE,
+    version: str = "1",
+    **said: Any,  # noqa: ANN401 - as searches have it
+) -> None:
+    """Log the searches of a version."""
+    seed = {"seed": 2 if version == "2" else 1}
+    store.append(PROJECT, make_searches(since, until, version=version, **seed | said))
 
 
 def check(
@@ -110,20 +116,15 @@ def place(store: SQLiteStore, **said: object) -> None:
     set_rule(store, PROJECT, BY_VERSION, rule, now=START, actor="ada")
 
 
-RELEASE = START + 14 * DAY
-
-
 def test_early_values_find_a_bad_release_before_final_ones_are_there(store: SQLiteStore) -> None:
     place(store, slices=("device",), lanes=("15m", "4h"))
-    good = make_searches(START, RELEASE, seed=1, version="1")
-    bad = make_searches(RELEASE, RELEASE + 20 * HOUR, seed=2, version="2", quality=0.1)
-    store.append(PROJECT, good + bad)
+    serve(store)
+    serve(store, RELEASE, RELEASE + 20 * HOUR, "2", quality=0.1)
     streams = check(store, RELEASE + 20 * HOUR)
     whole = streams["2", ""]
     assert whole.state == "ALERT"
     assert whole.final.detector is None
     assert whole.leading.age.total_seconds() in {900, 4 * 3600}
-    assert whole.since is not None
     assert to_datetime(RELEASE) <= whole.since <= to_datetime(RELEASE + 3 * HOUR)
     assert "found by early values" in state_of(store).reason
     # One pair of values says how far it fell; when is said once, by the incident.
@@ -141,18 +142,16 @@ def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final
     rule = make_rule(lanes=("15m", "4h"), run_length=1800.0)
     set_rule(store, PROJECT, slow, rule, now=START, actor="ada")
     released = RELEASE + 9 * HOUR
-    store.append(PROJECT, make_searches(START, released, seed=1, version="1"))
-    bad = make_searches(released, RELEASE + 5 * DAY, seed=2, version="2", quality=0.1)
-    store.append(PROJECT, bad)
+    serve(store, until=released)
+    serve(store, released, RELEASE + 5 * DAY, "2", quality=0.1)
     check(store, RELEASE + 5 * DAY, slow)
     assert set(list_turns(store)) == {"opened"}
 
 
 def test_labels_that_come_more_slowly_are_no_drop_of_early_values(store: SQLiteStore) -> None:
     place(store, lanes=("15m", "4h"))
-    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1"))
-    slow = make_searches(RELEASE, RELEASE + 3 * DAY, seed=10, version="2", delay=4.0)
-    store.append(PROJECT, slow)
+    serve(store)
+    serve(store, RELEASE, RELEASE + 3 * DAY, "2", seed=10, delay=4.0)
     streams = check(store, RELEASE + 3 * DAY)
     lanes = {lane.age.total_seconds(): lane for lane in streams["2", ""].lanes}
     assert lanes[900].judged == "discount"
@@ -179,21 +178,14 @@ def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
 def test_a_rollout_from_one_device_to_another_is_no_drop(store: SQLiteStore) -> None:
     place(store, slices=("device",))
     usual = {"phone": 0.9, "tv": 0.3}
-    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", per_device=usual))
-    for day in range(10):
-        at = RELEASE + day * DAY
-        store.append(
-            PROJECT,
-            make_searches(at, at + DAY, seed=2, version="2", per_device=usual, device="tv"),
-        )
+    serve(store, per_device=usual)
+    for at in range(RELEASE, RELEASE + 10 * DAY, DAY):
+        serve(store, at, at + DAY, "2", per_device=usual, device="tv")
     streams = check(store, RELEASE + 11 * DAY)
     whole = streams["2", ""]
     assert whole.periods == 9
     assert whole.state == "OK"
-    assert whole.value is not None
-    assert whole.baseline is not None
     assert whole.value.value < whole.baseline.value - 0.1
-    assert whole.floor is not None
     assert whole.floor < whole.value.value
 
 
@@ -201,14 +193,11 @@ def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(
     store: SQLiteStore,
 ) -> None:
     place(store)
-    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="0", quality=0.8))
+    serve(store, version="0", quality=0.8)
     streams = {}
     for week in range(1, 6):
         at = RELEASE + (week - 1) * 7 * DAY
-        quality = 0.8 - 0.12 * week
-        store.append(
-            PROJECT, make_searches(at, at + 7 * DAY, seed=1, version=str(week), quality=quality)
-        )
+        serve(store, at, at + 7 * DAY, str(week), seed=1, quality=0.8 - 0.12 * week)
         streams = check(store, at + 7 * DAY + 2 * HOUR)
         if streams[ALL, ""].state == "ALERT":
             break
@@ -221,7 +210,7 @@ def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(
 
 def test_a_model_is_compared_with_its_past_once_there_are_two_weeks(store: SQLiteStore) -> None:
     place(store)
-    store.append(PROJECT, make_searches(START, START + 3 * DAY, seed=1, version="1"))
+    serve(store, until=START + 3 * DAY)
     anchor = check(store, START + 4 * DAY)[ALL, ""]
     assert anchor.state == "INSUFFICIENT"
     assert anchor.reason.startswith("watched from 19 Oct 2024 on")
@@ -229,13 +218,13 @@ def test_a_model_is_compared_with_its_past_once_there_are_two_weeks(store: SQLit
 
 def test_a_rule_may_leave_the_long_term_out(store: SQLiteStore) -> None:
     place(store, anchor=False)
-    store.append(PROJECT, make_searches(START, START + 3 * DAY, seed=1, version="1"))
+    serve(store, until=START + 3 * DAY)
     assert {version for version, _ in check(store, START + 4 * DAY)} == {"1"}
 
 
 def test_what_a_person_resolves_is_the_new_past(store: SQLiteStore) -> None:
     place(store)
-    store.append(PROJECT, make_searches(START, RELEASE + 2 * DAY, seed=1, version="1"))
+    serve(store, until=RELEASE + 2 * DAY)
     check(store, RELEASE + 3 * DAY + 2 * HOUR)
     (row,) = store.list_rules(PROJECT)
     progress = RuleProgress.from_text(row.progress)
@@ -252,9 +241,8 @@ def test_what_a_person_resolves_is_the_new_past(store: SQLiteStore) -> None:
 
 def test_labels_that_are_lost_at_random_are_no_drop(store: SQLiteStore) -> None:
     place(store)
-    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1"))
-    lossy = make_searches(RELEASE, RELEASE + 8 * DAY, seed=2, version="2", lost=0.4)
-    store.append(PROJECT, lossy)
+    serve(store)
+    serve(store, RELEASE, RELEASE + 8 * DAY, "2", lost=0.4)
     stream = check(store, RELEASE + 9 * DAY + 2 * HOUR)["2", ""]
     assert (stream.labels, stream.state) == ("lost", "OK")
     assert stream.final.judged == "discount"
@@ -263,11 +251,8 @@ def test_labels_that_are_lost_at_random_are_no_drop(store: SQLiteStore) -> None:
 
 def test_a_drop_is_found_although_labels_are_lost_too(store: SQLiteStore) -> None:
     place(store)
-    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1"))
-    store.append(
-        PROJECT,
-        make_searches(RELEASE, RELEASE + 8 * DAY, seed=2, version="2", lost=0.4, quality=0.3),
-    )
+    serve(store)
+    serve(store, RELEASE, RELEASE + 8 * DAY, "2", lost=0.4, quality=0.3)
     stream = check(store, RELEASE + 9 * DAY + 2 * HOUR)["2", ""]
     assert (stream.labels, stream.state) == ("lost", "ALERT")
     reason = state_of(store).reason
@@ -282,13 +267,10 @@ def test_labels_are_lost_too_only_if_they_are_where_the_order_is_as_usual(
     store: SQLiteStore, phones: float, is_loss: bool
 ) -> None:
     place(store, slices=("device",))
-    until = RELEASE + 8 * DAY
     for device, quality, lost in (("phone", 0.7, phones), ("tv", 0.3, 0.4)):
-        store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", device=device))
-        more = make_searches(
-            RELEASE, until, seed=2, version="2", device=device, quality=quality, lost=lost
-        )
-        store.append(PROJECT, more)
+        serve(store, device=device)
+        more = {"device": device, "quality": quality, "lost": lost}
+        serve(store, RELEASE, RELEASE + 8 * DAY, "2", **more)
     streams = check(store, RELEASE + 9 * DAY + 2 * HOUR)
     assert (streams["2", "tv"].labels, streams["2", "tv"].state) == ("lost", "ALERT")
     assert streams["2", "phone"].state == "OK"
@@ -316,8 +298,7 @@ def test_a_slice_without_new_rankings_is_stale(store: SQLiteStore) -> None:
         "device=tv, model=m, version=1: no rankings for 4 days, since 8 Oct 2024; "
         "2 checked slices are at or above their floors"
     )
-    store.append(PROJECT, make_day(8) + make_day(8, device="tv"))
-    advance(store, known_at(8))
+    pass_day(store, 8, make_day(8) + make_day(8, device="tv"))
     assert state_of(store).state == "OK"
 
 
@@ -348,9 +329,8 @@ def test_a_drop_of_a_slice_that_stops_is_not_over(store: SQLiteStore) -> None:
 
 def test_evidence_comes_back_from_its_text(store: SQLiteStore) -> None:
     place(store, slices=("device",), lanes=("15m", "4h"))
-    store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", every=HOUR))
-    later = make_searches(RELEASE, RELEASE + 3 * DAY, seed=2, version="2", every=HOUR)
-    store.append(PROJECT, later)
+    serve(store, every=HOUR)
+    serve(store, RELEASE, RELEASE + 3 * DAY, "2", every=HOUR)
     check(store, RELEASE + 4 * DAY + 2 * HOUR)
     (row,) = store.list_rules(PROJECT)
     progress = RuleProgress.from_text(row.progress)
@@ -364,22 +344,13 @@ def test_a_set_with_other_grades_than_production_is_a_warning(store: SQLiteStore
     events: list[Event] = []
     for number in range(200):
         name = f"judged {number}"
-        shown = Ranking(
-            name,
-            name,
-            START - 40 * DAY + number,
-            Items(("a", "b", "c"), (1, 2, 3)),
-            user_id=name,
-            model="m",
-            version="1",
-            environment="training",
-            attributes=(("device", "phone"),),
-        )
+        time = START - 40 * DAY + number
+        shown = show(name, time, 0, user=name, environment="training", device="phone")
         grades = [
             Label(f"{name} {doc}", name, doc, START - 39 * DAY, value=grade)
             for doc, grade in (("a", 4.0), ("b", 2.0), ("c", 1.0))
         ]
-        events += [shown, *grades]
+        events += [*shown, *grades]
     configuration = replace(CONFIGURATION, baseline=BASELINES["training"])
     store.append(PROJECT, events)
     put(store, make_rule())
@@ -393,13 +364,9 @@ def test_a_set_with_other_grades_than_production_is_a_warning(store: SQLiteStore
 def test_a_tolerance_below_the_differences_between_days_is_a_warning(store: SQLiteStore) -> None:
     place(store, tolerance=0.01)
     for day in range(20):
-        quality = 0.5 + 0.15 * math.sin(day * day)
         at = START + day * DAY
-        store.append(
-            PROJECT,
-            make_searches(at, at + DAY, seed=day, version="1", quality=quality),
-        )
+        serve(store, at, at + DAY, seed=day, quality=0.5 + 0.15 * math.sin(day * day))
     at = START + 20 * DAY
-    store.append(PROJECT, make_searches(at, at + DAY, seed=99, version="2"))
+    serve(store, at, at + DAY, "2", seed=99)
     check(store, at + 2 * DAY + 2 * HOUR)
     assert any(one.startswith("days differ by 0.") for one in state_of(store).warnings)

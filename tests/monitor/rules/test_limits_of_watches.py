@@ -13,21 +13,25 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
-from rankscope.monitor.rules.data import attributes, labels, silence
-from rankscope.monitor.rules.data.attributes import advance_missing, find_values, is_new_over
-from rankscope.monitor.rules.data.check import check_data
+from rankscope.monitor.rules.data import labels, watches
+from rankscope.monitor.rules.data.check import HourCheck, check_data
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
-from rankscope.monitor.rules.data.facts import watch_files, watch_names
-from rankscope.monitor.rules.data.hour import HourCheck
 from rankscope.monitor.rules.data.progress import (
     Anomaly,
+    DataProgress,
     RateDay,
     Restart,
     UnusualTime,
-    WatchProgress,
 )
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.traffic import Traffic
+from rankscope.monitor.rules.data.watches import (
+    advance_missing,
+    find_values,
+    is_new_over,
+    watch_files,
+    watch_names,
+)
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.store.records import LeftOut
 from rankscope.records import replace
@@ -40,8 +44,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.rules.data.counts import DayCounts
-    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.state import Finding
 
+BEGIN = DataProgress.begin("", 0, 0)
 FAULT = 29 * HOURS
 """The hour in which something changes."""
 PHONE, NEW, MISSING = (
@@ -50,7 +55,7 @@ PHONE, NEW, MISSING = (
 
 
 def look(
-    counted: DrawnCounts, since: int, until: int, progress: WatchProgress | None = None
+    counted: DrawnCounts, since: int, until: int, progress: DataProgress = BEGIN
 ) -> list[list[Finding]]:
     """What is found at the end of each of some hours."""
     found = []
@@ -77,26 +82,16 @@ def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Findin
     return found
 
 
-@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
-def test_a_new_value_is_found_at_two_in_100_rankings(count: int, *, is_found: bool) -> None:
-    assert bool(watch(NEW, [count] * 6, total=10_000)) == is_found
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
-def test_a_new_value_is_found_at_20_rankings(count: int, *, is_found: bool) -> None:
-    assert bool(watch(NEW, [count], total=100)) == is_found
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(499, False), (500, True), (501, True)])
-def test_an_attribute_is_missing_in_five_points_more_than_usual(
-    count: int, *, is_found: bool
+@pytest.mark.parametrize(
+    ("segment", "count", "hours", "total"),
+    [(NEW, 200, 6, 10_000), (NEW, 20, 1, 100), (MISSING, 500, 6, 10_000), (MISSING, 20, 1, 100)],
+)
+def test_values_are_new_and_attributes_missing_from_a_share_and_a_number_on(
+    segment: Segment, count: int, hours: int, total: int
 ) -> None:
-    assert bool(watch(MISSING, [count] * 6, total=10_000)) == is_found
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
-def test_an_attribute_is_missing_in_20_rankings_at_least(count: int, *, is_found: bool) -> None:
-    assert bool(watch(MISSING, [count], total=100)) == is_found
+    # New in 2 of 100 rankings; missing in 5 of 100 more than usual; 20 rankings for either.
+    found = [bool(watch(segment, [count + by] * hours, total=total)) for by in (-1, 0, 1)]
+    assert found == [False, True, True]
 
 
 def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
@@ -199,7 +194,7 @@ def make_traffic(
     hours: Mapping[Segment, Sequence[int] | np.ndarray],
     *,
     hour: int,
-    progress: WatchProgress | None = None,
+    progress: DataProgress = BEGIN,
 ) -> Traffic:
     """The traffic at the end of an hour, counted from `START`."""
     counted = DrawnCounts(
@@ -210,8 +205,7 @@ def make_traffic(
         },
         attributes=("device",),
     )
-    known = progress or WatchProgress(basis="", first=0, moment=0, day=0)
-    return Traffic(counted, default_rule(), known, START + hour * HOUR)
+    return Traffic(counted, default_rule(), progress, START + hour * HOUR)
 
 
 def fill(count: int, *, since: int = 0, until: int = 40 * HOURS) -> np.ndarray:
@@ -248,14 +242,14 @@ def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
     traffic = make_traffic(hours, hour=END)
     monkeypatch.setattr(Traffic, "usual", lambda *_: SimpleNamespace(daily=daily))
     assert find_values(traffic) == [NEW] * is_watched
-    assert silence.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
+    assert watches.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
 
 
 @pytest.mark.parametrize(("age", "is_new"), [(167, True), (168, True), (169, False)])
 def test_a_value_is_new_for_a_week(age: int, *, is_new: bool) -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
-    assert attributes._find_age(traffic, NEW) == (age if is_new else None)
-    assert bool(attributes.watch_new_values(traffic, ())) == is_new
+    assert watches._find_age(traffic, NEW) == (age if is_new else None)
+    assert bool(watches.watch_new_values(traffic, ())) == is_new
 
 
 @pytest.mark.parametrize(("age", "is_over"), [(167, False), (168, True), (169, True)])
@@ -272,16 +266,16 @@ def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished(
 ) -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
     began = traffic.moment - (100 + 168 + apart) * HOUR
-    assert attributes.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
+    assert watches.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
 
 
 @pytest.mark.parametrize(("evidence", "is_renamed"), [(4.999, False), (5.0, True), (5.001, True)])
 def test_a_value_is_renamed_at_an_evidence_of_five(
     evidence: float, monkeypatch: pytest.MonkeyPatch, *, is_renamed: bool
 ) -> None:
-    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, evidence))
+    monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, evidence))
     hours = {TOTAL: fill(100), NEW: fill(50, since=END - 30), PHONE: fill(50, until=END - 30)}
-    (found,) = attributes.watch_new_values(make_traffic(hours, hour=END), ())
+    (found,) = watches.watch_new_values(make_traffic(hours, hour=END), ())
     assert found.segment == (PHONE if is_renamed else NEW)
 
 
@@ -289,9 +283,9 @@ def test_a_value_is_renamed_at_an_evidence_of_five(
 def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(
     age: int, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
 ) -> None:
-    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, 1.0))
+    monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, 1.0))
     hours = {TOTAL: fill(100), NEW: fill(50, since=END - age), PHONE: fill(50, until=END - age)}
-    assert bool(attributes.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
+    assert bool(watches.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
 
 
 @pytest.mark.parametrize(("apart", "is_told"), [(23, False), (24, False), (25, True)])
@@ -304,15 +298,14 @@ def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before
             NEW: fill(50, since=END - age),
             PHONE: fill(50, until=END - gone),
         }
-        found = attributes.watch_new_values(make_traffic(hours, hour=END), [PHONE])
+        found = watches.watch_new_values(make_traffic(hours, hour=END), [PHONE])
         assert bool(found) == is_told
 
 
 @pytest.mark.parametrize(("hours", "span"), [(1, 1), (3, 3), (6, 6), (12, 12), (24, 24), (30, 24)])
 def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, span: int) -> None:
     traffic = make_traffic({TOTAL: fill(100), MISSING: fill(90, since=END - hours)}, hour=END)
-    found = attributes.watch_missing(traffic, "device")
-    assert found is not None
+    found = watches.watch_missing(traffic, "device")
     # A share of 1 % is never surprising, and shares vary by 15 %.
     assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
 
@@ -321,10 +314,9 @@ def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, s
 def test_an_attribute_that_one_ranking_in_100_lacks_is_usual(usual: int) -> None:
     counts = fill(usual)
     counts[-6:] = 500
-    found = attributes.watch_missing(
+    found = watches.watch_missing(
         make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END), "device"
     )
-    assert found is not None
     assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
 
 
@@ -360,13 +352,12 @@ def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
         Segment("a"): fill(100, until=stopped),
         Segment("b"): fill(100, since=stopped - before),
     }
-    assert silence._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
+    assert watches._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
 
 
 def test_what_is_usual_is_learned_from_28_days() -> None:
     traffic = make_traffic({TOTAL: fill(100)}, hour=END)
     usual = traffic.usual()
-    assert usual is not None
     assert usual.days == 28.0
 
 
@@ -376,7 +367,6 @@ def test_the_week_begins_on_monday() -> None:
     start = START // DAY % 7 - 4
     counts = np.roll(np.tile(week, 6), -start * HOURS)[:END]
     usual = make_traffic({TOTAL: counts}, hour=END).usual()
-    assert usual is not None
     assert usual.hours.argmin() < HOURS
     assert usual.hours.argmax() >= 6 * HOURS
     for hour in range(END - 2 * HOURS, END):
@@ -394,7 +384,7 @@ def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> 
 @pytest.mark.parametrize(("after", "is_watched"), [(-1, True), (0, True), (1, False)])
 def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_watched: bool) -> None:
     moment = START + 60 * DAY + after * HOUR
-    progress = WatchProgress(basis="", first=START, moment=START, day=START + 57 * DAY)
+    progress = replace(BEGIN, since=START, day=START + 57 * DAY)
     counted = DrawnCounts({TOTAL: np.array([5])})
     check = HourCheck(counted, default_rule(), progress, moment)
     check.run()
@@ -405,11 +395,8 @@ def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_wat
 @pytest.mark.parametrize(("after", "is_kept"), [(-1, False), (0, True), (1, True)])
 def test_what_is_over_is_remembered_for_40_days(after: int, *, is_kept: bool) -> None:
     at = after
-    progress = WatchProgress(
-        basis="",
-        first=0,
-        moment=0,
-        day=0,
+    progress = replace(
+        BEGIN,
         spans=(UnusualTime("volume", TOTAL, at - DAY, at),),
         restarts=(Restart("volume", TOTAL, at),),
         rates=(RateDay(at, {}, {}, {}, {}),),
@@ -432,7 +419,6 @@ def test_three_files_are_named(count: int, told: str) -> None:
         for path in "abcd"[:count]
     ]
     found = watch_files(left, 0, None)
-    assert found is not None
     assert found.evidence == {"files": [*"abc"[:count]], "count": count}
     assert found.reason.endswith(told)
 
@@ -443,11 +429,11 @@ def make_rate_day(at: int, size: int, *, empty: int = 0, clicks: int | None = No
     return RateDay(at, {"a": size}, {"a": size}, {"a": empty}, labels)
 
 
-def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> WatchProgress:
+def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> DataProgress:
     """Days of a model."""
     rates = tuple(make_rate_day(START + day * DAY, size, empty=empty) for day in range(count))
     end = START + count * DAY
-    return WatchProgress(basis="", first=START, moment=end + DAY, day=end, rates=rates)
+    return replace(BEGIN, since=START, following=end + DAY, day=end, rates=rates)
 
 
 @pytest.mark.parametrize(("more", "is_found"), [(-0.001, False), (0.0, True), (0.001, True)])
@@ -509,7 +495,6 @@ def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
 ) -> None:
     monkeypatch.setattr(labels, "_expect_unlabelled", lambda *_: (1000.0, 5))
     found = labels.watch_silence(make_traffic({TOTAL: fill(100)}, hour=END), make_rates())
-    assert found is not None
     # No label at all has the probability (1 + 1000 v) ^ (-1 / v).
     assert found.evidence["log_evidence"] == round(math.log(1 + 1000 * 0.2**2) / 0.2**2, 3)
 

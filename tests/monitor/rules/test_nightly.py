@@ -16,18 +16,19 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.management import list_states, resolve_rule, set_rule
-from rankscope.monitor.incidents.response import list_incidents, resolve_incident
-from rankscope.monitor.rules.trace.nights import (
+from rankscope.monitor.incidents.response import list_incidents, respond
+from rankscope.monitor.rules.trace import (
     CHANGED,
     CLEAN_NIGHTS,
     DAYS,
     MOST_MODELS,
+    MOST_NIGHTS,
     Night,
+    NightlyProgress,
     SliceNight,
+    TraceRule,
     check_night,
 )
-from rankscope.monitor.rules.trace.rule import MOST_NIGHTS, TraceRule
-from rankscope.monitor.rules.trace.run import NightlyProgress
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.trace.compute import TraceChoices
@@ -210,7 +211,7 @@ def test_a_rule_traces_each_night_and_keeps_a_resolved_slice_closed(tmp_path: Pa
         assert (incident.model, incident.version) == ("ranker", "")
         assert incident.slice == (("device", "tv"),)
         now = START + DAY + 3 * HOUR
-        resolve_incident(store, "music", incident.incident_id, now=now, actor="ada")
+        respond(store, "music", incident.incident_id, "resolve", now=now, actor="ada")
         assert pass_nights(3) == (2, ["resolved"], "OK")
         # Version 5 is good again from the tenth day on, so that the slice recovers.
         assert pass_nights(11) == (8, ["resolved"], "OK")

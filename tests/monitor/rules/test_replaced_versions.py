@@ -8,7 +8,7 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules
 from rankscope.monitor.incidents.management import set_rule
 from rankscope.monitor.incidents.response import list_incidents
-from rankscope.monitor.rules.drop.name import INHERIT
+from rankscope.monitor.rules.drop.feed import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import NEEDED
@@ -87,7 +87,6 @@ def test_a_fall_that_goes_on_needs_less_evidence_than_a_new_one(store: SQLiteSto
     assert first.opened - to_datetime(START) > second.opened - to_datetime(START + 12 * DAYS)
     progress = RuleProgress.from_text(store.list_rules(PROJECT)[0].progress)
     (stream,) = progress.streams
-    assert stream.inherited is not None
     assert second.opened < stream.inherited.came + INHERIT
     assert NEEDED * INHERIT.days < 1800
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.rules.drop.name import name_drops
-from rankscope.monitor.rules.evidence import Evidence
-from rankscope.monitor.rules.stream import Stream
+from rankscope.monitor.rules.drop.feed import name_drops
+from rankscope.monitor.rules.stream import Evidence, Stream
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import Detector, follow
 from rankscope.stats.sequential.detector import advance as look
@@ -27,6 +26,7 @@ from tests.monitor.rules.world import (
     list_turns,
     make_day,
     make_rule,
+    pass_day,
     put,
     show,
     state_of,
@@ -46,8 +46,7 @@ def play(store: SQLiteStore, days: Sequence[Sequence[int]]) -> list[str]:
     """Let days pass, and give the state after each."""
     states = []
     for day, ranks in enumerate(days):
-        store.append(PROJECT, make_day(day, ranks))
-        advance(store, known_at(day))
+        pass_day(store, day, make_day(day, ranks))
         states.append(state_of(store).state)
     return states
 
@@ -58,8 +57,7 @@ def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(
     put(store, make_rule())
     states = []
     for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 4]):
-        store.append(PROJECT, make_day(day, ranks))
-        advance(store, known_at(day))
+        pass_day(store, day, make_day(day, ranks))
         (stream,) = state_of(store).streams
         states.append(state_of(store).state)
         is_down = stream.state == "ALERT"
@@ -79,7 +77,6 @@ def test_a_drop_is_over_the_day_after_it_was_fixed_however_long_it_was(days: int
     for number, values in enumerate([bad] * days + [good] * 2):
         gaps = below(values, 0.8)
         lane = stream.final
-        assert lane.detector is not None
         detector = look(lane.detector, gaps)
         recovery = None if lane.recovery is None else follow(lane.recovery, gaps)
         moments = {**dict(lane.moments), detector.periods: to_datetime(START + number * DAY)}
@@ -122,14 +119,12 @@ def test_no_data_ends_no_alert(store: SQLiteStore) -> None:
 def test_rankings_without_labels_are_told_and_are_no_drop(store: SQLiteStore) -> None:
     watch(store, *(make_day(day, ranks) for day, ranks in enumerate([GOOD, GOOD, GOOD])))
     evidence = [stream.detector for stream in state_of(store).streams]
-    store.append(PROJECT, make_day(3, (3, *NONE * 7)))
-    advance(store, known_at(3))
+    pass_day(store, 3, make_day(3, (3, *NONE * 7)))
     state = state_of(store)
     assert state.state == "INSUFFICIENT"
     assert state.reason == "labels are late: 12% of rankings have labels, 100% before"
     assert (state.passed_over, [stream.detector for stream in state.streams]) == (1, evidence)
-    store.append(PROJECT, make_day(4))
-    advance(store, known_at(4))
+    pass_day(store, 4)
     assert state_of(store).state == "OK"
 
 
@@ -137,8 +132,7 @@ def test_a_period_in_which_nothing_has_a_value_says_nothing(store: SQLiteStore) 
     state = watch(store, make_day(0, NONE))
     assert (state.state, state.reason) == ("INSUFFICIENT", "no ranking has a value yet")
     assert [stream.periods for stream in state.streams] == [0]
-    store.append(PROJECT, make_day(1))
-    advance(store, known_at(1))
+    pass_day(store, 1)
     assert state_of(store).state == "OK"
 
 

@@ -6,20 +6,18 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from rankscope.monitor.rules.data.surprise import (
+from rankscope.monitor.rules.data.usual import (
+    LEAST_VARIANCE,
     WINDOWS,
+    _measure_variance,
     expect_windows,
     find_fall,
     find_rise,
     find_start,
+    learn_usual,
     measure_fall,
     measure_surprise,
     weigh_return,
-)
-from rankscope.monitor.rules.data.usual import (
-    LEAST_VARIANCE,
-    _measure_variance,
-    learn_usual,
 )
 
 HOURS, WEEK = 24, 168
@@ -35,7 +33,6 @@ def test_hours_that_are_left_out_change_nothing() -> None:
     counts[100:200] = np.nan
     counts[: 6 * HOURS] = np.nan
     usual = learn_usual(counts, 2)
-    assert usual is not None
     # Up to the rounding of sums.
     assert usual.hours == pytest.approx(np.full(WEEK, 100.0), rel=1e-12)
     assert usual.variance == pytest.approx(LEAST_VARIANCE + 7 / (usual.days * 2400), rel=1e-12)
@@ -46,7 +43,6 @@ def test_an_odd_day_hardly_changes_what_is_usual() -> None:
     counts[8 * HOURS : 9 * HOURS] = 0
     counts[15 * HOURS : 16 * HOURS] *= 10
     usual = learn_usual(counts, 0)
-    assert usual is not None
     assert usual.daily == pytest.approx(2400, rel=0.05)
 
 
@@ -54,7 +50,6 @@ def test_weekends_and_nights_are_learned() -> None:
     week = np.tile(np.where(np.arange(HOURS) < 7, 10.0, 1000.0), 7)
     week[5 * HOURS :] /= 4
     usual = learn_usual(np.tile(week, 4), 0)
-    assert usual is not None
     assert usual.hours == pytest.approx(week, rel=0.05)
 
 
@@ -64,7 +59,6 @@ def test_days_that_vary_more_have_a_larger_variance() -> None:
     for deviation in (0.0, 0.2, 0.4):
         level = np.repeat(np.exp(chance.normal(0, deviation, 28)), HOURS)
         usual = learn_usual(chance.poisson(100 * level).astype(float), 0)
-        assert usual is not None
         variances.append(usual.variance)
     assert variances[0] < 0.2**2 < variances[1] < variances[2] < 1
 
@@ -72,7 +66,6 @@ def test_days_that_vary_more_have_a_larger_variance() -> None:
 def learn_week(days: list[list[float]]) -> np.ndarray:
     """What is usual after four weeks of the same days, Monday first, by day and hour."""
     usual = learn_usual(np.array(days * 4).ravel(), 0)
-    assert usual is not None
     return usual.hours.reshape(7, HOURS)
 
 
@@ -166,12 +159,10 @@ def test_falls_and_rises_are_found_in_the_span_that_says_most() -> None:
     assert find_rise(counts, highest, 0.01) is None
     counts[-6:] = 2
     fall = find_fall(counts, lowest, 0.01)
-    assert fall is not None
     assert (fall.hours, fall.count, fall.expected) == (6, 12, 300)
     assert find_start(counts, np.full(WEEK, 50.0)) == 6
     counts[-6:] = 500
     rise = find_rise(counts, highest, 0.01)
-    assert rise is not None
     assert rise.hours in WINDOWS
     assert rise.ratio >= 2
 
@@ -181,7 +172,6 @@ def test_a_silence_is_seen_in_the_span_that_is_as_long(hours: int) -> None:
     counts = np.full(WEEK, 50.0)
     counts[-hours:] = 0
     found = find_fall(counts, expect_windows(np.full(WEEK, 50.0))[1, 0], 0.01)
-    assert found is not None
     assert (found.hours, found.expected) == (hours, 50.0 * hours)
 
 
@@ -233,7 +223,6 @@ def test_traffic_is_known_after_a_week(hours: int, *, is_known: bool) -> None:
 @pytest.mark.parametrize(("days", "least"), [(13, 0.15**2), (14, 0.07**2), (15, 0.07**2)])
 def test_two_weeks_tell_how_much_traffic_varies(days: int, least: float) -> None:
     usual = learn_usual(np.full(days * 24, 1e6), 0)
-    assert usual is not None
     unknown = usual.variance - least
     # What is expected isn't known exactly, which adds a little.
     assert 0 <= unknown < 1e-5

@@ -45,12 +45,6 @@ def open_reader(store: SQLiteStore) -> DataReader:
     return DataReader(make_scene(store, configuration=CONFIGURATION, slicing=SLICING))
 
 
-def rank(name: str, time: int, *, model: str = "m", **said: str) -> Ranking:
-    """A ranking of two documents."""
-    items = Items(("a", "b"), (1, 2))
-    return Ranking(name, name, time, items, model=model, attributes=tuple(said.items()))
-
-
 def test_four_weeks_are_counted_by_one_read(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,9 +101,9 @@ def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStor
     empty.append(
         PROJECT,
         [
-            rank("one", 0),
-            rank("two", 5, model="n"),
-            rank("three", DAY),
+            *show("one", 0, 0),
+            *show("two", 5, 0, model="n"),
+            *show("three", DAY, 0),
             Label("1", "one", "a", 1, ("click",)),
             Label("2", "one", "b", 2, ("click",)),
             Label("3", "one", "b", HOUR - 1, ("click", "buy")),

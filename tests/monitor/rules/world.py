@@ -9,8 +9,8 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import Advanced, advance_rules
+from rankscope.monitor.incidents.incident import Notice
 from rankscope.monitor.incidents.management import list_notifications, list_states, set_rule
-from rankscope.monitor.incidents.notice import Notice
 from rankscope.monitor.incidents.response import find_incident, list_incidents
 from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.run import Scene
@@ -138,12 +138,17 @@ def advance(store: SQLiteStore, now: int, configuration: Configuration = CONFIGU
     return advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
 
 
+def pass_day(store: SQLiteStore, day: int, events: Sequence[Event] | None = None) -> None:
+    """Let a day pass with some rankings, usual ones unless others are given."""
+    store.append(PROJECT, make_day(day) if events is None else events)
+    advance(store, known_at(day))
+
+
 def watch(store: SQLiteStore, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401
     """Make a rule, let days pass one after another, and return how the rule stands."""
     put(store, make_rule(**said))
     for day, events in enumerate(days):
-        store.append(PROJECT, events)
-        advance(store, known_at(day))
+        pass_day(store, day, events)
     return state_of(store, said.get("name", "quality"))
 
 

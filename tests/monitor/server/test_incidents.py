@@ -7,11 +7,11 @@ import json
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.incident import write_change, write_incident
 from rankscope.monitor.incidents.management import set_rule
-from rankscope.monitor.incidents.rows import write_change, write_incident
 from rankscope.monitor.incidents.transitions import open_incident
-from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC

@@ -7,7 +7,7 @@ import math
 from rankscope.errors import EmptyError, UsageError
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS, RankingSource
 from rankscope.monitor.ask.versions import list_versions
-from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.plain import make_plain, write_record

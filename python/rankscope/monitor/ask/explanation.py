@@ -107,11 +107,11 @@ def explain_ranking(
         ),
         labels=judged,
         losses=None
-        if measured.truncation is None
+        if not measured.parts
         else {
             "retrieval": None,
             **{
-                name: make_plain(float(getattr(measured, name)[0]))
+                name: make_plain(float(measured.parts[name][0]))
                 for name in ("truncation", "ordering", "undefined")
             },
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.monitor.ask.series import COUNTED
-from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     MaturityCurve,
@@ -99,7 +99,7 @@ def inspect_data(
         pending_labels=store.count_pending(project),
         late=sum(hour.late for hour in hours),
         unshown=sum(hour.unshown for hour in hours),
-        folded={} if progress is None else dict(read_slicing(progress.slicing).folded),
+        folded={} if progress is None else dict(Slicing.from_json(progress.slicing).folded),
         folded_versions=max((version.versions for version in folded), default=0),
         folded_rankings=sum(version.rankings for version in folded),
         shown=shown,

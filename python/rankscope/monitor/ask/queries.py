@@ -142,8 +142,9 @@ class QueryCollector:
             is_chosen = self._sample.has(numbers)
             kept = kept[is_chosen]
             self._numbers.extend(numbers[is_chosen])
+        amounts = {"value": measured.value, **measured.parts}
         for amount in AMOUNTS:
-            column = getattr(measured, amount)[kept]
+            column = amounts[amount][kept]
             self._amounts[amount].extend(_narrow(column) if amount == "undefined" else column)
         relevant = each.values.relevant[kept]
         narrow = np.min_scalar_type(int(relevant.max(initial=0)))

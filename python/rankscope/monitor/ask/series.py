@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
+from rankscope.monitor.evaluate.clusters import find_interval
 from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -198,8 +199,8 @@ def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tup
         at = columns.index(measure.name)
         value, count = means[at], total.defined[at]
         lower = upper = math.nan
-        if spread is not None and count:
-            lower, upper = spread.interval(number, mean=value, count=count, level=LEVEL)
+        if spread and count:
+            lower, upper = find_interval(spread[number], mean=value, count=count, level=LEVEL)
         found[measure.name] = (value, lower, upper, is_final, count, *counts)
     return found
 

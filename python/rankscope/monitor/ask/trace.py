@@ -9,7 +9,7 @@ from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
 from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.ask.user_sample import UserSample
-from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND

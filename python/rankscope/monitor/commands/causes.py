@@ -1,4 +1,4 @@
-"""`rankscope monitor trace` and `explain`: find out why a measure dropped, and why a ranking."""
+"""Reads a file of documents and their attributes, such as the brand."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from argparse import ArgumentTypeError
 from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
-from rankscope.cli.parser import OnceList, listed, read_integer
-from rankscope.errors import EmptyError, UsageError
+from rankscope.cli.parser import read_integer
+from rankscope.errors import EmptyError, FormatError, LimitError
 from rankscope.monitor.ask.trace import Span
-from rankscope.monitor.commands.documents import read_documents
-from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import (
+    SERVICE,
     add_store_arguments,
+    ask_service,
+    is_service,
     open_reader,
     print_result,
+    read_moment,
     read_word,
+    refuse_at_service,
+    take_several,
 )
-from rankscope.monitor.commands.times import read_moment
+from rankscope.monitor.events.rejection import show
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.intake.files import EventFile
 from rankscope.names import quote
 from rankscope.output.text import show_lines
 from rankscope.trace.compute import TraceChoices
@@ -30,6 +35,54 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.monitor.monitor import Monitor
+
+
+MOST = 5_000_000
+
+
+def read_documents(path: str) -> dict[str, list[Any]]:
+    """Return the columns of a table, or the fields of JSON objects, by name."""
+    file = EventFile(path)
+    columns: dict[str, list[Any]] = {}
+    if file.tell_format() in {"jsonl", "json"}:
+        _read_objects(file, columns)
+        return columns
+    for batch, _ in file.read_tables():
+        for name in batch.schema.names:
+            columns.setdefault(name, []).extend(batch.column(name).to_pylist())
+        _check_size(max(map(len, columns.values()), default=0), file)
+    return columns
+
+
+def _read_objects(file: EventFile, columns: dict[str, list[Any]]) -> None:
+    count = 0
+    for some in file.read_objects():
+        for given, place in zip(some.objects, some.places, strict=True):
+            if not isinstance(given, dict):
+                raise FormatError(
+                    f"expected one JSON object per document, found {show(given)}",
+                    hint='write {"doc_id": "d1", "brand": "acme"}',
+                    code="json_type",
+                    file=file.name,
+                    line=place,
+                )
+            for name in given.keys() - columns.keys():
+                columns[name] = [None] * count
+            for name, column in columns.items():
+                column.append(given.get(name))
+            count += 1
+        _check_size(count, file)
+
+
+def _check_size(count: int, file: EventFile) -> None:
+    if count > MOST:
+        raise LimitError(
+            f"the file has more than {MOST:,} documents",
+            hint="keep only documents that were shown",
+            code="max_group",
+            file=file.name,
+        )
+
 
 SETS = ("validation", "training")
 TEXTS = ("version", "model")
@@ -51,7 +104,7 @@ def add_trace(parser: Parser) -> None:
         f"commas, such as {SPAN}. Without spans, the command compares the newest version with the "
         "one before it, or the last week with the week before."
     )
-    add_store_arguments(parser, is_timed=True, more=SERVICE)
+    add_store_arguments(parser, run_trace, is_timed=True, more=SERVICE)
     for name, text in (
         ("--before", "rankings to compare with"),
         ("--after", "rankings that got worse"),
@@ -60,9 +113,7 @@ def add_trace(parser: Parser) -> None:
     add_measure_option(parser, MEASURE_HELP)
     parser.add_argument(
         "--attributes",
-        action=OnceList,
-        nargs="+",
-        type=listed(),
+        **take_several(),
         metavar="NAME",
         help="attributes to search for the cause (default: all)",
     )
@@ -84,7 +135,6 @@ def add_trace(parser: Parser) -> None:
         "rankscope monitor trace music.db --before version=3 --after version=4 -m nDCG@5",
         "RANKSCOPE_KEY=... rankscope monitor trace https://rankings.example.com",
     )
-    parser.set_defaults(run=run_trace)
 
 
 def run_trace(options: Namespace) -> int:
@@ -105,11 +155,8 @@ def run_trace(options: Namespace) -> int:
 def _trace_at_service(options: Namespace) -> int:
     for name in HERE:
         if getattr(options, name) is not None:
-            raise UsageError(
-                f"--{name.replace('_', '-')} cannot be combined with the URL of a service",
-                hint="remove it, or trace a backup of the store",
-                code="usage",
-            )
+            option = f"--{name.replace('_', '-')}"
+            raise refuse_at_service(option, "remove it, or trace a backup of the store")
     query = {} if options.measure is None else {"measure": str(options.measure)}
     for side in ("before", "after"):
         for name, value in (getattr(options, side) or {}).items():
@@ -122,12 +169,11 @@ def _trace_at_service(options: Namespace) -> int:
 
 def add_explain(parser: Parser) -> None:
     """Add the arguments of `explain`."""
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, run_explain, is_timed=True)
     parser.add_argument(
         "ranking_id", type=read_word, metavar="RANKING_ID", help="the id of a logged ranking"
     )
     add_measure_option(parser, MEASURE_HELP)
-    parser.set_defaults(run=run_explain)
 
 
 def run_explain(options: Namespace) -> int:

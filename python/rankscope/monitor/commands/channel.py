@@ -1,18 +1,30 @@
-"""`rankscope monitor channels` and `channel test`: where notifications go."""
+"""`rankscope monitor channels`, `channel test` and `webhook`: where notifications go."""
 
 from __future__ import annotations
 
+import os
 from urllib.parse import quote
 
 from rankscope.cli.output import print_json
+from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
-from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
-from rankscope.monitor.commands.store import add_store_arguments, open_reader, print_fields
+from rankscope.monitor.commands.store import (
+    ACTOR,
+    SERVICE,
+    add_store_arguments,
+    ask_service,
+    is_service,
+    open_reader,
+    open_writer,
+    print_fields,
+    refuse_at_service,
+)
 from rankscope.monitor.notify.channels import list_channel_states, read_channels
-from rankscope.monitor.notify.http import Poster
+from rankscope.monitor.notify.http import Poster, read_url
 from rankscope.monitor.notify.sending import AppriseSender, check_services, send_test
-from rankscope.monitor.notify.webhook import try_webhook
+from rankscope.monitor.notify.webhook import find_webhook, remove_webhook, set_webhook, try_webhook
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import WEBHOOK
 from rankscope.output.table import Table
 
@@ -22,31 +34,32 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.commands.store import Run
+
 
 FAILED = 1
+SECRET = "RANKSCOPE_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
 COLUMNS = ("name", "kind", "service", "severity", "last_delivered", "last_problem", "waiting")
 
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `channels`."""
-    _add_arguments(parser)
+    _add_arguments(parser, run_list)
     parser.add_examples(
         "rankscope monitor channels music.db --config rankscope.toml",
         "rankscope monitor channels https://rankscope.example.com",
     )
-    parser.set_defaults(run=run_list)
 
 
 def add_test(parser: Parser) -> None:
     """Add the arguments of `channel test`."""
-    _add_arguments(parser)
+    _add_arguments(parser, run_test)
     parser.add_argument("name", metavar="NAME", help="name of the channel")
     parser.add_examples("rankscope monitor channel test music.db oncall --config rankscope.toml")
-    parser.set_defaults(run=run_test)
 
 
-def _add_arguments(parser: Parser) -> None:
-    add_store_arguments(parser, more=SERVICE)
+def _add_arguments(parser: Parser, run: Run) -> None:
+    add_store_arguments(parser, run, more=SERVICE)
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -122,8 +135,78 @@ def _test_here(options: Namespace) -> dict[str, Any]:
 
 def _refuse_config(options: Namespace) -> None:
     if options.config is not None:
-        raise UsageError(
-            "--config cannot be combined with the URL of a service",
-            hint="remove --config: the service has read its own file",
-            code="usage",
+        raise refuse_at_service("--config", "remove --config: the service has read its own file")
+
+
+def add_webhook_set(parser: Parser) -> None:
+    """Add the arguments of `webhook set`."""
+    add_store_arguments(parser, run_webhook_set)
+    parser.add_argument(
+        "address",
+        metavar="URL",
+        help="https:// URL of the webhook, of which only the host is shown later; the signing "
+        f"secret is generated, or read from the environment variable {SECRET}",
+    )
+    parser.add_argument("--allow-http", action=OnceFlag, help="accept an http:// URL, without TLS")
+
+
+def add_webhook_show(parser: Parser) -> None:
+    """Add the arguments of `webhook show`."""
+    add_store_arguments(parser, run_webhook_show)
+
+
+def add_webhook_test(parser: Parser) -> None:
+    """Add the arguments of `webhook test`."""
+    add_store_arguments(parser, run_webhook_test)
+
+
+def add_webhook_remove(parser: Parser) -> None:
+    """Add the arguments of `webhook remove`."""
+    add_store_arguments(parser, run_webhook_remove)
+
+
+def run_webhook_set(options: Namespace) -> int:
+    """Set the webhook, and print its secret if it was generated."""
+    given = os.environ.get(SECRET)
+    with open_writer(options) as monitor:
+        made = set_webhook(
+            monitor.writer,
+            options.project,
+            options.address,
+            poster=Poster(),
+            now=monitor.clock(),
+            actor=ACTOR,
+            secret=Secret(given) if given else None,
+            allows_http=options.allow_http,
         )
+    print_fields(options, {"secret": None if given else made.reveal()})
+    return 0
+
+
+def run_webhook_show(options: Namespace) -> int:
+    """Print the host of the webhook and its state."""
+    with open_reader(options) as monitor:
+        webhook = find_webhook(monitor.store, options.project)
+    fields: dict[str, object] = dict.fromkeys(("host", "created", "disabled", "needs_secret"))
+    if webhook is not None:
+        times = ("created", "disabled")
+        fields["host"] = read_url(webhook.url, allows_http=webhook.allows_http).authority
+        fields |= write_record(webhook, times, times) | {"needs_secret": webhook.secret is None}
+    print_fields(options, fields)
+    return 0
+
+
+def run_webhook_test(options: Namespace) -> int:
+    """Send a test notification, and print what came back."""
+    with open_reader(options) as monitor:
+        tried = try_webhook(monitor.store, options.project, poster=Poster(), now=monitor.clock())
+    print_fields(options, {"is_delivered": tried.is_delivered, "told": tried.told})
+    return 0 if tried.is_delivered else FAILED
+
+
+def run_webhook_remove(options: Namespace) -> int:
+    """Remove the webhook."""
+    with open_writer(options) as monitor:
+        remove_webhook(monitor.writer, options.project, now=monitor.clock(), actor=ACTOR)
+    print_fields(options, {"removed": True})
+    return 0

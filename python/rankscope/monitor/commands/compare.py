@@ -7,9 +7,15 @@ from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.monitor.commands.service import ask_service, is_service
-from rankscope.monitor.commands.store import add_store_arguments, open_reader, read_word
-from rankscope.monitor.commands.times import TIME_HELP, read_moment
+from rankscope.monitor.commands.store import (
+    TIME_HELP,
+    add_store_arguments,
+    ask_service,
+    is_service,
+    open_reader,
+    read_moment,
+    read_word,
+)
 from rankscope.monitor.events.times import format_time
 from rankscope.names import quote
 from rankscope.output.table import Table
@@ -28,7 +34,7 @@ COLUMNS = ("difference", "lower", "upper")
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of `compare`."""
-    add_store_arguments(parser, is_timed=True, more="or the URL of a service")
+    add_store_arguments(parser, run, is_timed=True, more="or the URL of a service")
     parser.description = (
         "Compare two versions of a model over the time in which both serve. Each day has the "
         "difference of all rankings until then, with an interval that holds however often you "
@@ -59,7 +65,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope monitor compare music.db",
         "rankscope monitor compare music.db --old 3 --new 4 --slice device=tv --since 7d",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from rankscope.cli.options import add_policy_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceList, listed, read_integer, read_number
+from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.commands.store import (
@@ -16,8 +16,10 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_fields,
+    read_duration,
+    read_moment,
+    take_several,
 )
-from rankscope.monitor.commands.times import read_duration, read_moment
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     BaselineChoice,
@@ -25,9 +27,8 @@ from rankscope.monitor.definition.configuration import (
     describe_baseline,
 )
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import write_configuration
+from rankscope.monitor.definition.document import read_weight, write_configuration
 from rankscope.monitor.definition.slices import MOST
-from rankscope.monitor.definition.words import read_weight
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import write_duration
 from rankscope.names import quote
@@ -44,7 +45,7 @@ MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run)
     parser.description = (
         "Set up what a project measures: which labels count as relevant, for how long, and by "
         "which attributes values are sliced. Set all of it at once; options that are not used get "
@@ -53,9 +54,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--positive",
-        action=OnceList,
-        nargs="+",
-        type=listed(_read_positive),
+        **take_several(_read_positive),
         metavar="LABEL[=WEIGHT]",
         help="labels that count as relevant, and their weights, such as click=1 buy=5",
     )
@@ -97,18 +96,14 @@ def add_arguments(parser: Parser) -> None:
     add_policy_option(parser)
     parser.add_argument(
         "--slice",
-        action=OnceList,
-        nargs="+",
-        type=listed(),
+        **take_several(),
         default=[],
         metavar="NAME",
         help="attributes to slice by, and by all pairs of them, such as device country",
     )
     parser.add_argument(
         "--pairs",
-        action=OnceList,
-        nargs="*",
-        type=listed(_read_pair),
+        **take_several(_read_pair, nargs="*"),
         metavar="NAME:NAME",
         help="slice only by these pairs, such as device:country; --pairs alone means by no pairs",
     )
@@ -140,7 +135,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope monitor configure music.db --positive click=1 buy=5 --window 24h",
         "rankscope monitor configure music.db",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:

@@ -8,13 +8,19 @@ from contextlib import ExitStack
 from rankscope.cli.files import refuse_stdin_twice
 from rankscope.cli.options import add_encoding_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceList, listed
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import RankscopeError
 from rankscope.file import EVENT_FORMATS
 from rankscope.monitor.client.sink import ServiceSink
-from rankscope.monitor.commands.service import KEY, is_service, open_transport
-from rankscope.monitor.commands.store import add_store_arguments, open_writer, read_roles
+from rankscope.monitor.commands.store import (
+    KEY,
+    add_store_arguments,
+    is_service,
+    open_transport,
+    open_writer,
+    read_roles,
+    take_several,
+)
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.commands.store import Run
     from rankscope.monitor.intake.ingestion import Ingested, Kind
 
 REFUSED, IGNORED = 3, 1
@@ -39,12 +46,10 @@ REFUSED, IGNORED = 3, 1
 
 def add_ingest(parser: Parser) -> None:
     """Add the arguments of `ingest`."""
-    _add_arguments(parser, RANKING_NAMES | ITEM_NAMES)
+    _add_arguments(parser, run_ingest, RANKING_NAMES | ITEM_NAMES)
     parser.add_argument(
         "--attributes",
-        action=OnceList,
-        nargs="+",
-        type=listed(),
+        **take_several(),
         metavar="NAME",
         help="columns or fields to store as attributes of the ranking, such as device country "
         "(default: the attributes that the project slices by)",
@@ -62,14 +67,12 @@ def add_ingest(parser: Parser) -> None:
         "rankscope monitor ingest music.db corrected.parquet --replace training",
         f"{KEY}=... rankscope monitor ingest https://rankings.example.com rankings.jsonl",
     )
-    parser.set_defaults(run=run_ingest)
 
 
 def add_label(parser: Parser) -> None:
     """Add the arguments of `label`."""
-    _add_arguments(parser, LABEL_NAMES)
+    _add_arguments(parser, run_label, LABEL_NAMES)
     parser.add_examples("rankscope monitor label music.db labels.jsonl")
-    parser.set_defaults(run=run_label)
 
 
 def run_ingest(options: Namespace) -> int:
@@ -83,9 +86,10 @@ def run_label(options: Namespace) -> int:
     return _store_files(options, "labels")
 
 
-def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
+def _add_arguments(parser: Parser, run: Run, roles: Iterable[str]) -> None:
     add_store_arguments(
         parser,
+        run,
         more=f"or the URL of a service, whose key is read from the environment variable {KEY}",
     )
     parser.add_argument(
@@ -104,9 +108,7 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
     add_encoding_option(parser)
     parser.add_argument(
         "--ignore",
-        action=OnceList,
-        nargs="+",
-        type=listed(),
+        **take_several(),
         default=[],
         metavar="NAME",
         help="columns or fields that are not needed; if there are others that are not stored, the "

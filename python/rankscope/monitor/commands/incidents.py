@@ -7,16 +7,21 @@ from urllib.parse import quote, urlencode
 
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
-from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import (
     ACTOR,
+    SERVICE,
+    TIME_HELP,
     add_store_arguments,
+    ask_service,
+    is_service,
     open_reader,
     open_writer,
     print_result,
+    read_duration,
+    read_moment,
     read_word,
+    write_moment,
 )
-from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
 from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.output.text import show
@@ -36,7 +41,7 @@ WIDTH, INDENT = 96, " " * 4
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `incidents`."""
-    add_store_arguments(parser, more=SERVICE)
+    add_store_arguments(parser, run_list, more=SERVICE)
     parser.description = (
         "List incidents as of the last evaluation, those that were opened last first."
     )
@@ -53,7 +58,6 @@ def add_list(parser: Parser) -> None:
         "rankscope monitor incidents music.db",
         "RANKSCOPE_KEY=... rankscope monitor incidents https://rankings.example.com --json",
     )
-    parser.set_defaults(run=run_list)
 
 
 def add_acknowledge(parser: Parser) -> None:
@@ -82,12 +86,12 @@ def add_resolve(parser: Parser) -> None:
 
 
 def _add_incident(parser: Parser, action: str) -> None:
-    add_store_arguments(parser, more=SERVICE)
+    add_store_arguments(parser, run_action, more=SERVICE)
     parser.add_argument("incident", metavar="ID", type=read_word, help="ID of the incident")
     parser.add_argument(
         "--note", type=read_word, default="", metavar="TEXT", help="a note for people"
     )
-    parser.set_defaults(run=run_action, action=action)
+    parser.set_defaults(action=action)
 
 
 def run_list(options: Namespace) -> int:

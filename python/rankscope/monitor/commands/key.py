@@ -11,8 +11,8 @@ from rankscope.monitor.commands.store import (
     open_writer,
     print_result,
     read_word,
+    write_moment,
 )
-from rankscope.monitor.commands.times import write_moment
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.output.table import Table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def add_make(parser: Parser) -> None:
     """Add the arguments of `key make`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_make)
     parser.add_argument(
         "name", type=read_word, metavar="NAME", help="name of the key, such as search-service"
     )
@@ -44,22 +44,19 @@ def add_make(parser: Parser) -> None:
         "rankscope monitor key make music.db ann --scope read admin",
         "rankscope monitor key make music.db search-service --scope ingest",
     )
-    parser.set_defaults(run=run_make)
 
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `key list`."""
-    add_store_arguments(parser)
-    parser.set_defaults(run=run_list)
+    add_store_arguments(parser, run_list)
 
 
 def add_revoke(parser: Parser) -> None:
     """Add the arguments of `key revoke`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_revoke)
     parser.add_argument(
         "key_id", type=read_word, metavar="KEY_ID", help="id of the key, as `key list` shows it"
     )
-    parser.set_defaults(run=run_revoke)
 
 
 def run_make(options: Namespace) -> int:

@@ -6,7 +6,7 @@ import sys
 from datetime import timedelta
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag, OnceList, listed
+from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.commands.store import (
@@ -14,13 +14,15 @@ from rankscope.monitor.commands.store import (
     STORE_HELP,
     add_project_arguments,
     open_writer,
+    read_duration,
     read_roles,
     read_word,
+    take_several,
+    write_moment,
 )
-from rankscope.monitor.commands.times import read_duration, write_moment
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.incidents.notice import write_part
+from rankscope.monitor.incidents.incident import write_part
 from rankscope.monitor.store.lake.address import LAYOUTS
 from rankscope.names import quote
 from rankscope.output.text import show
@@ -72,7 +74,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--store", metavar="STORE", help="the store, if it isn't the first argument"
     )
-    add_project_arguments(parser, is_timed=True)
+    add_project_arguments(parser, run, is_timed=True)
     for name, what in (("--rankings", "rankings"), ("--labels", "labels")):
         parser.add_argument(
             name,
@@ -107,9 +109,7 @@ def add_arguments(parser: Parser) -> None:
         )
     parser.add_argument(
         "--attributes",
-        action=OnceList,
-        nargs="+",
-        type=listed(read_word),
+        **take_several(read_word),
         metavar="NAME",
         help="columns that describe a ranking, such as device country (default: those read so "
         "far, and the attributes that the project slices by)",
@@ -133,7 +133,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope monitor run music.db --rankings s3://log/impressions --labels s3://log/clicks",
         "rankscope monitor run music.db --json",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:

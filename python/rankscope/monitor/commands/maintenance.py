@@ -8,15 +8,17 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
+    TIME_HELP,
     add_history_argument,
     add_store_arguments,
     open_reader,
     open_writer,
     print_fields,
     print_result,
+    read_duration,
+    read_moment,
     read_word,
 )
-from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
@@ -33,12 +35,11 @@ PROBLEM = 1
 
 def add_export(parser: Parser) -> None:
     """Add the arguments of `export`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_export)
     parser.add_argument(
         "folder", metavar="FOLDER", help="folder for rankings.parquet and labels.parquet"
     )
     _add_span(parser, "export only events")
-    parser.set_defaults(run=run_export)
 
 
 def _add_span(parser: Parser, what: str) -> None:
@@ -57,11 +58,10 @@ def run_export(options: Namespace) -> int:
 
 def add_backup(parser: Parser) -> None:
     """Add the arguments of `backup`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_backup)
     parser.add_argument(
         "copy", metavar="FILE", help="new file for the copy; FILE.high-water is created next to it"
     )
-    parser.set_defaults(run=run_backup)
 
 
 def run_backup(options: Namespace) -> int:
@@ -80,7 +80,7 @@ def add_archive(parser: Parser) -> None:
         "files, and write the value of each ranking to files beside them. All commands read "
         "archived rankings there; no value changes."
     )
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, run_archive, is_timed=True)
     parser.add_argument(
         "--older-than",
         type=read_duration,
@@ -90,7 +90,6 @@ def add_archive(parser: Parser) -> None:
         "long, such as 1d (default: 0s)",
     )
     add_history_argument(parser)
-    parser.set_defaults(run=run_archive)
 
 
 def run_archive(options: Namespace) -> int:
@@ -108,7 +107,7 @@ def add_files(parser: Parser) -> None:
         "Print the paths or URLs of the Parquet files of archived hours, by time. Their folders "
         "may also have files that were replaced, whose rows would count twice."
     )
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_files)
     parser.add_argument(
         "--kind",
         choices=("rankings", "values"),
@@ -117,7 +116,6 @@ def add_files(parser: Parser) -> None:
         help="what the files have",
     )
     parser.add_examples("rankscope monitor files music.db --kind values")
-    parser.set_defaults(run=run_files)
 
 
 def run_files(options: Namespace) -> int:
@@ -139,7 +137,7 @@ def add_delete(parser: Parser) -> None:
         "evaluation computes the values of their hours without them. Backups and exports that were "
         "made before still have them."
     )
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_delete)
     parser.add_argument("--user", type=read_word, metavar="ID", help="delete rankings of this user")
     parser.add_argument(
         "--ranking",
@@ -150,7 +148,6 @@ def add_delete(parser: Parser) -> None:
         help="delete the ranking with this ID",
     )
     _add_span(parser, "delete only rankings")
-    parser.set_defaults(run=run_delete)
 
 
 def run_delete(options: Namespace) -> int:
@@ -171,7 +168,7 @@ def run_delete(options: Namespace) -> int:
 
 def add_retain(parser: Parser) -> None:
     """Add the arguments of `retain`."""
-    add_store_arguments(parser)
+    add_store_arguments(parser, run_retain)
     parser.add_argument(
         "--before",
         type=read_moment,
@@ -179,7 +176,6 @@ def add_retain(parser: Parser) -> None:
         metavar="TIME",
         help=f"delete events before this time: {TIME_HELP}",
     )
-    parser.set_defaults(run=run_retain)
 
 
 def run_retain(options: Namespace) -> int:
@@ -196,13 +192,12 @@ def add_doctor(parser: Parser) -> None:
         "Check a store, its events and its values for problems. The exit status is 1 if there is "
         "one."
     )
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, run_doctor, is_timed=True)
     parser.add_argument(
         "--all",
         action=OnceFlag,
         help="recompute all values from the events (default: those of 24 random hours)",
     )
-    parser.set_defaults(run=run_doctor)
 
 
 def run_doctor(options: Namespace) -> int:

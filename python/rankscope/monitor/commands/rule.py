@@ -5,20 +5,23 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag, OnceList, listed, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
+    TIME_HELP,
     add_store_arguments,
     open_reader,
     open_writer,
     print_fields,
+    read_duration,
+    read_moment,
     read_word,
+    take_several,
+    write_moment,
 )
-from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
-from rankscope.monitor.rules.fields import FIELDS
-from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
 from rankscope.names import quote
 from rankscope.output.table import Table
@@ -29,26 +32,25 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.rules.fields import RuleField
+    from rankscope.monitor.commands.store import Run
+    from rankscope.monitor.rules.kinds import RuleField
 
 TIMES = ("since", "silenced_until")
 
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `rule list`."""
-    add_store_arguments(parser)
-    parser.set_defaults(run=run_list)
+    add_store_arguments(parser, run_list)
 
 
 def add_remove(parser: Parser) -> None:
     """Add the arguments of `rule remove`."""
-    _add_rule(parser)
-    parser.set_defaults(run=run_remove)
+    _add_rule(parser, run_remove)
 
 
 def add_silence(parser: Parser) -> None:
     """Add the arguments of `rule silence`."""
-    _add_rule(parser)
+    _add_rule(parser, run_silence)
     parser.add_argument(
         "--for",
         dest="duration",
@@ -56,7 +58,6 @@ def add_silence(parser: Parser) -> None:
         metavar="DURATION",
         help="how long to pause notifications, such as 8h; without it, notifications resume now",
     )
-    parser.set_defaults(run=run_silence)
 
 
 def add_resolve(parser: Parser) -> None:
@@ -65,18 +66,17 @@ def add_resolve(parser: Parser) -> None:
         "Mark the incident of a rule as resolved and start fresh: the evidence collected so far "
         "is discarded."
     )
-    _add_rule(parser)
-    parser.set_defaults(run=run_resolve)
+    _add_rule(parser, run_resolve)
 
 
-def _add_rule(parser: Parser) -> None:
-    add_store_arguments(parser)
+def _add_rule(parser: Parser, run: Run) -> None:
+    add_store_arguments(parser, run)
     parser.add_argument("name", type=read_word, metavar="NAME", help="name of the rule")
 
 
 def add_add(parser: Parser) -> None:
     """Add the arguments of `rule add`."""
-    _add_rule(parser)
+    _add_rule(parser, run_add)
     kinds = "; ".join(f"{name} {kind.text}" for name, kind in KINDS.items())
     parser.add_argument("--kind", choices=tuple(KINDS), default=DROP, metavar="KIND", help=kinds)
     for field in FIELDS.values():
@@ -87,7 +87,6 @@ def add_add(parser: Parser) -> None:
         "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
         "rankscope monitor rule add music.db night -m nDCG@5 --kind trace",
     )
-    parser.set_defaults(run=run_add)
 
 
 def _add_field(parser: Parser, field: RuleField) -> None:
@@ -111,9 +110,7 @@ def _add_field(parser: Parser, field: RuleField) -> None:
         )
         return
     how: dict[str, dict[str, Any]] = {
-        "boxes": {"nargs": "+", "choices": field.choices}
-        if field.choices
-        else {"nargs": "+", "action": OnceList, "type": listed()},
+        "boxes": {"nargs": "+", "choices": field.choices} if field.choices else take_several(),
         "list": {"nargs": "*"},
         "choice": {"choices": field.choices or None},
         "number": {"type": _read_tolerance if field.name == "tolerance" else read_number},

@@ -11,9 +11,9 @@ from rankscope.monitor.commands.store import (
     STORE_HELP,
     add_history_argument,
     note_password,
+    read_duration,
     read_project,
 )
-from rankscope.monitor.commands.times import read_duration
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.store import open_store

@@ -1,4 +1,4 @@
-"""The options that name a store, and the opening of a store."""
+"""What commands share: stores and services that they open, and times and names that they read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import os
 import re
 import sys
 from argparse import ArgumentTypeError
+from http.client import HTTPException
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag
+from rankscope.cli.parser import OnceFlag, OnceList, listed
 from rankscope.errors import FileError, FormatError, UsageError
-from rankscope.monitor.commands.times import TIME_HELP, read_moment
+from rankscope.monitor.client.http import HTTPTransport
+from rankscope.monitor.events import times as durations
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
+from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.names import quote
@@ -21,9 +25,61 @@ from rankscope.output.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from datetime import datetime
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.monitor import Monitor
+
+    Run: TypeAlias = Callable[[Namespace], int]
+
+
+TIME_HELP = "a date, a time such as 2026-11-21T18:00:00Z, or an age such as 7d"
+"""The forms of a TIME, for the help of options."""
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
+def read_duration(text: str) -> int:
+    """Return a duration such as `24h` in microseconds.
+
+    Examples:
+        >>> read_duration("24h") == read_duration("1d")
+        True
+    """
+    try:
+        return durations.read_duration(text)
+    except UsageError as error:
+        raise ArgumentTypeError(error.message) from None
+
+
+def read_moment(text: str) -> datetime:
+    """Return a date, a time or an age such as `7d` as a time in UTC.
+
+    Examples:
+        >>> read_moment("1970-01-02") == read_moment("1970-01-02T01:00:00+01:00")
+        True
+    """
+    if durations.DURATION.fullmatch(text):
+        return to_datetime(read_clock() - read_duration(text))
+    try:
+        moment, _ = read_time(f"{text}T00:00:00Z" if DATE.fullmatch(text) else text, "")
+    except FormatError as error:
+        raise ArgumentTypeError(
+            "expected a date such as 2026-11-21, a time such as 2026-11-21T18:00:00Z, or an age "
+            f"such as 7d, found {quote(text)}"
+        ) from error
+    return to_datetime(moment)
+
+
+def write_moment(moment: int | datetime) -> str:
+    """Return a time for people, to the second.
+
+    Examples:
+        >>> write_moment(1_500_000), write_moment(2_000_000)
+        ('1970-01-01T00:00:01Z', '1970-01-01T00:00:02Z')
+    """
+    return f"{format_time(moment).partition('.')[0]}Z"
+
 
 PROJECT = "default"
 MISSING = "there is no store"
@@ -46,18 +102,17 @@ def add_history_argument(parser: ArgumentParser) -> None:
     )
 
 
-def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
-    """Add the store, `--project`, `--json`, and `--as-of` to a command."""
-    parser.add_argument(
-        "store",
-        metavar="STORE",
-        help=f"{STORE_HELP}{', ' if more else ''}{more}",
-    )
-    add_project_arguments(parser, is_timed=is_timed)
+def add_store_arguments(
+    parser: ArgumentParser, run: Run, *, is_timed: bool = False, more: str = ""
+) -> None:
+    """Add the store, `--project`, `--json`, and `--as-of` to a command, and what runs it."""
+    parser.add_argument("store", metavar="STORE", help=f"{STORE_HELP}{', ' if more else ''}{more}")
+    add_project_arguments(parser, run, is_timed=is_timed)
 
 
-def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> None:
-    """Add `--project`, `--json`, and `--as-of` to a command."""
+def add_project_arguments(parser: ArgumentParser, run: Run, *, is_timed: bool = False) -> None:
+    """Add `--project`, `--json`, and `--as-of` to a command, and what runs it."""
+    parser.set_defaults(run=run)
     parser.add_argument(
         "--project", type=read_project, default=PROJECT, metavar="NAME", help="project in the store"
     )
@@ -69,6 +124,11 @@ def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> 
             metavar="TIME",
             help=f"use this as the current time, to evaluate events of the past: {TIME_HELP}",
         )
+
+
+def take_several(read: Callable[[str], object] = str, nargs: str = "+") -> dict[str, Any]:
+    """Return what makes an option take several values, also separated by commas."""
+    return {"action": OnceList, "nargs": nargs, "type": listed(read)}
 
 
 def read_project(text: str) -> str:
@@ -210,3 +270,58 @@ def find_as_of(monitor: Monitor) -> int | None:
     """Return when a project was last evaluated, in microseconds since 1970, or `None` if never."""
     progress = monitor.store.progress(monitor.project, monitor.configuration.digest)
     return None if progress is None else progress.as_of
+
+
+KEY = "RANKSCOPE_KEY"
+SERVICE = f"or the URL of a service; its key is read from {KEY}"
+"""What STORE can be besides a store, for its help."""
+SECONDS = 60.0
+
+
+def is_service(store: str) -> bool:
+    """Return whether a STORE is the URL of a service.
+
+    Examples:
+        >>> is_service("https://rankings.example.com"), is_service("sqlite:///events.db")
+        (True, False)
+    """
+    return store.startswith(("http://", "https://"))
+
+
+def refuse_at_service(option: str, hint: str) -> UsageError:
+    """Return the error about an option that only a store of this machine takes."""
+    message = f"{option} cannot be combined with the URL of a service"
+    return UsageError(message, hint=hint, code="usage")
+
+
+def open_transport(options: Namespace) -> HTTPTransport:
+    """Return what asks the service that STORE names; its key names the project."""
+    if options.project != PROJECT:
+        raise refuse_at_service("--project", "remove --project: the key names the project")
+    return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
+
+
+def ask_service(
+    options: Namespace, method: str, path: str, body: Mapping[str, object] | None = None
+) -> Mapping[str, Any]:
+    """Send a request to the service that STORE names, and return its answer."""
+    transport = open_transport(options)
+    try:
+        told = transport.ask(method, path, body)
+    except (OSError, HTTPException) as error:
+        raise FileError(
+            f"the service cannot be reached: {error}",
+            hint="check the URL, and that the service is running",
+            code="service",
+        ) from error
+    if told.status in {200, 204}:
+        return told.said
+    error_fields = told.said.get("error")
+    said = error_fields if isinstance(error_fields, dict) else {}
+    message = str(said.get("message", f"the service answered with status {told.status}"))
+    hint = str(said.get("hint", ""))
+    if told.status in {401, 403}:
+        hint = f"set {KEY} to a key with the scope that this needs"
+    if told.status >= 500:
+        raise FileError(message, hint=hint, code="service")
+    raise UsageError(message, hint=hint, code=str(said.get("code", "service")))

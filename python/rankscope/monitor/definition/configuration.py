@@ -21,7 +21,7 @@ from rankscope.monitor.events.times import (
     set_times,
     to_datetime,
 )
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class BaselineChoice:
     def to_dict(self) -> dict[str, Any]:
         """Return the choice as it is stored."""
         since, until = read_span(self.since, self.until)
-        said = {name: getattr(self, name) for name in BASELINE_FIELDS}
-        return said | {"since": since, "until": until}
+        return as_dict(self) | {"since": since, "until": until}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> BaselineChoice:
@@ -224,9 +223,6 @@ class Configuration:
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise _bad("a configuration as JSON", f"{text[:80]!r}", str(error)) from None
         return cls(definition=Definition.from_json(definition), **parts)
-
-
-BASELINE_FIELDS = ("kind", "environment", "model", "version", "since", "until")
 
 
 def _read_grace(stored: object) -> timedelta:

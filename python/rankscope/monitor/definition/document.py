@@ -6,6 +6,8 @@ for people: everything that has a default can be left out, and durations are wri
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import timedelta
 
 from rankscope.errors import UsageError
@@ -17,11 +19,10 @@ from rankscope.monitor.events.times import (
     DURATION,
     LONGEST_DURATION,
     count_micros,
-    format_time,
     read_duration,
-    to_micros,
     write_duration,
 )
+from rankscope.monitor.plain import make_plain
 from rankscope.names import quote
 from rankscope.settings.policy import Policy
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from rankscope.monitor.events.times import Time
 
 LONGEST_WINDOW = 3660 * DAY
 CONFIGURATION_FIELDS = ("attributes", "pairs", "most")
@@ -101,12 +101,7 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
 
 
 def _write_baseline(chosen: BaselineChoice) -> dict[str, Any]:
-    ends = {"since": _write_time(chosen.since), "until": _write_time(chosen.until)}
-    return chosen.to_dict() | ends
-
-
-def _write_time(moment: Time | None) -> str | None:
-    return None if moment is None else format_time(to_micros(moment))
+    return {**chosen.to_dict(), **make_plain({"since": chosen.since, "until": chosen.until})}
 
 
 def _write_length(length: int) -> str | float:
@@ -130,3 +125,72 @@ def _bad(expected: str, found: object, hint: str) -> UsageError:
     return UsageError(
         f"expected {expected}, found {quote(str(found))}", hint=hint, code="bad_configuration"
     )
+
+
+# A word with one of these in it, or what no line shows, is between double quotes, with the escapes
+# of JSON: "add to basket", "two\nlines".
+# A quote without an end goes to the end of the text: what matches at once is never looked at again.
+QUOTED = r'"(?:[^"\\]|\\(?s:.)?)*+(?:"|\Z)'
+WORD = re.compile(rf'(?:{QUOTED}|[^\s,"])+')
+PLAIN = re.compile(r'[^\s,"]+')
+
+
+def split_words(text: str) -> list[str]:
+    r"""Split a text into words; a part of a word may be between quotes.
+
+    Examples:
+        >>> split_words('click=1, "add to basket"=2 it\'s')
+        ['click=1', 'add to basket=2', "it's"]
+    """
+    return [_unquote(word) for word in WORD.findall(text)]
+
+
+def write_word(word: str) -> str:
+    r"""Write a word so that it is read as one.
+
+    Examples:
+        >>> print(write_word("click"), write_word("add to basket"), write_word("\u202e"))
+        click "add to basket" "\u202e"
+    """
+    if PLAIN.fullmatch(word) and word.isprintable():
+        return word
+    return json.dumps(word, ensure_ascii=not word.isprintable())
+
+
+def _unquote(word: str) -> str:
+    try:
+        return re.sub(QUOTED, lambda found: str(json.loads(found[0])), word)
+    except ValueError:
+        raise UsageError(
+            f"expected quotes around what belongs together, found {word!r}",
+            hint='write "add to basket" between double quotes, and \\" for one inside',
+            code="usage",
+        ) from None
+
+
+def read_weight(text: str) -> tuple[str, float]:
+    """Read a label and its weight; a label alone weighs 1.
+
+    Examples:
+        >>> read_weight("buy=5"), read_weight("click"), read_weight("a=b=2")
+        (('buy', 5.0), ('click', 1.0), ('a=b', 2.0))
+    """
+    label, sign, weight = text.rpartition("=")
+    try:
+        return (label, float(weight)) if sign else (text, 1.0)
+    except ValueError:
+        raise UsageError(
+            f"expected a label and its weight, found {quote(text)}",
+            hint="write click=1",
+            code="usage",
+        ) from None
+
+
+def write_weight(weight: float) -> str:
+    """Write a weight so that the same number is read.
+
+    Examples:
+        >>> write_weight(5.0), write_weight(0.1)
+        ('5', '0.1')
+    """
+    return repr(weight).removesuffix(".0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from rankscope.monitor.plain import Stored
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
@@ -20,7 +21,7 @@ MOST = 50
 
 
 @record(frozen=True, slots=True)
-class Slicing:
+class Slicing(Stored):
     """The attributes and values that have slices.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from types import MappingProxyType
 
@@ -10,7 +11,12 @@ from rankscope.deferred import np
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import ClusterCodes
+from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.times import format_time, read_span
+from rankscope.monitor.plain import make_plain, read_plain
+from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
@@ -18,19 +24,21 @@ from rankscope.stats.means import Mean, estimate_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.store.records import Chunk, Context, Version
+    from rankscope.monitor.store.records import CellRow, Chunk, Context, Version
+    from rankscope.monitor.store.store import StoreReader
 
     Kind: TypeAlias = Literal["set", "period", "version"]
 
+
 INTERVAL = Interval(method="t")
-MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
 
 
 @record(frozen=True, slots=True)
@@ -60,14 +68,8 @@ class Baseline:
             "kind": self.kind,
             "of": self.of,
             "rankings": self.rankings,
-            "means": {
-                name: [_or_none(getattr(mean, field)) for field in MEAN_FIELDS]
-                for name, mean in self.means.items()
-            },
-            "slices": [
-                [[list(pair) for pair in place], [_or_none(mean) for mean in means]]
-                for place, means in self.slices.items()
-            ],
+            "means": make_plain(self.means),
+            "slices": make_plain([*self.slices.items()]),
         }
 
     @classmethod
@@ -77,10 +79,10 @@ class Baseline:
             stored["kind"],
             stored["of"],
             definition,
-            {name: _read_mean(*fields) for name, fields in stored["means"].items()},
+            {name: read_plain(Mean, mean) for name, mean in stored["means"].items()},
             stored["rankings"],
             {
-                tuple((name, value) for name, value in place): tuple(map(_or_nan, means))
+                tuple((name, value) for name, value in place): read_plain(tuple[float, ...], means)
                 for place, means in stored["slices"]
             },
         )
@@ -89,6 +91,19 @@ class Baseline:
         """Return the mean of a measure, after a check that its values are comparable."""
         check_comparable(self.definition.only(measure), definition.only(measure))
         return self.means[measure]
+
+
+def find_contexts(
+    contexts: Mapping[int, Context], environment: str, model: str | None, version: str | None
+) -> dict[int, Context]:
+    """Find the contexts of an environment, a model and a version; `None` stands for any."""
+    return {
+        number: context
+        for number, context in contexts.items()
+        if context.environment == environment
+        and (model is None or context.model == model)
+        and (version is None or context.version == version)
+    }
 
 
 def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
@@ -142,9 +157,7 @@ class BaselineSample:
             self._numbers.append(chunk.contexts[kept])
             self._clusters.append(self._names.number(chunk, kept))
 
-    def average(
-        self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
-    ) -> Baseline:
+    def average(self, kind: Kind, of: str, slicing: Slicing | None = None) -> Baseline:
         """Return the means of what was added."""
         if not any(map(len, self._clusters)):
             raise _empty(f"mature rankings of {of}")
@@ -153,7 +166,7 @@ class BaselineSample:
         columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
         threads = count_threads(self._threads)
         means = {
-            measure.name: estimate_mean(values, clusters, interval, threads)
+            measure.name: estimate_mean(values, clusters, INTERVAL, threads)
             for measure, values in zip(self._definition.measures, columns, strict=True)
         }
         slices = {} if slicing is None else self._average_slices(columns, slicing)
@@ -186,26 +199,150 @@ class BaselineSample:
         return averaged
 
 
-def _read_mean(
-    value: float | None,
-    lower: float | None,
-    upper: float | None,
-    *others: Any,  # noqa: ANN401 - what JSON held
-) -> Mean:
-    return Mean(_or_nan(value), _or_nan(lower), _or_nan(upper), *others)
-
-
-def _or_none(number: float) -> float | None:
-    return None if math.isnan(number) else number
-
-
-def _or_nan(number: float | None) -> float:
-    return math.nan if number is None else number
-
-
 def _empty(wanted: str) -> EmptyError:
     return EmptyError(
         f"expected {wanted}, found none",
         hint="send the events, or wait until attribution windows are closed",
         code="no_baseline",
     )
+
+
+LONGEST = 28 * DAY
+"""Of the version before, what was shown earlier than this before the newest one is not taken."""
+
+
+@record(frozen=True, slots=True)
+class Plan:
+    """The rankings that a baseline is computed from.
+
+    Args:
+        of: What it is called.
+        environment: Where they were made.
+        model: The model that ranked them (default: any).
+        version: Its version (default: any).
+        hours: The hours in which they are, ascending.
+    """
+
+    of: str
+    environment: str
+    model: str | None
+    version: str | None
+    hours: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what distinguishes this plan from others."""
+        return {
+            "of": self.of,
+            "environment": self.environment,
+            "model": self.model,
+            "version": self.version,
+            "hours": [len(self.hours), *self.hours[:1], *self.hours[-1:]],
+        }
+
+
+def find_baseline(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    slicing: Slicing,
+    *,
+    known: str,
+    changed: Collection[int],
+    now: int,
+    threads: int | None = None,
+) -> str:
+    """Compute the baseline of a project, or return the known one if it still holds."""
+    if configuration.baseline is None:
+        return ""
+    rows = store.cells(project, configuration.digest, slice=name_place(()))
+    plan = plan_baseline(
+        configuration.baseline,
+        configuration.definition,
+        store.versions(project),
+        rows,
+        now=now,
+    )
+    if plan is None:
+        return ""
+    said = plan.to_dict() | {"slices": [list(values) for _, values in slicing.values]}
+    if known and json.loads(known)["plan"] == said and not set(plan.hours) & set(changed):
+        return known
+    is_set = configuration.baseline.kind == "set"
+    contexts = find_contexts(store.contexts(project), plan.environment, plan.model, plan.version)
+    sample = BaselineSample(configuration.definition, contexts, None if is_set else now, threads)
+    for since, until in join_hours(plan.hours):
+        sample.take(store.read(project, since, until, is_brief=True))
+    try:
+        found = sample.average(configuration.baseline.kind, plan.of, slicing)
+    except EmptyError:
+        return ""
+    return json.dumps({"plan": said, "baseline": found.to_dict()})
+
+
+def read_baseline(text: str, definition: Definition) -> Baseline | None:
+    """Read a baseline that `find_baseline` returned."""
+    return Baseline.from_dict(json.loads(text)["baseline"], definition) if text else None
+
+
+def plan_baseline(
+    choice: BaselineChoice,
+    definition: Definition,
+    versions: Sequence[Version],
+    rows: Sequence[CellRow],
+    *,
+    now: int,
+) -> Plan | None:
+    """Return which rankings a baseline is computed from."""
+    environment = choice.environment if choice.kind == "set" else "production"
+    model, version = choice.model, choice.version
+    since, until = read_span(choice.since, choice.until)
+    of = " ".join(filter(None, (environment, model, version)))
+    if choice.kind == "version":
+        shown = [
+            one
+            for one in versions
+            if one.environment == "production" and model in {None, one.model} and not one.folded
+        ]
+        newest = max(shown, key=lambda one: (one.first, one.version), default=None)
+        if newest is None:
+            return None
+        model = newest.model
+        version = find_previous(shown, model=model, version=newest.version)
+        if version is None:
+            return None
+        of = " ".join(filter(None, (model, version)))
+        since = newest.first - LONGEST
+    elif choice.kind == "period" and since is not None and until is not None:
+        of = " ".join(
+            filter(None, (f"{format_time(since)} to {format_time(until)}", model, version))
+        )
+    closed = now - definition.window * SECOND - HOUR
+    hours = {
+        row.start
+        for row in rows
+        if row.environment == environment
+        # An hour that has folded versions may have the wanted one among them.
+        and (model in {None, row.model} or row.model == OTHER)
+        and (version in {None, row.version} or row.version == OTHER)
+        and (since is None or row.start >= since - since % HOUR)
+        and (until is None or row.start < until)
+        and (choice.kind == "set" or row.start <= closed)
+    }
+    if not hours:
+        return None
+    return Plan(of, environment, model, version, tuple(sorted(hours)))
+
+
+def join_hours(hours: Sequence[int]) -> list[tuple[int, int]]:
+    """Join consecutive hours into spans.
+
+    Examples:
+        >>> from rankscope.monitor.events.limits import HOUR
+        >>> [(since // HOUR, until // HOUR) for since, until in join_hours([0, HOUR, 5 * HOUR])]
+        [(0, 2), (5, 6)]
+    """
+    spans: list[tuple[int, int]] = []
+    for hour in hours:
+        since = spans.pop()[0] if spans and spans[-1][1] == hour else hour
+        spans.append((since, hour + HOUR))
+    return spans

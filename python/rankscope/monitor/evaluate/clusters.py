@@ -7,7 +7,6 @@ from itertools import pairwise
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.grades import read_integers
-from rankscope.records import record
 from rankscope.stats.means import robust_ends
 
 TYPE_CHECKING = False
@@ -22,7 +21,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Key
     from rankscope.monitor.store.records import Chunk
 
+    # With S the sum of the values of a cluster (the user, or the query where users are unknown) and
+    # n their number: the sums of 1, n², S n and S². They can be added: a cluster that is in two of
+    # them counts as two.
     Moments: TypeAlias = tuple[float, float, float, float]
+    # Those of each measure; empty where they were not kept.
+    Spread: TypeAlias = tuple[Moments, ...]
 
 
 def list_names(chunk: Chunk) -> list[tuple[bytes, Texts]]:
@@ -67,52 +71,35 @@ class ClusterCodes:
         return places
 
 
-@record(frozen=True, slots=True)
-class ClusterSpread:
-    """Sums over the clusters of some rankings, for each measure.
+def find_interval(
+    moments: Moments, *, mean: float, count: int, level: float
+) -> tuple[float, float]:
+    """Return the t interval with the cluster-robust standard error of a mean.
 
-    A cluster is the user, or the query where users are unknown. With S the sum of the values of a
-    cluster and n their number, the sums are those of 1, n², S n and S². They can be added: a
-    cluster that is in two of them counts as two.
-
-    Args:
-        moments: The four sums of each measure.
+    It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
 
     Examples:
         >>> import numpy as np
         >>> values, users = [0.9, 0.5, 0.7, 0.8], ["a", "b", "b", "c"]
-        >>> of_users = ClusterSpread(
-        ...     ((3.0, 6.0, 4.1, 2.89),)
-        ... )  # a: 0.9 of 1, b: 1.2 of 2, c: 0.8 of 1
-        >>> ends = of_users.interval(0, mean=2.9 / 4, count=4, level=0.95)
+        >>> of_users = (3.0, 6.0, 4.1, 2.89)  # a: 0.9 of 1, b: 1.2 of 2, c: 0.8 of 1
+        >>> ends = find_interval(of_users, mean=2.9 / 4, count=4, level=0.95)
         >>> from rankscope import Interval
         >>> from rankscope.stats.means import estimate_mean
         >>> mean = estimate_mean(np.array(values), np.array(users), Interval(method="t"))
         >>> np.allclose(ends, (mean.lower, mean.upper), atol=1e-12)
         True
     """
-
-    moments: tuple[Moments, ...]
-
-    def interval(
-        self, measure: int, *, mean: float, count: int, level: float
-    ) -> tuple[float, float]:
-        """Return the t interval with the cluster-robust standard error of a mean.
-
-        It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
-        """
-        clusters, sizes, products, squares = self.moments[measure]
-        # Rounding may take what is 0 below it.
-        total = max(squares - 2 * mean * products + mean * mean * sizes, 0.0)
-        return robust_ends(mean, total, int(clusters), count, level)
+    clusters, sizes, products, squares = moments
+    # Rounding may take what is 0 below it.
+    total = max(squares - 2 * mean * products + mean * mean * sizes, 0.0)
+    return robust_ends(mean, total, int(clusters), count, level)
 
 
-def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:
+def add_spreads(spreads: Sequence[Spread]) -> Spread:
     """Add up the clusters of several cells, at least one, one after the other."""
-    moments = np.array([spread.moments for spread in spreads])
     # Added in order, as no other sum of NumPy promises to be.
-    total = np.add.accumulate(moments, axis=0)[-1]
-    return ClusterSpread(tuple(tuple(row) for row in total.tolist()))
+    total = np.add.accumulate(np.array(spreads), axis=0)[-1]
+    return tuple(tuple(row) for row in total.tolist())
 
 
 class SpreadSums:
@@ -132,7 +119,7 @@ class SpreadSums:
         self._sums = _core.ClusterSums(measures)
         self._cells: dict[Key, int] = {}
         self._open: set[Key] = set()
-        self._closed: dict[Key, ClusterSpread] = {}
+        self._closed: dict[Key, Spread] = {}
 
     def take(self, evaluated: Evaluated, keys: list[Key], groups: NDArray[np.int64]) -> None:
         """Take the rankings of a chunk."""
@@ -157,10 +144,10 @@ class SpreadSums:
     def _close(self, keys: Collection[Key]) -> None:
         """Sum the clusters of cells that have all their rankings."""
         for key in keys:
-            self._closed[key] = ClusterSpread(tuple(self._sums.close(self._cells[key])))
+            self._closed[key] = tuple(self._sums.close(self._cells[key]))
         self._open.difference_update(keys)
 
-    def finish(self) -> dict[Key, ClusterSpread]:
+    def finish(self) -> dict[Key, Spread]:
         """Return the sums of each cell."""
         self._close([*self._open])
         return {key: self._closed[key] for key in self._cells}

@@ -9,7 +9,6 @@ from collections import Counter
 
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.clusters import SpreadSums
-from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     Folded,
@@ -41,6 +40,28 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.folding import Pair
     from rankscope.monitor.store.records import CellRow, Chunk, Context, HourRow
     from rankscope.monitor.store.store import StoreReader
+
+
+class Contexts(dict[int, "Context"]):
+    """The contexts of a project by number.
+
+    Rankings are read in other moments than this: what is new by then is looked up when it is met.
+
+    Args:
+        store: Where they are.
+        project: The name of the project.
+    """
+
+    def __init__(self, store: StoreReader, project: str) -> None:
+        super().__init__(store.contexts(project))
+        self._store = store
+        self._project = project
+
+    def __missing__(self, number: int) -> Context:
+        self.update(self._store.contexts(self._project))
+        if number not in self:
+            raise KeyError(number)
+        return self[number]
 
 
 @record(frozen=True, slots=True)
@@ -83,9 +104,9 @@ def sum_day(
     contexts = Contexts(store, project)
     foldings = _fold_hours(store, project, starts, contexts)
     summed = _Hours(list(starts))
-    moments = [
-        now if start <= closed else min(now, _open_until(start, configuration)) for start in starts
-    ]
+    # Of hours that are open, no ranking is mature yet.
+    last = configuration.definition.window * SECOND - 1
+    moments = [now if start <= closed else min(now, start + last) for start in starts]
     for some, moment in _batch(starts, moments):
         evaluated = evaluate_chunks(
             store.read(project, some[0], some[-1] + HOUR, is_brief=True),
@@ -138,21 +159,14 @@ def _choose(rankings: Mapping[tuple[int, Environment, str, str], int]) -> Foldin
     return {place: folding for place, folding in chosen.items() if folding.folded}
 
 
-def _open_until(start: int, configuration: Configuration) -> int:
-    """Return the last moment at which no ranking of an hour is mature."""
-    return start + configuration.definition.window * SECOND - 1
-
-
-def _batch(starts: Sequence[int], moments: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+def _batch(starts: Sequence[int], moments: Sequence[int]) -> list[tuple[list[int], int]]:
     """Group consecutive hours that are evaluated as of one moment, to read them as one span."""
-    batch: list[int] = []
-    for place, start in enumerate(starts):
-        if batch and (moments[place] != moments[place - 1] or start - batch[-1] > HOUR):
-            yield batch, moments[place - 1]
-            batch = []
-        batch.append(start)
-    if batch:
-        yield batch, moments[-1]
+    batches: list[tuple[list[int], int]] = []
+    for start, moment in zip(starts, moments, strict=True):
+        if not batches or batches[-1][1] != moment or start - batches[-1][0][-1] > HOUR:
+            batches.append(([], moment))
+        batches[-1][0].append(start)
+    return batches
 
 
 def add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
@@ -213,7 +227,7 @@ class _Hours:
 
         cells = sum_cells(watch(), contexts, slicing, foldings=foldings)
         found = spreads.finish()
-        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in cells.items()]
+        self.cells += [StoredCell(key, cell, found.get(key, ())) for key, cell in cells.items()]
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""

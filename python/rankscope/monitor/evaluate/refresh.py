@@ -7,14 +7,18 @@ provisional.
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from itertools import groupby
 
+from rankscope import _core
+from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
+from rankscope.monitor.evaluate.baseline import find_baseline
 from rankscope.monitor.evaluate.days import find_closed, sum_day
-from rankscope.monitor.evaluate.retained import take_over
-from rankscope.monitor.evaluate.stored_baseline import find_baseline
+from rankscope.monitor.evaluate.stored_windows import StoredCell, pack_cell, unpack_cell
+from rankscope.monitor.evaluate.values import name_columns
+from rankscope.monitor.evaluate.windows import Cell
 from rankscope.monitor.evaluate.worker import run_in_order
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.records import OpenHour, Progress
@@ -24,10 +28,13 @@ from rankscope.settings.reading import count_threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import Any
 
-    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.days import SummedDay
+    from rankscope.monitor.store.records import CellRow
     from rankscope.monitor.store.store import Store, StoreReader
+
 
 MANY = 100_000
 """Rankings that it takes longer to sum than to start processes for them."""
@@ -85,8 +92,9 @@ def _refresh_once(
     is_thorough: bool,
 ) -> Refreshed | None:
     """Recompute the windows; `None` if a set was replaced before all of them were written."""
-    replaced = store.count_replaced(project)
     digest = configuration.digest
+    replaced = store.count_replaced(project)
+    put = partial(store.put_windows, project, digest, replaced_rankings=replaced)
     before = store.progress(project, digest)
     touched = store.touched(project, 0 if before is None else before.seq, HOUR)
     slicing = extend_slicing(
@@ -100,7 +108,7 @@ def _refresh_once(
     whole_since = store.deleted_before(project)
     if whole_since is not None:
         if before is None:
-            slices = write_slicing(slicing)
+            slices = slicing.to_json()
             take_over(store, project, configuration, slicing=slices, until=whole_since, now=now)
         starts = {start for start in starts if start >= whole_since}
     later = [] if is_thorough else find_later(known.values(), starts, closed, now)
@@ -108,16 +116,14 @@ def _refresh_once(
     so_far = Progress(
         0 if before is None else before.seq,
         now,
-        write_slicing(slicing),
+        slicing.to_json(),
         "" if before is None else before.baseline,
     )
     rankings = 0
     days = [tuple(hours) for _, hours in groupby(sorted(starts), lambda start: start - start % DAY)]
     work = partial(sum_day, project=project, configuration=configuration, slicing=slicing, now=now)
     for summed in _sum_days(store, days, work, count_threads(threads)):
-        is_written = store.put_windows(
-            project,
-            digest,
+        is_written = put(
             replaced={HOUR: summed.starts, DAY: [summed.start]},
             cells=summed.cells,
             hours=summed.hours,
@@ -127,7 +133,6 @@ def _refresh_once(
                 if start > closed
             ],
             progress=so_far,
-            replaced_rankings=replaced,
         )
         if not is_written:
             return None
@@ -143,17 +148,7 @@ def _refresh_once(
         threads=threads,
     )
     done = Progress(touched.seq, now, so_far.slicing, baseline)
-    is_written = store.put_windows(
-        project,
-        digest,
-        replaced={},
-        cells=[],
-        hours=[],
-        open_hours=later,
-        progress=done,
-        replaced_rankings=replaced,
-    )
-    if not is_written:
+    if not put(replaced={}, cells=[], hours=[], open_hours=later, progress=done):
         return None
     if before is None:
         store.drop_windows(project, digest)
@@ -190,21 +185,6 @@ def find_later(
     ]
 
 
-def read_slicing(text: str) -> Slicing:
-    """Read what `write_slicing` gave."""
-    given = json.loads(text)
-    return Slicing(
-        tuple((name, tuple(values)) for name, values in given["values"]),
-        tuple((one, other) for one, other in given["pairs"]),
-        tuple((name, count) for name, count in given["folded"]),
-    )
-
-
-def write_slicing(slicing: Slicing) -> str:
-    """Write slices as JSON."""
-    return json.dumps({"values": slicing.values, "pairs": slicing.pairs, "folded": slicing.folded})
-
-
 def find_slicing(store: StoreReader, project: str, configuration: Configuration) -> Slicing:
     """Return the slices that the windows of a project have once they are up to date."""
     before = store.progress(project, configuration.digest)
@@ -214,7 +194,7 @@ def find_slicing(store: StoreReader, project: str, configuration: Configuration)
 
 def _start_slicing(before: Progress | None, configuration: Configuration) -> Slicing:
     if before is not None:
-        return read_slicing(before.slicing)
+        return Slicing.from_json(before.slicing)
     names = configuration.attributes
     return Slicing(
         tuple((name, ()) for name in names),
@@ -243,3 +223,76 @@ def _sum_days(
     else:
         for day in others:
             yield work(store, day, threads=threads)
+
+
+NOTHING = (0.0, 0.0, 0.0, 0.0)
+
+
+def take_over(
+    store: Store, project: str, configuration: Configuration, *, slicing: str, until: int, now: int
+) -> None:
+    """Take over the windows from before a time from the configuration that was evaluated last."""
+    before = _find_before(store, project, configuration)
+    if before is None:
+        return
+    convert = _make_converter(before, configuration)
+    cells = [
+        convert(row)
+        for length in (HOUR, DAY)
+        for row in store.cells(project, before.digest, None, until, length=length)
+        if _has_slice(configuration, unpack_cell(row).key.slice)
+    ]
+    store.put_windows(
+        project,
+        configuration.digest,
+        replaced={},
+        cells=cells,
+        hours=store.hours(project, before.digest, None, until),
+        open_hours=[],
+        progress=Progress(0, now, slicing, ""),
+    )
+
+
+def _find_before(
+    store: StoreReader, project: str, configuration: Configuration
+) -> Configuration | None:
+    """Return the last configuration that has windows, if its values can be those of another."""
+    for text in store.configurations(project):
+        try:
+            known = Configuration.from_json(text)
+        except UsageError:  # of an earlier version of the rules
+            continue
+        if store.progress(project, known.digest) is not None:
+            return known if _basis(known) == _basis(configuration) else None
+    return None
+
+
+def _basis(configuration: Configuration) -> dict[str, Any]:
+    """Return what decides the value of a measure beside the measure."""
+    said = configuration.definition.to_dict()
+    return {name: part for name, part in said.items() if name != "measures"}
+
+
+def _has_slice(configuration: Configuration, place: Slice) -> bool:
+    names = tuple(name for name, _ in place)
+    if len(names) < 2:
+        return set(names) <= set(configuration.attributes)
+    return names in configuration.all_pairs
+
+
+def _make_converter(old: Configuration, new: Configuration) -> Callable[[CellRow], CellRow]:
+    """Return what makes cells of one configuration cells of another with the same basis."""
+    columns = {name: at for at, name in enumerate(name_columns(old.definition))}
+    places = [columns.get(name) for name in name_columns(new.definition)]
+    measures = {one.name: at for at, one in enumerate(old.definition.measures)}
+    spreads = [measures.get(measure.name) for measure in new.definition.measures]
+
+    def convert(row: CellRow) -> CellRow:
+        key, cell, spread = unpack_cell(row)
+        defined = tuple(0 if at is None else cell.defined[at] for at in places)
+        chosen = Cell(cell.counts, defined, _core.choose_sums(cell.sums, places))
+        if spread:
+            spread = tuple(NOTHING if at is None else spread[at] for at in spreads)
+        return pack_cell(row.length, StoredCell(key, chosen, spread))
+
+    return convert

@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from rankscope import _core
-from rankscope.monitor.evaluate.clusters import ClusterSpread, add_spreads
+from rankscope.monitor.evaluate.clusters import add_spreads
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
 from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.store.deadline import check_deadline
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.clusters import Spread
 
 MOMENTS = 4
 CHECK_EVERY = 1000
@@ -37,18 +37,18 @@ class StoredCell(NamedTuple):
     Args:
         key: Whose sums it has.
         cell: Counts and exact sums.
-        spread: How much clusters differ, or `None` where that was not kept.
+        spread: How much clusters differ; empty where that was not kept.
     """
 
     key: Key
     cell: Cell
-    spread: ClusterSpread | None
+    spread: Spread
 
 
 def pack_cell(length: int, stored: StoredCell) -> CellRow:
     """Pack a cell of a window of some length."""
     key, cell, spread = stored.key, stored.cell, stored.spread
-    moments = () if spread is None else [one for each in spread.moments for one in each]
+    moments = [one for each in spread for one in each]
     return CellRow(
         length,
         key.start,
@@ -74,7 +74,7 @@ def unpack_cell(row: CellRow) -> StoredCell:
     return StoredCell(
         key,
         Cell(_unpack("q", row.counts), _unpack("q", row.defined), row.sums),
-        ClusterSpread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
+        tuple(zip(*[iter(moments)] * MOMENTS, strict=True)),
     )
 
 
@@ -92,7 +92,7 @@ def read_rankings(row: CellRow) -> int:
     Examples:
         >>> cell = Cell((7, 0, 0, 0, 0, 0, 0, 0, 0, 0), (), b"")
         >>> key = Key(0, "production", "search", "4", (), is_mature=True)
-        >>> read_rankings(pack_cell(3600, StoredCell(key, cell, None)))
+        >>> read_rankings(pack_cell(3600, StoredCell(key, cell, ())))
         7
     """
     count: int = struct.unpack_from("<q", row.counts, 8 * COUNTS.index("rankings"))[0]
@@ -171,21 +171,13 @@ def name_place(place: Slice) -> str:
     return json.dumps(place)
 
 
-def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, ClusterSpread | None]:
+def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, Spread]:
     """Add up cells, at least one, and how much their clusters differ where all of them say so."""
     if len(cells) == 1:
         return cells[0].cell, cells[0].spread
-    total = Cell(
-        _add(one.cell.counts for one in cells),
-        _add(one.cell.defined for one in cells),
-        _core.add_sums([one.cell.sums for one in cells]),
-    )
+    total = cells[0].cell.merge(*(one.cell for one in cells[1:]))
     spreads = [one.spread for one in cells]
-    return total, add_spreads([one for one in spreads if one]) if all(spreads) else None
-
-
-def _add(rows: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(map(sum, zip(*rows, strict=True)))
+    return total, add_spreads(spreads) if all(spreads) else ()
 
 
 @lru_cache(10_000)

@@ -27,7 +27,7 @@ from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,26 +52,19 @@ class MeasureValues:
     Args:
         measure: The measure.
         value: Its values.
-        truncation: What is lost below the cutoff, for nDCG; otherwise `None`, as are the others.
-        ordering: What is lost by the order above it.
-        undefined: What is lost where there is no relevant document.
-        ideal: IDCG.
+        parts: For nDCG, by each of `PARTS`: what is lost below the cutoff, what by the order above
+            it, what where there is no relevant document, and IDCG.
     """
 
     measure: Measure
     value: NDArray[np.float64]
-    truncation: NDArray[np.float64] | None = None
-    ordering: NDArray[np.float64] | None = None
-    undefined: NDArray[np.float64] | None = None
-    ideal: NDArray[np.float64] | None = None
+    parts: Mapping[str, NDArray[np.float64]] = {}
 
     def columns(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
         """Yield the columns by name, such as `nDCG@10` and `nDCG@10 ordering`."""
         yield self.measure.name, self.value
-        for part in PARTS:
-            column = getattr(self, part)
-            if column is not None:
-                yield f"{self.measure.name} {part}", column
+        for part, column in self.parts.items():
+            yield f"{self.measure.name} {part}", column
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -229,14 +222,8 @@ def _fill(
     else:
         truncation, ordering = (np.where(is_undefined, 0.0, one) for one in (truncation, ordering))
         undefined = np.where(is_undefined, 1.0 - fill, lost)
-    return MeasureValues(
-        measure=measure,
-        value=filled,
-        truncation=truncation,
-        ordering=ordering,
-        undefined=undefined,
-        ideal=ideal,
-    )
+    named = dict(zip(PARTS, (truncation, ordering, undefined, ideal), strict=True))
+    return MeasureValues(measure=measure, value=filled, parts=named)
 
 
 @record(frozen=True, slots=True)

@@ -100,17 +100,18 @@ class Cell(NamedTuple):
         pairs = zip(_core.round_sums(self.sums), self.defined, strict=True)
         return tuple(total / count if count else float("nan") for total, count in pairs)
 
-    def merge(self, other: Cell) -> Cell:
-        """Return the cell of the rankings of both, which are different ones."""
-
-        def add(one: tuple[int, ...], more: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(count + by for count, by in zip(one, more, strict=True))
-
+    def merge(self, *others: Cell) -> Cell:
+        """Return the cell of the rankings of all, which are different ones."""
+        cells = (self, *others)
         return Cell(
-            add(self.counts, other.counts),
-            add(self.defined, other.defined),
-            _core.merge_sums(self.sums, other.sums, False),
+            _add(cell.counts for cell in cells),
+            _add(cell.defined for cell in cells),
+            _core.add_sums([cell.sums for cell in cells]),
         )
+
+
+def _add(rows: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*rows, strict=True)))
 
 
 def sum_cells(

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.conclusion import Conclusion, conclude, find_next, settle
-from rankscope.monitor.incidents.incident import LASTING
+from rankscope.monitor.incidents.incident import (
+    LASTING,
+    TRIES,
+    busy,
+    read_incident,
+    write_conclusion,
+)
 from rankscope.monitor.incidents.management import RESTARTED, find_default_row
-from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
 from rankscope.monitor.incidents.transitions import resolve
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, Scene
@@ -14,13 +19,15 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.incidents.conclusion import FindCause
     from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.rules.finding import Finding
     from rankscope.monitor.rules.run import RuleRun
-    from rankscope.monitor.store.records import RuleRow
+    from rankscope.monitor.rules.state import Finding
+    from rankscope.monitor.store.records import IncidentRow, RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
 
@@ -67,16 +74,18 @@ def advance_rules(
     from the clock.
     """
     for _ in range(TRIES):
-        walk = _Walk(
+        rows = store.list_rules(project)
+        scene = _open_scene(
             store,
             project,
             configuration,
             slicing,
+            rows,
             now=now,
             threads=threads,
-            find_cause=find_cause,
             is_replay=is_replay,
         )
+        walk = _Walk(scene, rows, store.list_incidents(project, states=LASTING), find_cause)
         if walk.run(store):
             return walk.result
     raise busy("the rules were")
@@ -98,18 +107,17 @@ def replay_rules(
     If the rules have looked at periods after the time, all of them begin again, without incidents:
     what was concluded later isn't known then. See `advance_rules` for the arguments.
     """
-    walk = _Walk(
-        store,
-        project,
-        configuration,
-        slicing,
-        now=now,
-        threads=threads,
-        find_cause=find_cause,
-        is_replay=True,
-        rewinds=True,
-        more=find_default_row(store, project, configuration, now),
+    rows, lasting = store.list_rules(project), store.list_incidents(project, states=LASTING)
+    default = find_default_row(store, project, configuration, now)
+    if default is not None:
+        rows.append(default)
+    if any(read_progress(row).following > now for row in rows):
+        rows = [_rewind(row, configuration, now, store.last_seq) for row in rows]
+        lasting = []
+    scene = _open_scene(
+        store, project, configuration, slicing, rows, now=now, threads=threads, is_replay=True
     )
+    walk = _Walk(scene, rows, lasting, find_cause)
     walk.run(None)
     return walk.result
 
@@ -121,54 +129,49 @@ def _rewind(row: RuleRow, configuration: Configuration, now: int, seq: int) -> R
     return replace(row, progress=progress, state="INSUFFICIENT", reason="", since=now)
 
 
+def _open_scene(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    slicing: Slicing,
+    rows: Sequence[RuleRow],
+    *,
+    now: int,
+    threads: int | None,
+    is_replay: bool,
+) -> Scene:
+    return Scene(
+        store=store,
+        project=project,
+        configuration=configuration,
+        slicing=slicing,
+        rules=[Rule.from_json(row.rule) for row in rows],
+        versions=store.versions(project),
+        now=now,
+        seq=store.last_seq,
+        is_replay=is_replay,
+        threads=threads,
+        made={},
+    )
+
+
 class _Walk:
     """Passes all moments at which something is due."""
 
     def __init__(
         self,
-        store: StoreReader,
-        project: str,
-        configuration: Configuration,
-        slicing: Slicing,
-        *,
-        now: int,
-        threads: int | None,
+        scene: Scene,
+        rows: Sequence[RuleRow],
+        lasting: Iterable[IncidentRow],
         find_cause: FindCause | None,
-        is_replay: bool,
-        rewinds: bool = False,
-        more: RuleRow | None = None,
     ) -> None:
-        self._project = project
-        self._now = now
+        self._project = scene.project
+        self._now = scene.now
         self._find_cause = find_cause
-        self._sent = None if is_replay else to_datetime(now)
-        rows = store.list_rules(project)
-        if more is not None:
-            rows.append(more)
-        seq = store.last_seq
-        is_past = rewinds and any(read_progress(row).following > now for row in rows)
-        if is_past:
-            rows = [_rewind(row, configuration, now, seq) for row in rows]
-        scene = Scene(
-            store=store,
-            project=project,
-            configuration=configuration,
-            slicing=slicing,
-            rules=[Rule.from_json(row.rule) for row in rows],
-            versions=store.versions(project),
-            now=now,
-            seq=seq,
-            is_replay=is_replay,
-            threads=threads,
-            made={},
-        )
+        self._sent = None if scene.is_replay else to_datetime(scene.now)
         self._runs: list[RuleRun] = [find_kind(row).run(scene, row) for row in rows]
-        self._lasting = {
-            row.incident_id: read_incident(row)
-            for row in (
-                store.list_incidents(project, states=LASTING) if rows and not is_past else ()
-            )
-        }
+        known = map(read_incident, lasting if rows else ())
+        self._lasting = {incident.incident_id: incident for incident in known}
         self._unsaved = Conclusion()
         self._all: list[Conclusion] = []
 
@@ -204,7 +207,7 @@ class _Walk:
             for run in sorted(self._runs, key=lambda run: -run.rule.length):
                 at = due[run.rule.name]
                 if at is not None and at <= moment:
-                    findings[run.rule.name] = run.take(at)
+                    findings[run.rule.name] = run.take()
             self._conclude(moment, findings)
             if self._unsaved.changes and not self._save(store, moment):
                 return False

@@ -8,11 +8,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.monitor.incidents.grouping import find_group, share_causes
-from rankscope.monitor.incidents.incident import EVENTS, Change, Notified
-from rankscope.monitor.incidents.notice import make_notice
+from rankscope.monitor.incidents.incident import EVENTS, Change, Notified, make_notice
 from rankscope.monitor.incidents.transitions import (
     Turn,
-    find_reminder,
     find_timer,
     open_incident,
     pass_time,
@@ -27,10 +25,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.incidents.notice import Notice
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.incidents.incident import Event, Incident, Notice
     from rankscope.monitor.rules.run import Check
+    from rankscope.monitor.rules.state import StreamKey
 
     FindCause: TypeAlias = Callable[[Incident, datetime], Mapping[str, Any] | None]
 
@@ -95,8 +92,12 @@ def find_next(incidents: Iterable[Incident], checks: Sequence[Check]) -> datetim
 
 
 def _find_reminder(incident: Incident, check: Check) -> datetime | None:
-    remind = timedelta(hours=check.rule.remind)
-    return find_reminder(incident, remind, silenced_until=check.silenced_until)
+    """Return when people are reminded of an incident next, `None` if they are not."""
+    if incident.state != "open" or not check.rule.remind:
+        return None
+    told = [one.time for one in incident.notified if one.event != "recovered"]
+    due = max([incident.opened, *told]) + timedelta(hours=check.rule.remind)
+    return due if check.silenced_until is None else max(due, check.silenced_until)
 
 
 def _take_findings(

@@ -1,23 +1,28 @@
-"""Incidents: problems of one stream of a rule, and what became of them."""
+"""Incidents: problems of one stream of a rule, what became of them, and their rows and notices."""
 
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import quote
 
-from rankscope.monitor.events.times import format_time, read_time, to_datetime
-from rankscope.monitor.rules.stored import show_time
+from rankscope.errors import FileError
+from rankscope.monitor.events.times import format_time, read_time, to_datetime, to_micros
+from rankscope.monitor.plain import make_plain, write_record
+from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.rules.finding import Kind, StreamKey
+    from rankscope.monitor.incidents.conclusion import Conclusion
+    from rankscope.monitor.rules.state import Kind, StreamKey
+
 
 Status: TypeAlias = Literal[
     "open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
@@ -81,8 +86,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        said = {name: getattr(self, name) for name in ("action", "actor", "note")}
-        return {"time": format_time(self.time)} | said
+        return write_record(self)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -200,7 +204,7 @@ class Incident:
                 "slice": dict(self.slice),
             },
             "state": self.state,
-            **{name: show_time(getattr(self, name)) for name in TIMES},
+            **{name: make_plain(getattr(self, name)) for name in TIMES},
             "acknowledged_by": self.acknowledged_by,
             "reason": self.reason,
             "evidence": dict(self.evidence),
@@ -217,22 +221,15 @@ class Incident:
     @staticmethod
     def from_dict(said: Mapping[str, Any]) -> Incident:
         """Read what `to_dict` returned."""
-        stream = said["stream"]
-        same: dict[str, Any] = {name: said[name] for name in SAME}
-        times: dict[str, Any] = {name: _read_time(said[name]) for name in TIMES}
-        return Incident(
-            incident_id=said["id"],
-            slice=tuple(stream["slice"].items()),
-            model=stream["model"],
-            version=stream["version"],
-            notified=tuple(
-                Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
-                for one in said.get("notified", ())
-            ),
-            told_fall=said.get("told_fall"),
-            **times,
-            **same,
+        fields = {name: value for name, value in said.items() if name in Incident.__match_args__}
+        notified = tuple(
+            Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
+            for one in said.get("notified", ())
         )
+        stream = {**said["stream"], "slice": tuple(said["stream"]["slice"].items())}
+        times = {name: None if said[name] is None else _read(said[name]) for name in TIMES}
+        fields |= {"incident_id": said["id"], **stream, **times, "notified": notified}
+        return Incident(**fields)
 
     @staticmethod
     def from_json(text: str) -> Incident:
@@ -241,24 +238,162 @@ class Incident:
 
 
 TIMES = ("opened", "began", "updated", "recovered", "resolved", "snoozed_until")
-SAME = (
-    "project",
-    "rule",
-    "measure",
-    "kind",
-    "severity",
-    "state",
-    "acknowledged_by",
-    "reason",
-    "evidence",
-    "cause",
-    "group",
-)
-
-
-def _read_time(text: str | None) -> datetime | None:
-    return None if text is None else _read(text)
 
 
 def _read(text: str) -> datetime:
     return to_datetime(read_time(text, "time")[0])
+
+
+CHANGED = "incidents.changed"
+DIGEST = "incidents.digest"
+"""The types of notices: what happened to the incidents of one group, and reminders of all."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What people are notified of in one message.
+
+    Its JSON has `type`: `incidents.changed` for the incidents of one group, `incidents.digest` for
+    reminders of incidents that are still open; `id`, `project`, `time`, `group`, which is empty in
+    a digest; and `incidents`, each of which has the fields of an incident but `notified`, and
+    `event`.
+
+    Args:
+        notice_id: Its ID, the same however often it is sent.
+        project: The name of the project.
+        time: When it was written, in UTC.
+        group: The group of the incidents; empty for a digest.
+        parts: What happened, and to which incident, the most important first.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2026, 11, 8, tzinfo=UTC)
+        >>> incident = Incident(
+        ...     incident_id="incident_1",
+        ...     project="music",
+        ...     rule="quality",
+        ...     kind="quality",
+        ...     opened=now,
+        ...     updated=now,
+        ... )
+        >>> notice = make_notice("music", now, "group_1", [("opened", incident)])
+        >>> Notice.from_json(notice.to_json()) == notice
+        True
+    """
+
+    notice_id: str
+    project: str
+    time: datetime
+    group: str
+    parts: tuple[tuple[Event, Incident], ...]
+
+    @property
+    def is_digest(self) -> bool:
+        """Whether it only reminds of incidents that are still open."""
+        return not self.group
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "type": DIGEST if self.is_digest else CHANGED,
+            "id": self.notice_id,
+            "project": self.project,
+            "time": format_time(self.time),
+            "group": self.group,
+            "incidents": [write_part(event, incident) for event, incident in self.parts],
+        }
+
+    def to_json(self) -> str:
+        """Return the JSON that the outbox keeps."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @staticmethod
+    def from_dict(said: Mapping[str, Any]) -> Notice:
+        """Read what `to_dict` returned."""
+        return Notice(
+            notice_id=said["id"],
+            project=said["project"],
+            time=to_datetime(read_time(said["time"], "time")[0]),
+            group=said["group"],
+            parts=tuple((part["event"], Incident.from_dict(part)) for part in said["incidents"]),
+        )
+
+    @staticmethod
+    def from_json(text: str) -> Notice:
+        """Read what `to_json` has written."""
+        return Notice.from_dict(json.loads(text))
+
+
+def write_part(event: Event, incident: Incident) -> dict[str, Any]:
+    """Return what happened to an incident as JSON holds it.
+
+    Where it was sent is left out: that is known once it is delivered.
+    """
+    fields = incident.to_dict()
+    del fields["notified"]
+    return {"event": event} | fields
+
+
+def make_notice(
+    project: str,
+    time: datetime,
+    group: str,
+    parts: Sequence[tuple[Event, Incident]],
+    *,
+    moment: datetime | None = None,
+) -> Notice:
+    """Return the notice of some events; the same events of one moment give the same ID."""
+    told = [[event, incident.incident_id] for event, incident in parts]
+    said = json.dumps([project, group, format_time(moment or time), told])
+    digest = blake2b(said.encode(), digest_size=16).hexdigest()
+    return Notice(
+        notice_id=f"notice_{digest}", project=project, time=time, group=group, parts=tuple(parts)
+    )
+
+
+TRIES = 5
+"""How often something is changed again because somebody else has changed its rule meanwhile."""
+
+
+def busy(what: str) -> FileError:
+    """Return the error that others change the same thing all the time."""
+    return FileError(
+        f"{what} changed by others at the same time, again and again",
+        hint="try again",
+        code="store_busy",
+    )
+
+
+def write_incident(incident: Incident) -> IncidentRow:
+    """Return the row of an incident."""
+    return IncidentRow(
+        incident_id=incident.incident_id,
+        rule=incident.rule,
+        kind=incident.kind,
+        state=incident.state,
+        opened=to_micros(incident.opened),
+        updated=to_micros(incident.updated),
+        body=incident.to_json(),
+    )
+
+
+def read_incident(row: IncidentRow) -> Incident:
+    """Return the incident of a row."""
+    return Incident.from_json(row.body)
+
+
+def write_change(incident_id: str, change: Change) -> ChangeRow:
+    """Return the row of a change."""
+    return ChangeRow(incident_id, to_micros(change.time), change.action, change.actor, change.note)
+
+
+def write_conclusion(concluded: Conclusion, now: int) -> dict[str, Any]:
+    """Return the rows of what was concluded, as the store takes them; notices are sent from now."""
+    return {
+        "incidents": [write_incident(each) for each in concluded.incidents],
+        "changes": [write_change(*change) for change in concluded.changes],
+        "notices": [
+            NoticeRow(each.notice_id, now, each.to_json(), channels)
+            for each, channels in concluded.notices
+        ],
+    }

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.conclusion import Conclusion
-from rankscope.monitor.incidents.incident import ACTIVE, LASTING
+from rankscope.monitor.incidents.incident import (
+    ACTIVE,
+    LASTING,
+    TRIES,
+    busy,
+    read_incident,
+    write_conclusion,
+)
 from rankscope.monitor.incidents.response import end_incidents
-from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, RESOLVED
-from rankscope.monitor.rules.state import RuleState, list_first, read_word
+from rankscope.monitor.rules.state import RuleState, join_first
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import OPERATOR, RuleRow
 from rankscope.records import record, replace
@@ -20,9 +28,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
+    from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.rules.state import State
     from rankscope.monitor.store.records import Delivery
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -62,7 +72,7 @@ def _read_state(row: RuleRow) -> RuleState:
     progress = read_progress(row)
     return RuleState(
         rule=Rule.from_json(row.rule),
-        state=read_word(row.state),
+        state=cast("State", row.state),
         since=to_datetime(row.since),
         reason=row.reason,
         evaluated=to_datetime(row.evaluated),
@@ -79,7 +89,7 @@ def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
     ordered = sorted(
         active, key=lambda incident: (len(incident.slice), incident.opened, incident.key)
     )
-    reason = "; ".join(list_first([incident.reason for incident in ordered]))
+    reason = join_first([incident.reason for incident in ordered])
     since = min(incident.opened for incident in active)
     return replace(state, state="ALERT", reason=reason, since=since)
 
@@ -112,6 +122,9 @@ class Notification:
     problem: str
 
 
+NOTIFIED: tuple[str, ...] = Notification.__match_args__
+
+
 def list_notifications(
     store: StoreReader, project: str, limit: int = 100
 ) -> tuple[Notification, ...]:
@@ -120,21 +133,13 @@ def list_notifications(
     Those that wait to be shared out among the channels of the operator are left out: a service
     does that, and only if it has such channels.
     """
-    return tuple(
-        Notification(
-            notification_id=row.notification_id,
-            channel=row.channel,
-            body=row.body,
-            created=to_datetime(row.created),
-            status=row.status,
-            attempts=row.attempts,
-            due=to_datetime(row.due),
-            finished=None if row.finished is None else to_datetime(row.finished),
-            problem=row.problem,
-        )
-        for row in store.list_notifications(project, limit)
-        if row.channel != OPERATOR
-    )
+    found = []
+    for row in store.list_notifications(project, limit):
+        if row.channel != OPERATOR:
+            said: dict[str, Any] = {name: getattr(row, name) for name in NOTIFIED}
+            times = [name for name in ("created", "due", "finished") if said[name] is not None]
+            found.append(Notification(**said | {name: to_datetime(said[name]) for name in times}))
+    return tuple(found)
 
 
 def set_rule(
@@ -162,7 +167,7 @@ def set_rule(
                 )
             return make_row(checked, start(), now), "rule.create", ""
         is_same = find_kind(row) is kind
-        if is_same and read_progress(row).basis == kind.run.find_basis(checked, configuration):
+        if is_same and read_progress(row).basis == checked.find_basis(configuration):
             return replace(row, rule=checked.to_json()), "rule.change", ""
         changed = replace(row, rule=checked.to_json(), progress=start())
         turned = replace(changed, state="INSUFFICIENT", reason=CHANGED, since=now, evaluated=now)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import settle
-from rankscope.monitor.incidents.incident import ACTIVE, LASTING, STATUSES
-from rankscope.monitor.incidents.rows import (
+from rankscope.monitor.incidents.incident import (
+    ACTIVE,
+    LASTING,
+    STATUSES,
     TRIES,
+    Change,
     busy,
-    read_change,
     read_incident,
     write_conclusion,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.monitor.incidents.conclusion import Conclusion
-    from rankscope.monitor.incidents.incident import Change, Incident, Notified, Status
+    from rankscope.monitor.incidents.incident import Incident, Notified, Status
     from rankscope.monitor.incidents.transitions import Turn
     from rankscope.monitor.store.records import IncidentRow, RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
@@ -68,38 +68,52 @@ def find_incident(
     """Return an incident by its ID, and its history, the oldest change first."""
     found = read_incident(_find(store, project, incident_id))
     (incident,) = _name_recipients(store, project, [found])
-    return incident, tuple(map(read_change, store.list_changes(project, incident_id)))
+    changes = store.list_changes(project, incident_id)
+    return incident, tuple(
+        Change(to_datetime(row.time), row.action, row.actor, row.note) for row in changes
+    )
 
 
-def acknowledge_incident(
-    store: Store, project: str, incident_id: str, *, now: int, actor: str, note: str = ""
-) -> Incident:
-    """Acknowledge an incident, and return it."""
-    change = partial(transitions.acknowledge, actor=actor, note=note)
-    return _change(store, project, incident_id, change, "acknowledge", now=now, actor=actor)
+ACTIONS: Mapping[str, Callable[..., Turn]] = {
+    "acknowledge": transitions.acknowledge,
+    "snooze": transitions.snooze,
+    "resolve": transitions.resolve,
+}
+"""What people can do about an incident."""
 
 
-def snooze_incident(
+def respond(
     store: Store,
     project: str,
     incident_id: str,
-    until: int,
+    action: str,
     *,
     now: int,
     actor: str,
     note: str = "",
+    **more: datetime,
 ) -> Incident:
-    """Send no notifications of an incident until a time, and return it."""
-    change = partial(transitions.snooze, until=to_datetime(until), actor=actor, note=note)
-    return _change(store, project, incident_id, change, "snooze", now=now, actor=actor)
+    """Do something about an incident, again if its rule changes in between, and return it.
 
-
-def resolve_incident(
-    store: Store, project: str, incident_id: str, *, now: int, actor: str, note: str = ""
-) -> Incident:
-    """Resolve an incident, discard the evidence of its stream, and return the incident."""
-    change = partial(transitions.resolve, actor=actor, note=note)
-    return _change(store, project, incident_id, change, "resolve", now=now, actor=actor)
+    Resolving it discards the evidence of its stream; a snooze has its end, `until`.
+    """
+    time = to_datetime(now)
+    for _ in range(TRIES):
+        found = _find(store, project, incident_id)
+        turn = ACTIONS[action](read_incident(found), time, actor=actor, note=note, **more)
+        rule = store.find_rule(project, found.rule)
+        if rule is None:  # it has just been removed, which resolves its incidents
+            continue
+        changed = replace(rule, revision=rule.revision + 1)
+        if action == "resolve":
+            key = turn.incident.key
+            changed = find_kind(rule).restart(changed, [key], now, is_all=False)
+        ended = _settle(project, rule, [turn], time)
+        audit = AuditEntry(now, actor, f"incident.{action}", incident_id)
+        rows = write_conclusion(ended, now)
+        if not store.save_rules(project, [changed], audit=[audit], **rows):
+            return ended.incidents[0]
+    raise busy("the incident was")
 
 
 def end_incidents(
@@ -119,35 +133,6 @@ def _settle(project: str, row: RuleRow, turns: list[Turn], time: datetime) -> Co
     until = row.silenced_until
     check = Check(Rule.from_json(row.rule), None if until is None else to_datetime(until))
     return settle(project, turns, {row.name: check}, time)
-
-
-def _change(
-    store: Store,
-    project: str,
-    incident_id: str,
-    change: Callable[[Incident, datetime], Turn],
-    action: str,
-    *,
-    now: int,
-    actor: str,
-) -> Incident:
-    """Change the current version of an incident, again if its rule changes in between."""
-    for _ in range(TRIES):
-        found = _find(store, project, incident_id)
-        turn = change(read_incident(found), to_datetime(now))
-        rule = store.find_rule(project, found.rule)
-        if rule is None:  # it has just been removed, which resolves its incidents
-            continue
-        changed = replace(rule, revision=rule.revision + 1)
-        if action == "resolve":
-            key = turn.incident.key
-            changed = find_kind(rule).restart(changed, [key], now, is_all=False)
-        ended = _settle(project, rule, [turn], to_datetime(now))
-        audit = AuditEntry(now, actor, f"incident.{action}", incident_id)
-        rows = write_conclusion(ended, now)
-        if not store.save_rules(project, [changed], audit=[audit], **rows):
-            return ended.incidents[0]
-    raise busy("the incident was")
 
 
 def _name_recipients(

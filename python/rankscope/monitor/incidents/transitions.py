@@ -23,10 +23,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
+    from typing import Literal
 
     from rankscope.monitor.incidents.incident import Event, Status
-    from rankscope.monitor.rules.finding import Finding
     from rankscope.monitor.rules.kinds import Rule
+    from rankscope.monitor.rules.state import Finding
 
 WORSE_TIMES, WORSE_BY = 2.0, 0.05
 """An incident has worsened if its fall is so many times the one that people know, and so much more.
@@ -35,7 +36,6 @@ Each notification of it thus tells of twice the fall of the one before.
 """
 RESOLVE_AFTER = timedelta(days=3)
 """An incident that has recovered is resolved after this time."""
-"""The actor of changes that nobody has asked for."""
 MOST_NOTE = 2000
 """The longest note, in characters."""
 
@@ -123,13 +123,12 @@ def _end(incident: Incident, finding: Finding, now: datetime) -> Turn:
     """End an incident whose stream is good again, or is no longer served."""
     reason = finding.reason or incident.reason
     is_told = incident.state != "snoozed" and bool(incident.notified)
+    state: Literal["superseded", "recovered"] = "recovered"
+    over = replace(incident, state=state, recovered=now, updated=now, reason=reason)
     if finding.verdict == "gone":
-        over = replace(incident, state="superseded", resolved=now, updated=now, reason=reason)
-        change = Change(now, "superseded", ACTOR, finding.reason)
-        return Turn(over, change, "superseded" if is_told else None)
-    over = replace(incident, state="recovered", recovered=now, updated=now, reason=reason)
-    change = Change(now, "recovered", ACTOR, finding.reason)
-    return Turn(over, change, "recovered" if is_told else None)
+        state = "superseded"
+        over = replace(incident, state=state, resolved=now, updated=now, reason=reason)
+    return Turn(over, Change(now, state, ACTOR, finding.reason), state if is_told else None)
 
 
 def pass_time(incident: Incident, now: datetime) -> Turn | None:
@@ -152,20 +151,6 @@ def find_timer(incident: Incident) -> datetime | None:
     if incident.state == "recovered" and incident.recovered is not None:
         return incident.recovered + RESOLVE_AFTER
     return None
-
-
-def find_reminder(
-    incident: Incident,
-    remind: timedelta,
-    *,
-    silenced_until: datetime | None,
-) -> datetime | None:
-    """Return when people are reminded of an incident next, `None` if they are not."""
-    if incident.state != "open" or not remind:
-        return None
-    told = [one.time for one in incident.notified if one.event != "recovered"]
-    due = max([incident.opened, *told]) + remind
-    return due if silenced_until is None else max(due, silenced_until)
 
 
 def acknowledge(incident: Incident, now: datetime, *, actor: str, note: str = "") -> Turn:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from rankscope.monitor.events.times import describe_length
-from rankscope.monitor.incidents.notice import CHANGED, DIGEST, Notice
+from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Notice
 from rankscope.monitor.notify.markup import (
     Link,
     Name,

@@ -10,19 +10,16 @@ from pydantic import Field
 from rankscope.deferred import np
 from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
+from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.clusters import number_clusters
-from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.rules.finding import Finding
-from rankscope.monitor.rules.kind import Kind, Problem
-from rankscope.monitor.rules.measured import check_measure
-from rankscope.monitor.rules.rule import Rule, bad
-from rankscope.monitor.rules.run import Progress, RuleRun, Scene
+from rankscope.monitor.rules.rule import Rule, bad, check_measure
+from rankscope.monitor.rules.run import Kind, Problem, Progress, RuleRun, Scene
 from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
-from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.state import Finding, RuleVerdict
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
@@ -35,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.rules.state import StreamKey
     from rankscope.monitor.store.records import Chunk, Context, RuleRow
 
 RANKINGS = "rankings"
@@ -243,7 +240,7 @@ class LimitRun(RuleRun):
         self._window = scene.window if needs_labels else 0
         self.wait = self._window + scene.grace
 
-    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+    def take(self) -> tuple[Finding, ...]:
         """Look at the next hour and those before it, and return what was found."""
         start, was_beyond = self.progress.following, self.progress.is_beyond
         self.pass_period(following=start + HOUR)

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rankscope.errors import UsageError
-from rankscope.monitor.events.limits import DAY
+from rankscope.engine.requests import read_measure
+from rankscope.errors import MeasureError, UsageError
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity, Since
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from rankscope.measures import Measure
     from rankscope.monitor.definition.configuration import Configuration
+
 
 NOT_MEASURED = frozenset({"name", "severity", "channels", "remind"})
 DROP = "drop"
@@ -87,6 +90,11 @@ class Rule(BaseModel):
         return DAY
 
     @property
+    def step(self) -> int:
+        """How long the periods are that it looks at one after another."""
+        return HOUR
+
+    @property
     def subject(self) -> str:
         """The measure that its incidents are about; empty for none."""
         return ""
@@ -96,6 +104,14 @@ class Rule(BaseModel):
         """The hash of what the rule measures; evidence collected with another one is void."""
         said = {name: each for name, each in self.to_dict().items() if name not in NOT_MEASURED}
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+
+    def find_basis(self, configuration: Configuration) -> str:
+        """Return a hash of what it measures; evidence collected with another one is void."""
+        chosen, measured = configuration.baseline, configuration.definition.to_dict()
+        measured["measures"] = [name for name in measured["measures"] if name == self.subject]
+        baseline = None if chosen is None else chosen.to_dict()
+        said = json.dumps([self.digest, measured, baseline], sort_keys=True)
+        return sha256(said.encode()).hexdigest()[:32]
 
     def check(self, configuration: Configuration) -> Self:  # noqa: ARG002 - of some kinds
         """Check that the project measures what the rule needs, and return it with full names."""
@@ -204,3 +220,15 @@ def _refuse_unknown(name: object, record: type[Rule]) -> UsageError:
         code="bad_rule",
         value=show(name),
     )
+
+
+def check_measure(name: str, configuration: Configuration, *, more: Iterable[str] = ()) -> Measure:
+    """Return the measure with a name, which the project has to measure."""
+    try:
+        measure = read_measure(name)
+    except MeasureError as error:
+        raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
+    names = [each.name for each in configuration.definition.measures]
+    if measure.name not in names:
+        raise bad("measure", f"one of {', '.join([*names, *more])}, which are measured", name)
+    return measure

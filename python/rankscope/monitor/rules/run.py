@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from hashlib import sha256
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.state import RuleVerdict
-from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
-    from typing import Any, ClassVar, Self, TypeVar
+    from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.rules.finding import Finding, StreamKey
     from rankscope.monitor.rules.rule import Rule
+    from rankscope.monitor.rules.state import Finding, StreamKey
     from rankscope.monitor.store.records import RuleRow, Version
     from rankscope.monitor.store.store import StoreReader
 
     T = TypeVar("T")
+
+    # What is drawn: the measure of the rule, a share of rankings, or how many there are.
+    Drawn: TypeAlias = Literal["measure", "labelled", "empty", "rankings"]
+
 
 ACTOR = "rankscope"
 """Who changes a rule or an incident where no person does."""
@@ -160,7 +162,7 @@ class Progress(Stored, ABC):
 
 
 class RuleRun(ABC):
-    """A rule during a check; a period is an hour unless the kind says otherwise.
+    """A rule during a check.
 
     Args:
         scene: What it is checked on.
@@ -200,7 +202,7 @@ class RuleRun(ABC):
         except UsageError as error:
             self.complaint = error.message
             return
-        basis = self.find_basis(self.rule, scene.configuration)
+        basis = self.rule.find_basis(scene.configuration)
         if basis != self.progress.basis:
             self.progress = self.progress_type.begin(basis, self.progress.following, scene.seq)
             subject = f"{self.rule.name}: what is measured was changed"
@@ -209,19 +211,9 @@ class RuleRun(ABC):
         if self._has_rankings and self.progress.following == self.progress.first:
             self._begin()
 
-    @classmethod
-    def find_length(cls, _rule: Any) -> int:  # noqa: ANN401 - of the kind
-        """Return how long the periods are that a rule looks at one after another."""
-        return HOUR
-
-    @classmethod
-    def find_basis(cls, rule: Rule, configuration: Configuration) -> str:
-        """Return a hash of what a rule measures; evidence collected with another one is void."""
-        return name_basis(rule, configuration)
-
     def _begin(self) -> None:
         """Begin with the first period that has rankings."""
-        scene, length = self._scene, self.find_length(self.rule)
+        scene, length = self._scene, self.rule.step
         start = min(each.first for each in scene.shown) // length * length
         if not scene.is_replay or self.rule.since is not None:
             start = max(self.progress.following, min(start, scene.now // length * length))
@@ -231,12 +223,12 @@ class RuleRun(ABC):
         """Return the moment at which the next period is final, `None` if there is none by now."""
         if self.complaint or not self._has_rankings:
             return None
-        due = int(self.progress.following + self.find_length(self.rule) + self.wait)
+        due = int(self.progress.following + self.rule.step + self.wait)
         return due if due <= self._scene.now else None
 
     @abstractmethod
-    def take(self, moment: int) -> tuple[Finding, ...]:
-        """Look at the period that is due at a moment, and return what was found."""
+    def take(self) -> tuple[Finding, ...]:
+        """Look at the period that is due, and return what was found."""
 
     @abstractmethod
     def decide(self, moment: int) -> RuleVerdict:
@@ -268,8 +260,7 @@ class RuleRun(ABC):
 
     def has_news(self, moment: int) -> bool:
         """Whether the state or its reason are not those that are stored."""
-        verdict = self._decide(moment)
-        return (verdict.state, verdict.reason) != (self.row.state, self.row.reason)
+        return self._decide(moment) != (self.row.state, self.row.reason)
 
     def check(self, findings: Iterable[Finding] = ()) -> Check:
         """Return the rule with what it has found."""
@@ -287,20 +278,59 @@ class RuleRun(ABC):
         return self.decide(moment)
 
 
-def find_first(rule: Rule, now: int, length: int) -> int:
-    """Return when the first period of a rule begins."""
-    at = now if rule.since is None else to_micros(rule.since)
-    return at - at % length
+@record(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A kind of incidents.
+
+    Args:
+        name: What is wrong, in a few words that begin a message.
+        verb: What the measure of an incident did, as in `nDCG@5 fell`; empty where it names none.
+        step: What to do, in a sentence or two.
+        drawn: What its chart shows.
+        is_hourly: Whether that is drawn by hour where it is short.
+    """
+
+    name: str
+    step: str
+    verb: str = ""
+    drawn: Drawn = "rankings"
+    is_hourly: bool = False
 
 
-def name_basis(rule: Rule, configuration: Configuration) -> str:
-    """Return a hash of what a rule measures; evidence collected with another one is void."""
-    chosen, definition = configuration.baseline, configuration.definition
-    measured = definition.to_dict()
-    measured["measures"] = [one for one in measured["measures"] if one == rule.subject]
-    said = [
-        rule.digest,
-        measured,
-        None if chosen is None else configuration.to_dict()["baseline"],
-    ]
-    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+@record(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of rules.
+
+    Args:
+        record: What a rule of the kind says.
+        words: When it alerts, for the choice in a form.
+        text: What it does, in a phrase.
+        problems: The kinds of its incidents.
+        run: Looks at what is due, and names what it remembers.
+    """
+
+    record: type[Rule]
+    words: str
+    text: str
+    problems: Mapping[str, Problem]
+    run: type[RuleRun]
+
+    def begin(self, rule: Rule, configuration: Configuration, now: int, seq: int) -> str:
+        """Return the stored progress of a rule that has looked at nothing yet."""
+        at = now if rule.since is None else to_micros(rule.since)
+        basis = rule.find_basis(configuration)
+        return self.run.progress_type.begin(basis, at - at % rule.step, seq).to_text()
+
+    def read_progress(self, text: str) -> Progress:
+        """Read what `begin`, or a check, has returned."""
+        return self.run.progress_type.from_text(text)
+
+    def restart(
+        self, row: RuleRow, keys: Collection[StreamKey], now: int, *, is_all: bool
+    ) -> RuleRow:
+        """Return a row without the evidence about some streams, or all, as they were resolved."""
+        progress = self.read_progress(row.progress).restart(keys, now, is_all=is_all)
+        changed = replace(row, progress=progress.to_text())
+        if row.state == "ALERT" and not progress.is_alert:
+            return replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
+        return changed

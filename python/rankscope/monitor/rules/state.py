@@ -1,28 +1,75 @@
-"""The state of a rule, as it is stored and shown."""
+"""Findings: what a check has concluded about one stream at one moment."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from rankscope.monitor.rules.stored import show_time
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.plain import write_record
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.rules.rule import Rule
     from rankscope.monitor.rules.stream import Stream
 
+
+# One of `rankscope.monitor.rules.kinds.PROBLEMS`.
+Kind: TypeAlias = str
+Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
+StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
+
+LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})
+"""The kinds that are about labels that are missing."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a check has concluded about one stream at one moment.
+
+    A stream is what a rule watches on its own: a kind of problem, a model, a version and a slice.
+
+    Args:
+        kind: What the check is about.
+        model: The model; empty where the check is about all of them.
+        version: Its version; empty where the check is about all of them.
+        slice: Pairs of an attribute and its value; empty for all rankings.
+        verdict: `bad` if there is a problem, `good` if there is none, `gone` if what it is about is
+            no longer served, `unknown` if the data doesn't tell; this changes nothing.
+        began: When the problem seems to have begun, in UTC.
+        reason: The reason, in one sentence.
+        evidence: What it is based on, as JSON holds it.
+
+    Examples:
+        >>> Finding(kind="volume", model="gbdt", verdict="bad", reason="No rankings.").key
+        ('volume', 'gbdt', '', ())
+    """
+
+    kind: Kind
+    model: str = ""
+    version: str = ""
+    slice: Slice = ()
+    verdict: Verdict
+    began: datetime | None = None
+    reason: str = ""
+    evidence: Mapping[str, object] = {}
+
+    @property
+    def key(self) -> StreamKey:
+        """What tells the stream apart from the others of its rule."""
+        return self.kind, self.model, self.version, self.slice
+
+
 State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
 STATES: tuple[State, ...] = get_args(State)
 MOST_NAMED = 3
 
 
-@record(frozen=True, slots=True)
-class RuleVerdict:
+class RuleVerdict(NamedTuple):
     """The state of a rule and its reason.
 
     Args:
@@ -34,15 +81,11 @@ class RuleVerdict:
     reason: str
 
 
-def list_first(told: Sequence[str]) -> list[str]:
-    """Return the first texts of a list, and how many more there are."""
-    more = len(told) - MOST_NAMED
-    return [*told[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
-
-
-def read_word(stored: str) -> State:
-    """Return the state with a name."""
-    return next(state for state in STATES if state == stored)
+def join_first(texts: Sequence[str], between: str = "; ", last: str = "; ") -> str:
+    """Join the first texts of a list, and say how many more there are."""
+    more = len(texts) - MOST_NAMED
+    shown = between.join(texts[:MOST_NAMED])
+    return f"{shown}{last}and {more:,} more" if more > 0 else shown
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -81,15 +124,4 @@ class RuleState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        said |= {name: show_time(said[name]) for name in TIMES}
-        streams = [stream.to_dict() for stream in self.streams]
-        return said | {
-            "rule": self.rule.to_dict(),
-            "streams": streams,
-            "warnings": list(self.warnings),
-        }
-
-
-FIELDS: tuple[str, ...] = RuleState.__match_args__
-TIMES = ("since", "evaluated", "following", "silenced_until")
+        return write_record(self)

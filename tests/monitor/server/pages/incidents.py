@@ -7,8 +7,7 @@ from typing import Any
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.incidents.incident import Change, Incident
-from rankscope.monitor.incidents.rows import write_change, write_incident
+from rankscope.monitor.incidents.incident import Change, Incident, write_change, write_incident
 
 from tests.monitor.server.service import NOW
 

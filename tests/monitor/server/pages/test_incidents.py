@@ -41,7 +41,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.rules.finding import Kind
+    from rankscope.monitor.rules.state import Kind
 
     from tests.monitor.server.service import Service
 

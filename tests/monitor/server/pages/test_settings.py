@@ -8,8 +8,7 @@ import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import write_configuration
-from rankscope.monitor.definition.words import split_words, write_word
+from rankscope.monitor.definition.document import split_words, write_configuration, write_word
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor

@@ -11,9 +11,9 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import Anomaly, RateDay
-from rankscope.monitor.rules.data.surprise import measure_surprise
+from rankscope.monitor.rules.data.usual import measure_surprise
 from rankscope.monitor.rules.data.words import name, write_share
-from rankscope.monitor.rules.finding import LOST_LABELS
+from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
 from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankscope.monitor.rules.data.counts import Counts
-    from rankscope.monitor.rules.data.progress import WatchProgress
+    from rankscope.monitor.rules.data.progress import DataProgress
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.data.traffic import Traffic
-    from rankscope.monitor.rules.finding import Kind
+    from rankscope.monitor.rules.state import Kind
     from rankscope.stats.sequential.label_rate import LabelVerdict
 
 FEWEST_DAYS = 17
@@ -77,7 +77,7 @@ def count_day(reader: Counts, day: int) -> RateDay:
 
 
 def watch_labels(
-    rule: DataRule, progress: WatchProgress, segment: Segment, today: RateDay
+    rule: DataRule, progress: DataProgress, segment: Segment, today: RateDay
 ) -> tuple[Rate, ...] | None:
     """Return the kinds of labels of which a day has too few or too many; `None` if unknown."""
     days = _find_days(progress, "labels", segment)
@@ -97,7 +97,7 @@ def watch_labels(
 
 
 def watch_relevance(
-    rule: DataRule, progress: WatchProgress, segment: Segment, today: RateDay
+    rule: DataRule, progress: DataProgress, segment: Segment, today: RateDay
 ) -> tuple[Rate, ...] | None:
     """Return whether too many rankings of a day have no relevant document; `None` if unknown."""
     days = _find_days(progress, "relevance", segment)
@@ -114,7 +114,7 @@ def watch_relevance(
     return (Rate("", verdict),) if is_more and evidence >= needed else ()
 
 
-def find_left(progress: WatchProgress, segment: Segment, today: RateDay) -> float:
+def find_left(progress: DataProgress, segment: Segment, today: RateDay) -> float:
     """Return which part of the usual labels came of a segment, 1 at most."""
     lost = {
         anomaly.segment: 1 - min(1.0, anomaly.ratio)
@@ -129,7 +129,7 @@ def find_left(progress: WatchProgress, segment: Segment, today: RateDay) -> floa
     return 1 - max(own, parts)
 
 
-def find_segments(progress: WatchProgress) -> list[Segment]:
+def find_segments(progress: DataProgress) -> list[Segment]:
     """Find the models that are watched on their own, after all of them together."""
     models = sorted({model for one in progress.rates for model in one.rankings if model})
     models = [model for model in models if model != OTHER]
@@ -188,7 +188,7 @@ def make_anomaly(
     return replace(made, reason=told)
 
 
-def watch_silence(traffic: Traffic, progress: WatchProgress) -> Anomaly | None:
+def watch_silence(traffic: Traffic, progress: DataProgress) -> Anomaly | None:
     """Look for labels that do not arrive any more."""
     expected, hours = _expect_unlabelled(traffic, progress)
     if expected <= 0:
@@ -226,7 +226,7 @@ def is_silence_over(traffic: Traffic, anomaly: Anomaly) -> bool:
     return False
 
 
-def _expect_unlabelled(traffic: Traffic, progress: WatchProgress) -> tuple[float, int]:
+def _expect_unlabelled(traffic: Traffic, progress: DataProgress) -> tuple[float, int]:
     """Return how many of the rankings after the last that has labels should have some by now."""
     days = progress.rates[-DAYS:]
     rankings = sum(sum(day.rankings.values()) for day in days)
@@ -259,11 +259,12 @@ def _share_by(ages: Sequence[int], age: int) -> float:
     return sum(count for by, count in zip(AGES, ages, strict=False) if by <= age) / sum(ages)
 
 
-def _find_days(progress: WatchProgress, kind: Kind, segment: Segment) -> list[RateDay]:
+def _find_days(progress: DataProgress, kind: Kind, segment: Segment) -> list[RateDay]:
     """Find the days from which it is learned what is usual."""
     since = progress.find_restart(lambda *key: key == (kind, segment))
+    kinds, segments = {kind, *LOST_LABELS}, {segment, TOTAL}
     bad = progress.list_unusual(
-        lambda of, where: of in {kind, *LOST_LABELS} and where in {segment, TOTAL}, progress.moment
+        lambda of, where: of in kinds and where in segments, progress.following
     )
     days = [
         one

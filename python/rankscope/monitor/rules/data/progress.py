@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.data.counts import Segment
-from rankscope.monitor.rules.finding import Kind
-from rankscope.monitor.rules.stored import Stored
+from rankscope.monitor.rules.run import Progress
+from rankscope.monitor.rules.state import Kind, StreamKey
 from rankscope.records import record, replace
 
 SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
@@ -109,13 +110,16 @@ class RateDay(Stored):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class WatchProgress(Stored):
-    """What the watches remember.
+class DataProgress(Progress):
+    """What a rule about data remembers.
 
     Args:
-        basis: What is watched, in short; with another one everything is looked at anew.
-        first: The first moment that was looked at, in microseconds since 1970 in UTC.
-        moment: The last one.
+        basis: Empty: nothing voids what is known of hours.
+        first: When the first hour begins, in microseconds since 1970 in UTC.
+        following: When the hour begins that is looked at next.
+        counted: What is counted, in short; with another one everything is looked at anew. Empty
+            before the first hour.
+        since: The end of the first hour that was looked at since then.
         day: The first day that is not final yet.
         rates: The last days that are final.
         anomalies: What is not as usual.
@@ -127,14 +131,36 @@ class WatchProgress(Stored):
 
     basis: str
     first: int
-    moment: int
-    day: int
+    following: int
+    counted: str = ""
+    since: int = 0
+    day: int = 0
     rates: tuple[RateDay, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
     spans: tuple[UnusualTime, ...] = ()
     restarts: tuple[Restart, ...] = ()
     watched: int = 0
     waits: int = 0
+
+    @property
+    def is_alert(self) -> bool:
+        """Whether something is not as usual."""
+        return bool(self.anomalies)
+
+    def restart(
+        self,
+        keys: Collection[StreamKey],
+        now: int,
+        *,
+        is_all: bool,  # noqa: ARG002 - what has no incident is usual already
+    ) -> DataProgress:
+        """Take what comes from now on for usual in some streams."""
+        progress = self
+        for kind, model, version, place in keys:
+            # Files are known by when they were found; counts, by hour.
+            since = now if kind == "files" else -(-now // HOUR) * HOUR
+            progress = progress.accept(kind, Segment(model, version, place), since)
+        return progress
 
     def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
         """Find what is wrong with a segment."""
@@ -157,18 +183,18 @@ class WatchProgress(Stored):
         )
         return max(found, default=0)
 
-    def add(self, anomaly: Anomaly) -> WatchProgress:
+    def add(self, anomaly: Anomaly) -> DataProgress:
         """Add an anomaly, or replace the one of its stream."""
         others = [one for one in self.anomalies if one.key != anomaly.key]
         return replace(self, anomalies=tuple(sorted([*others, anomaly], key=lambda one: one.key)))
 
-    def end(self, anomaly: Anomaly, until: int) -> WatchProgress:
+    def end(self, anomaly: Anomaly, until: int) -> DataProgress:
         """Remove an anomaly that is over; what came while it lasted is not learned from."""
         others = tuple(one for one in self.anomalies if one.key != anomaly.key)
         span = UnusualTime(anomaly.kind, anomaly.segment, anomaly.began, until)
         return replace(self, anomalies=others, spans=(*self.spans, span))
 
-    def restart(self, kind: Kind, segment: Segment, since: int) -> WatchProgress:
+    def accept(self, kind: Kind, segment: Segment, since: int) -> DataProgress:
         """Take what came since a time for usual."""
         anomalies = tuple(anomaly for anomaly in self.anomalies if anomaly.key != (kind, segment))
         others = [
@@ -179,7 +205,7 @@ class WatchProgress(Stored):
         made = [*others, Restart(kind, segment, since)]
         return replace(self, anomalies=anomalies, restarts=tuple(made))
 
-    def forget(self, before: int) -> WatchProgress:
+    def forget(self, before: int) -> DataProgress:
         """Forget what was over before a time."""
         return replace(
             self,

@@ -3,60 +3,17 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.rules.data.check import check_data, restart_stream, summarize
+from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import DataReader
-from rankscope.monitor.rules.data.progress import WatchProgress
+from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import DataRule
-from rankscope.monitor.rules.kind import Kind, Problem
-from rankscope.monitor.rules.run import Progress, RuleRun
-from rankscope.monitor.rules.state import RuleVerdict
-from rankscope.records import record, replace
+from rankscope.monitor.rules.run import Kind, Problem, RuleRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Self
-
-    from rankscope.monitor.rules.finding import Finding, StreamKey
     from rankscope.monitor.rules.run import Scene
+    from rankscope.monitor.rules.state import Finding, RuleVerdict
     from rankscope.monitor.store.records import RuleRow
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class DataProgress(Progress):
-    """The hours that a rule about data has checked.
-
-    Args:
-        basis: Empty: nothing voids what is known of hours.
-        first: When the first hour begins, in microseconds since 1970 in UTC.
-        following: When the hour begins that is looked at next.
-        watched: What the watches remember; `None` before the first hour.
-    """
-
-    basis: str
-    first: int
-    following: int
-    watched: WatchProgress | None = None
-
-    @property
-    def is_alert(self) -> bool:
-        """Whether something is not as usual."""
-        return self.watched is not None and bool(self.watched.anomalies)
-
-    def restart(
-        self,
-        keys: Collection[StreamKey],
-        now: int,
-        *,
-        is_all: bool,  # noqa: ARG002 - what has no incident is usual already
-    ) -> Self:
-        """Take what comes from now on for usual in some streams."""
-        if self.watched is None:
-            return self
-        watched = self.watched
-        for key in keys:
-            watched = restart_stream(watched, key, now)
-        return replace(self, watched=watched)
 
 
 class DataRun(RuleRun):
@@ -70,22 +27,17 @@ class DataRun(RuleRun):
         super().__init__(scene, row)
         self.wait = scene.grace
 
-    @classmethod
-    def find_basis(cls, _rule: object, _configuration: object) -> str:
-        """Return the same for all."""
-        return ""
-
-    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+    def take(self) -> tuple[Finding, ...]:
         """Look at the next hour, and return what was found."""
         end = self.progress.following + HOUR
         reader = self._scene.share(DataReader)
-        findings, watched = check_data(reader, self.rule, self.progress.watched, end)
-        self.pass_period(following=end, watched=watched)
+        findings, self.progress = check_data(reader, self.rule, self.progress, end)
+        self.pass_period()
         return tuple(findings)
 
     def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - hours alone change the state
         """Return the state of the rule, apart from its incidents."""
-        return RuleVerdict(*summarize(self.progress.watched))
+        return summarize(self.progress)
 
 
 KIND = Kind(

@@ -10,18 +10,22 @@ from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import Anomaly
-from rankscope.monitor.rules.data.surprise import (
+from rankscope.monitor.rules.data.usual import (
     AGAIN,
+    DAYS,
+    FEWEST_DAYS,
+    HOURS,
     LONGEST,
+    WEEK,
     WINDOWS,
     find_fall,
     find_rise,
     find_start,
+    learn_usual,
     sum_windows,
     weigh_return,
 )
-from rankscope.monitor.rules.data.usual import DAYS, FEWEST_DAYS, HOURS, WEEK, learn_usual
-from rankscope.monitor.rules.finding import LOST_LABELS
+from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -30,11 +34,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.rules.data.counts import Counts, Hours
-    from rankscope.monitor.rules.data.progress import WatchProgress
+    from rankscope.monitor.rules.data.progress import DataProgress
     from rankscope.monitor.rules.data.rule import DataRule
-    from rankscope.monitor.rules.data.surprise import Surprise
-    from rankscope.monitor.rules.data.usual import Usual
-    from rankscope.monitor.rules.finding import Kind
+    from rankscope.monitor.rules.data.usual import Surprise, Usual
+    from rankscope.monitor.rules.state import Kind
 
 MONDAY = 4 * DAY
 """The first Monday after the beginning of time, which was a Thursday."""
@@ -80,7 +83,7 @@ class Traffic:
         self,
         reader: Counts,
         rule: DataRule,
-        progress: WatchProgress,
+        progress: DataProgress,
         moment: int,
         *,
         left: frozenset[Segment] = frozenset(),
@@ -238,8 +241,19 @@ class Traffic:
         shown = np.flatnonzero(self.recent(segment)[::-1])
         return int(shown[0]) if len(shown) else LONGEST
 
-    def make_anomaly(self, kind: Kind, segment: Segment, change: Change, hours: int) -> Anomaly:
-        """Make the anomaly that begins with a change, some hours ago."""
+    def report_silence(self, kind: Kind, segment: Segment, change: Change | None) -> Anomaly | None:
+        """Report that nothing comes any more of a segment, if that was found."""
+        if change is None:
+            return None
+        return self._make_anomaly(kind, segment, change, self.count_silence(segment))
+
+    def report_volume(self, segment: Segment, change: Change | None) -> Anomaly | None:
+        """Report that fewer or more come of a segment, if that was found and some do."""
+        if change is None or not change.surprise.count:
+            return None
+        return self._make_anomaly("volume", segment, change, change.hours)
+
+    def _make_anomaly(self, kind: Kind, segment: Segment, change: Change, hours: int) -> Anomaly:
         surprise = change.surprise
         return Anomaly(
             kind=kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rankscope.monitor.events.times import describe_time
-from rankscope.monitor.rules.data.attributes import find_heirs, measure_share
+from rankscope.monitor.rules.data.watches import find_heirs, measure_share
 from rankscope.records import replace
 
 TYPE_CHECKING = False

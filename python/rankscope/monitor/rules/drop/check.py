@@ -1,4 +1,4 @@
-"""Checks: what the rankings of a period say about a stream."""
+"""Compares the grades of a baseline set with those of production."""
 
 from __future__ import annotations
 
@@ -9,24 +9,138 @@ from rankscope.errors import InputError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.floors import T, turn, turn_mean
-from rankscope.monitor.rules.drop.labels import check_labels
-from rankscope.monitor.rules.drop.step import FINAL
+from rankscope.monitor.rules.drop.periods import FINAL
 from rankscope.records import record, replace
 from rankscope.stats.means import Mean, estimate_mean
 from rankscope.stats.sequential.detector import Detector, advance, follow
+from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
 from rankscope.stats.sequential.lanes import judge_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from rankscope.monitor.rules.drop.floors import Floors
+    from rankscope.monitor.rules.drop.periods import Step
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.drop.step import Step
-    from rankscope.monitor.rules.evidence import Evidence
-    from rankscope.monitor.rules.stream import Stream
+    from rankscope.monitor.rules.stream import Evidence, LabelDay, Labels, Stream
+    from rankscope.stats.sequential.label_rate import LabelRate
     from rankscope.stats.sequential.observations import Observations
+
+
+FEWEST = 100
+"""A comparison needs so many documents with a grade above 0 on each side."""
+LEAST_DISTANCE = 0.2
+"""Distributions are unlike if so many of their documents would need another grade."""
+LEAST_RATIO = 2.0
+"""Lists are unlike if one side has so many times as many relevant documents a list."""
+START = "the grades of the baseline"
+
+
+def compare_grades(
+    baseline: Mapping[float, int], lists: int, production: Mapping[float, int], shown: int
+) -> str:
+    """Return why the grades of a baseline set can't be compared with production, if they can't.
+
+    Values of a set that was judged on other grounds, such as grades from 0 to 4 against clicks,
+    differ from those of production however good the rankings are.
+
+    Examples:
+        >>> judged = {1.0: 500, 2.0: 300, 3.0: 150, 4.0: 50}
+        >>> compare_grades(judged, 400, {1.0: 900}, 800)[:60]
+        'the grades of the baseline are distributed unlike production'
+        >>> compare_grades({1.0: 450}, 400, {1.0: 900}, 800)
+        ''
+    """
+    counts = sum(baseline.values()), sum(production.values())
+    if min(counts) < FEWEST or not (lists and shown):
+        return ""
+    shares = [
+        {grade: count / total for grade, count in held.items()}
+        for held, total in zip((baseline, production), counts, strict=True)
+    ]
+    every = set(shares[0]) | set(shares[1])
+    distance = sum(abs(shares[0].get(one, 0.0) - shares[1].get(one, 0.0)) for one in every) / 2
+    # What chance makes of two samples of one distribution.
+    chance = (len(every) * (1 / counts[0] + 1 / counts[1])) ** 0.5
+    if distance > LEAST_DISTANCE + chance:
+        told = " and ".join(
+            f"{_describe(share)} in {where}"
+            for share, where in zip(shares, ("the baseline", "production"), strict=True)
+        )
+        return f"{START} are distributed unlike production's: {told}"
+    rates = counts[0] / lists, counts[1] / shown
+    if max(rates) / min(rates) > LEAST_RATIO:
+        return (
+            f"{START} are distributed unlike production's: {rates[0]:.2f} relevant documents a "
+            f"list in the baseline and {rates[1]:.2f} in production"
+        )
+    return ""
+
+
+def _describe(shares: Mapping[float, float]) -> str:
+    most = sorted(shares.items(), key=lambda one: (-one[1], one[0]))[:3]
+    return ", ".join(f"{100 * share:.0f}% grade {grade:g}" for grade, share in most)
+
+
+MOST_DAYS = 28
+"""The usual number of labels is that of so many days, those with an unusual one left out."""
+LONG = 14
+"""After so many unusual days on end, what was unusual is usual."""
+
+
+@record(frozen=True, slots=True)
+class LabelCheck:
+    """Whether a day has as many labels as usual.
+
+    Args:
+        state: Whether it has fewer or more.
+        days: The days by which the next one is judged.
+        told: What is unusual, in a few words.
+    """
+
+    state: Labels
+    days: tuple[LabelDay, ...]
+    told: str = ""
+
+
+def check_labels(days: tuple[LabelDay, ...], *, day: int, rankings: int, labels: int) -> LabelCheck:
+    """Check whether a final day of a stream has as many labels as usual.
+
+    Examples:
+        >>> days = tuple((day, 100, 150, True) for day in range(28))
+        >>> check_labels(days, day=28, rankings=100, labels=80).told
+        '0.80 labels per ranking instead of 1.50'
+        >>> check_labels(days, day=28, rankings=100, labels=140).state
+        'usual'
+    """
+    if not rankings:
+        return LabelCheck("usual", days)
+    usual = _fit(days)
+    if usual is None:
+        return LabelCheck("usual", (*days, (day, rankings, labels, True))[-MOST_DAYS:])
+    verdict = judge_label_rate(usual, labels=labels, rankings=rankings, day=day)
+    is_usual = verdict.state == "usual"
+    known = (*days, (day, rankings, labels, is_usual))[-MOST_DAYS:]
+    if len(known) >= LONG and not any(one[3] for one in known[-LONG:]):
+        known = tuple((one[0], one[1], one[2], True) for one in known[-LONG:])
+    if is_usual:
+        return LabelCheck("usual", known)
+    told = f"{verdict.rate:.2f} labels per ranking instead of {verdict.expected:.2f}"
+    return LabelCheck(verdict.state, known, told)
+
+
+def _fit(days: tuple[LabelDay, ...]) -> LabelRate | None:
+
+    usual = [day[:3] for day in days if day[3]]
+    if not usual:
+        return None
+    number, rankings, labels = np.array(usual, dtype=np.int64).T
+    return fit_label_rate(labels, rankings, number)
+
 
 LEVEL = 0.95
 HOURS = 24

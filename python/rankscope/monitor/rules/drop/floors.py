@@ -6,12 +6,11 @@ import json
 
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.evaluate.baseline import find_previous
-from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.baseline import find_contexts, find_previous
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime
+from rankscope.monitor.rules.drop.periods import FINAL
 from rankscope.monitor.rules.drop.sample import collect_samples
-from rankscope.monitor.rules.drop.step import FINAL
 from rankscope.monitor.rules.stream import ALL
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.rules.drop.periods import PeriodReader
+    from rankscope.monitor.rules.drop.periods import PeriodReader, Step
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.drop.step import Step
-    from rankscope.monitor.rules.evidence import Evidence
-    from rankscope.monitor.rules.stream import LabelDay
+    from rankscope.monitor.rules.stream import Evidence, LabelDay
     from rankscope.stats.means import Mean
 
     Number = TypeVar("Number", float, NDArray[np.float64])
@@ -81,14 +78,10 @@ class _Wanted:
     @property
     def name(self) -> str:
         """What tells it apart from other data."""
-        times = [None if one is None else one // self.retried for one in self._times]
-        return json.dumps([*times, len(self.contexts), self.rankings])
-
-    @property
-    def _times(self) -> tuple[int | None, ...]:
         # A baseline that is retried every week is identified by its end alone.
-        times = self.since, self.until, self.now
-        return times if self.retried == 1 else times[1:2]
+        ends = (self.since, self.until, self.now) if self.retried == 1 else (self.until,)
+        times = [None if end is None else end // self.retried for end in ends]
+        return json.dumps([*times, len(self.contexts), self.rankings])
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -185,12 +178,13 @@ class Floors:
         cells = self.reader.cells
         mix = cells.choose_mix(rule, place, sample, rows)
         seen = cells.observe(values, sample, rows, mix)
+        tolerance = rule.tolerance * (turn(rule, mean.value) if rule.is_relative else 1.0)
         try:
             usual = fit_lane(
                 seen,
                 sample.gains[rows],
                 sample.discounts[rows],
-                tolerance=find_tolerance(rule, turn(rule, mean.value)),
+                tolerance=tolerance,
                 level=LEVEL / max(count, 1),
                 is_hourly=step.until - step.start < DAY,
             )
@@ -297,11 +291,6 @@ def _tell_short(first: int) -> str:
     """Say from when on there is a long-term baseline, given the first ranking."""
     from_then = describe_time(first - first % DAY + LEAST + DAY)
     return f"watched from {from_then} on, when there are two weeks to compare with"
-
-
-def find_tolerance(rule: DropRule, baseline: float) -> float:
-    """Return the difference from a baseline that a rule tolerates."""
-    return rule.tolerance * baseline if rule.is_relative else rule.tolerance
 
 
 def turn(rule: DropRule, values: Number) -> Number:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any, Self
 
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.rules.state import StreamKey
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from rankscope.monitor.events.limits import HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import count_micros, write_duration
-from rankscope.monitor.rules.measured import check_measure
-from rankscope.monitor.rules.rule import Rule, bad
+from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.settings import (
     BETWEEN,
     EMPTY,
@@ -90,6 +89,11 @@ class DropRule(Rule):
     def length(self) -> int:
         """How much it looks at together, as the store counts time."""
         return LENGTHS[self.period]
+
+    @property
+    def step(self) -> int:
+        """How long a period of final values is."""
+        return self.length
 
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""

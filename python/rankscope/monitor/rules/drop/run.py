@@ -5,22 +5,19 @@ from __future__ import annotations
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.rules.drop.check import Period
 from rankscope.monitor.rules.drop.feed import feed
-from rankscope.monitor.rules.drop.findings import make_findings
+from rankscope.monitor.rules.drop.findings import decide, make_findings
 from rankscope.monitor.rules.drop.floors import Floors
-from rankscope.monitor.rules.drop.periods import PeriodReader
+from rankscope.monitor.rules.drop.periods import PeriodReader, next_step, pass_empty
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.drop.rule import DropRule
-from rankscope.monitor.rules.drop.state import decide
-from rankscope.monitor.rules.drop.step import next_step, pass_empty
-from rankscope.monitor.rules.finding import Finding
-from rankscope.monitor.rules.kind import Kind, Problem
-from rankscope.monitor.rules.run import RuleRun, Scene
+from rankscope.monitor.rules.run import Kind, Problem, RuleRun, Scene
+from rankscope.monitor.rules.state import Finding
 from rankscope.monitor.rules.stream import ALL
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.rules.drop.step import Step
+    from rankscope.monitor.rules.drop.periods import Step
     from rankscope.monitor.rules.state import RuleVerdict
     from rankscope.monitor.store.records import RuleRow
 
@@ -47,11 +44,6 @@ class DropRun(RuleRun):
         if not self.complaint:
             self._pass_empty()
 
-    @classmethod
-    def find_length(cls, rule: DropRule) -> int:
-        """Return how long a period of final values is."""
-        return rule.length
-
     def _begin(self) -> None:
         """Begin with the first ranking in a replay; otherwise `_pass_empty` does."""
         if self._scene.is_replay and self.rule.since is None and not self.progress.streams:
@@ -67,7 +59,7 @@ class DropRun(RuleRun):
     def _next(self) -> Step:
         return next_step(self.rule, self.progress, self._scene)
 
-    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+    def take(self) -> tuple[Finding, ...]:
         """Look at the next period, and return what was found."""
         floors, step = self._scene.share(share_floors), self._next()
         watched = {stream.key for stream in self.progress.streams}

@@ -9,8 +9,8 @@ from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
-from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
 from rankscope.monitor.server.pages.render import describe_times, make_address, write_field

@@ -15,10 +15,10 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import ACTIVE
 from rankscope.monitor.incidents.transitions import find_timer
 from rankscope.monitor.notify.message import name_stream
-from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.limit import RANKINGS
 from rankscope.monitor.rules.settings import EMPTY, described
+from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record

@@ -11,8 +11,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.progress import list_warnings
-from rankscope.monitor.rules.fields import FIELDS
-from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule
 from rankscope.monitor.rules.settings import BETWEEN
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.fields import RuleField
+    from rankscope.monitor.rules.kinds import RuleField
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.rules.stream import Stream
     from rankscope.monitor.server.pages.groups import Group

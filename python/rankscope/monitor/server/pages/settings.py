@@ -6,7 +6,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.words import read_weight, split_words, write_weight, write_word
+from rankscope.monitor.definition.document import read_weight, split_words, write_weight, write_word
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import read_duration, write_duration
 from rankscope.monitor.server.http.schema import make_record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.errors import RankscopeError
-from rankscope.monitor.incidents.notice import CHANGED, Notice
+from rankscope.monitor.incidents.incident import CHANGED, Notice
 from rankscope.monitor.notify.chart import MOST_POINTS, Chart
 from rankscope.monitor.notify.markup import clean
 from rankscope.monitor.reader import ProjectReader

@@ -1,32 +1,79 @@
-"""The nightly trace: finds a slice that fell although no rule watches it."""
+"""Rules of the kind `trace`: a trace each night finds a slice that fell and no rule watches."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Literal, Self
 
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.cause import explain_fall, find_baseline_span, leave_out_rankers, shorten
 from rankscope.monitor.ask.trace import Span, trace_spans
 from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.rules.finding import Finding
-from rankscope.monitor.rules.stored import Stored
+from rankscope.monitor.events.times import describe_time, to_datetime
+from rankscope.monitor.plain import Stored
+from rankscope.monitor.rules.drop.run import KIND as DROP
+from rankscope.monitor.rules.rule import Rule, bad, check_measure
+from rankscope.monitor.rules.run import Kind, Progress, RuleRun
+from rankscope.monitor.rules.settings import Measure, RunLength
+from rankscope.monitor.rules.state import MOST_NAMED, Finding, RuleVerdict
 from rankscope.output.text import format_value
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.trace.compute import TraceChoices
 from rankscope.trace.decomposition_result import name_slice
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.rules.trace.rule import TraceRule
+    from rankscope.monitor.rules.state import StreamKey
     from rankscope.monitor.store.records import Version
     from rankscope.trace.result import Trace
+
+
+MOST_NIGHTS = 2500
+"""The longest run length of a trace: the p-value that it asks for needs twice as many reassignments
+for each of at most 20 models, and a trace draws 100,000."""
+
+
+class TraceRule(Rule):
+    """A search of all slices, every night; see `Rule`."""
+
+    kind: Literal["trace"]
+    measure: Measure
+    run_length: RunLength = 1800.0
+
+    @property
+    def subject(self) -> str:
+        """The measure that its incidents are about."""
+        return self.measure
+
+    @property
+    def step(self) -> int:
+        """How long a day is."""
+        return DAY
+
+    def check(self, configuration: Configuration) -> Self:
+        """Check that the project measures what the rule needs, and return it with full names."""
+        if self.run_length > MOST_NIGHTS:
+            raise bad("run_length", f"at most {MOST_NIGHTS} nights for a trace", self.run_length)
+        measure = check_measure(self.measure, configuration)
+        if len(name_columns(configuration.definition.only(measure))) < 2:
+            raise bad("measure", "one whose losses add up to 1, such as nDCG@10", self.measure)
+        return self.replace(measure=measure.name)
+
+    def describe(self) -> str:
+        """Describe the rule in a sentence."""
+        models = "each model" if self.model is None else f"the model {self.model}"
+        return (
+            f"Traces {models} every night, and alerts when {self.measure} of a slice fell more "
+            f"than that of everything. At most one false alarm in {self.run_length:,.0f} nights, "
+            "on average."
+        )
+
 
 DAYS = 7
 """The days that a night's trace looks at: fewer if they have too many rankings."""
@@ -277,3 +324,87 @@ def _recover(one: SliceNight) -> Finding:
         verdict="good",
         reason=f"The nightly trace has not named it for {CLEAN_NIGHTS} nights.",
     )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class NightlyProgress(Progress):
+    """The nights that a rule has traced.
+
+    Args:
+        basis: The hash of what is measured.
+        first: When the first day begins, in microseconds since 1970 in UTC.
+        following: When the day begins whose end is traced next.
+        slices: The slices that were found and have not recovered.
+        models: How many models were compared in the last night.
+        problem: Why some were not, in one sentence; empty if all were.
+    """
+
+    basis: str
+    first: int
+    following: int
+    slices: tuple[SliceNight, ...] = ()
+    models: int = 0
+    problem: str = ""
+
+    @property
+    def is_alert(self) -> bool:
+        """Whether slices have fallen that nobody has resolved."""
+        return any(each.muted is None for each in self.slices)
+
+    def restart(
+        self,
+        keys: Collection[StreamKey],
+        now: int,  # noqa: ARG002 - they stay muted whenever that was
+        *,
+        is_all: bool,
+    ) -> Self:
+        """Mute slices, or all of them, as a person has resolved their incidents."""
+        slices = (each.mute() if is_all or each.key in keys else each for each in self.slices)
+        return replace(self, slices=tuple(slices))
+
+
+class NightlyRun(RuleRun):
+    """A rule of kind `trace`: one trace of each model with each day that becomes final."""
+
+    progress_type = NightlyProgress
+    rule: TraceRule
+    progress: NightlyProgress
+
+    def take(self) -> tuple[Finding, ...]:
+        """Trace the days up to the next one, and return what was found."""
+        end = self.progress.following + DAY
+        night = check_night(self._scene, self.rule, self.progress.slices, end)
+        self.pass_period(
+            following=end, slices=night.slices, models=night.models, problem=night.problem
+        )
+        self.has_ended_day = True
+        return night.findings
+
+    def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - nights alone change the state
+        """Return the state of the rule, apart from its incidents."""
+        return decide_night(self.progress)
+
+
+def decide_night(progress: NightlyProgress) -> RuleVerdict:
+    """Return the state of a rule from its nights: `ALERT` while slices are found and not muted."""
+    until = describe_time(progress.following)
+    if progress.following == progress.first:
+        told = f"no day is final yet; the first begins at {describe_time(progress.first)}"
+        return RuleVerdict("INSUFFICIENT", told)
+    fallen = [one for one in progress.slices if one.muted is None]
+    if fallen:
+        return RuleVerdict("ALERT", "; ".join(one.reason for one in fallen[:MOST_NAMED]))
+    if not progress.models:
+        return RuleVerdict("INSUFFICIENT", progress.problem or f"no rankings by {until}")
+    models = "1 model" if progress.models == 1 else f"{progress.models} models"
+    told = f"no slice of {models} had fallen by {until}"
+    return RuleVerdict("OK", f"{told}; {progress.problem}" if progress.problem else told)
+
+
+KIND = Kind(
+    record=TraceRule,
+    words="any slice, traced every night",
+    text="searches all slices every night for one that fell more than everything did",
+    problems=DROP.problems,
+    run=NightlyRun,
+)

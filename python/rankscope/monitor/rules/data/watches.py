@@ -1,4 +1,4 @@
-"""Watches on attributes: values that vanish, change or are new, and rankings that lack them."""
+"""Watches on rankings: all of them, models, versions, values of attributes, names and files."""
 
 from __future__ import annotations
 
@@ -6,23 +6,148 @@ from rankscope.deferred import np
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import Anomaly
-from rankscope.monitor.rules.data.surprise import (
+from rankscope.monitor.rules.data.traffic import place_missing
+from rankscope.monitor.rules.data.usual import (
     AGAIN,
     FALLEN,
+    FEWEST_DAYS,
+    HOURS,
     LONGEST,
     find_start,
     measure_surprise,
+    sum_windows,
     weigh_return,
 )
-from rankscope.monitor.rules.data.traffic import place_missing
-from rankscope.monitor.rules.data.usual import FEWEST_DAYS, HOURS
+from rankscope.monitor.rules.state import MOST_NAMED, join_first
+from rankscope.output.text import show
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from rankscope.monitor.rules.data.traffic import Traffic
+    from rankscope.monitor.events.mismatch import Expected, Mismatch
+    from rankscope.monitor.rules.data.counts import Counts
+    from rankscope.monitor.rules.data.traffic import Change, Traffic
+    from rankscope.monitor.store.records import LeftOut
+
+
+LEAST_EXPECTED = 1e-9
+JUST = 7 * DAY
+"""A model that is younger may have replaced another one."""
+
+
+def find_models(traffic: Traffic) -> list[Segment]:
+    """Find the models that are watched on their own: none where there is only one."""
+    models = [
+        segment for segment in sorted(traffic.counts) if segment.model and not segment.version
+    ]
+    known = [segment for segment in models if traffic.find_steady(segment) is not None]
+    return known if len(models) > 1 or traffic.rule.model is not None else []
+
+
+def find_versions(traffic: Traffic) -> list[Segment]:
+    """Find the versions that are watched on their own."""
+    segments = [segment for segment in sorted(traffic.counts) if segment.version]
+    models = [segment.model for segment in segments]
+    return [
+        segment
+        for segment in segments
+        if models.count(segment.model) > 1 and traffic.find_steady(segment) is not None
+    ]
+
+
+def watch_silence(traffic: Traffic) -> Anomaly | None:
+    """Look for rankings that do not arrive any more."""
+    return traffic.report_silence("freshness", TOTAL, traffic.find_silence(TOTAL))
+
+
+def watch_fall(traffic: Traffic, segment: Segment) -> Anomaly | None:
+    """Look for a fall of all rankings together."""
+    return traffic.report_volume(segment, traffic.find_fall(segment))
+
+
+def watch_rise(traffic: Traffic, segment: Segment) -> Anomaly | None:
+    """Look for a rise of all rankings together."""
+    return traffic.report_volume(segment, traffic.find_rise(segment))
+
+
+def watch_model(traffic: Traffic, segment: Segment) -> Anomaly | None:
+    """Look for a model that has stopped."""
+    change = traffic.find_silence(segment, scale=traffic.scale(segment))
+    if change is None:
+        return None
+    silence = traffic.count_silence(segment)
+    is_replaced = _has_faded(traffic, segment, silence) or _has_heir(traffic, segment)
+    if is_replaced and not _is_missed(traffic, segment, change):
+        return None
+    return traffic.report_silence("versions", segment, change)
+
+
+def watch_model_volume(traffic: Traffic, segment: Segment) -> Anomaly | None:
+    """Look for a model whose rankings have fallen, and are missing from the total."""
+    change = traffic.find_fall(segment, scale=traffic.scale(segment))
+    # Where others were shown in its segment, somebody has split the traffic in another way.
+    is_missed = change is not None and _is_missed(traffic, segment, change)
+    return traffic.report_volume(segment, change if is_missed else None)
+
+
+def _is_missed(traffic: Traffic, segment: Segment, change: Change) -> bool:
+    hours = change.surprise.hours
+    lost = float((traffic.expected(segment, hours) - traffic.recent(segment)[-hours:]).sum())
+    usual = float(traffic.expected(TOTAL, hours).sum())
+    return float(traffic.recent(TOTAL)[-hours:].sum()) < usual - FALLEN * lost
+
+
+def watch_version(traffic: Traffic, segment: Segment) -> Anomaly | None:
+    """Look for a version that has stopped, without a newer one."""
+    model = Segment(segment.model)
+    usual = traffic.usual(model)
+    if usual is None:
+        return None
+    expected = np.maximum(usual.spans[0, traffic.end], LEAST_EXPECTED)
+    change = traffic.find_silence(segment, scale=sum_windows(traffic.recent(model)) / expected)
+    if change is None:
+        return None
+    silence = traffic.count_silence(segment)
+    first = traffic.find_first(segment)
+    newer = [
+        other
+        for other in traffic.counts
+        if other.model == segment.model
+        and other.version
+        and traffic.find_first(other) > first
+        and traffic.recent(other)[-silence:].sum() > 0
+    ]
+    others = traffic.recent(model)[-silence:].sum()
+    if newer or not others or _has_faded(traffic, segment, silence):
+        return None
+    return traffic.report_silence("versions", segment, change)
+
+
+def _has_faded(traffic: Traffic, segment: Segment, silence: int) -> bool:
+    """Return whether less than half of its part of rankings came in the day before it stopped."""
+    end = len(traffic.counts[TOTAL]) - silence
+    mine, of_all = (
+        float(traffic.counts[one][max(0, end - 24) : end].sum())
+        / max(float(traffic.expected(one, silence + 24)[:24].sum()), LEAST_EXPECTED)
+        for one in (segment, TOTAL)
+    )
+    return mine < FALLEN * min(1.0, of_all)
+
+
+def _has_heir(traffic: Traffic, segment: Segment) -> bool:
+    """Return whether a new model has taken most of the rankings of one that has stopped."""
+    silence = traffic.count_silence(segment)
+    began = traffic.moment - silence * HOUR
+    lost = float(traffic.expected(segment, silence).sum())
+    return any(
+        traffic.find_first(other) > began - JUST
+        and traffic.recent(other)[-silence:].sum() >= FALLEN * lost
+        for other in traffic.counts
+        if other.model and not other.version and other != segment
+    )
+
 
 MOST_VALUES = 50
 """How many values, of all attributes together, are watched: those with the most rankings."""
@@ -56,18 +181,14 @@ def find_values(traffic: Traffic) -> list[Segment]:
 def watch_value(traffic: Traffic, segment: Segment) -> Anomaly | None:
     """Look for a value that has vanished, while others have not."""
     change = traffic.find_silence(segment, scale=traffic.scale(segment))
-    if change is None:
-        return None
-    return traffic.make_anomaly("attributes", segment, change, traffic.count_silence(segment))
+    return traffic.report_silence("attributes", segment, change)
 
 
 def watch_value_volume(traffic: Traffic, segment: Segment) -> Anomaly | None:
     """Look for a value that has fallen or risen, other than all rankings have."""
     scale = traffic.scale(segment)
     change = traffic.find_fall(segment, scale=scale) or traffic.find_rise(segment, scale=scale)
-    if change is None or not change.surprise.count:
-        return None
-    return traffic.make_anomaly("volume", segment, change, change.hours)
+    return traffic.report_volume(segment, change)
 
 
 def watch_new_values(traffic: Traffic, busy: Iterable[Segment]) -> list[Anomaly]:
@@ -251,3 +372,80 @@ def _find_missing_share(traffic: Traffic, segment: Segment) -> float:
     total = traffic.counts[TOTAL][:size].reshape(-1, HOURS).sum(axis=1)
     kept = total > 0
     return float(np.median(missing[kept] / total[kept])) if kept.any() else 0.0
+
+
+LEAST_SHARE = 0.02
+"""The share of labels or rankings from which on a name that looks like a configured one matters."""
+
+
+def is_due(reader: Counts, moment: int, *, is_first: bool) -> bool:
+    """Return whether another day is over since the hour of the first ranking."""
+    if reader.first is None:
+        return False
+    since = moment - reader.first // HOUR * HOUR
+    return since >= DAY and (is_first or since % DAY == 0)
+
+
+def watch_names(reader: Counts, moment: int) -> list[Anomaly]:
+    """Look for names of the last day that match nothing, by what they are probably meant to be."""
+    found: dict[Segment, Mismatch] = {}
+    expected = reader.configuration.expected
+    mismatches = reader.find_mismatches(moment - DAY, moment)
+    unknown = sum(mismatch.count for mismatch in mismatches if mismatch.kind == "unknown_label")
+    for mismatch in mismatches:
+        segment = _find_segment(mismatch, expected, is_alone=unknown >= mismatch.of)
+        if segment is not None:
+            found.setdefault(segment, mismatch)
+    return [
+        Anomaly(
+            kind="names",
+            segment=segment,
+            began=moment - DAY,
+            found=moment,
+            ratio=1.0,
+            reason=f"In the last day, {one}.",
+            evidence={"found": one.name, "looks_like": one.like} if one.like else {},
+        )
+        for segment, one in found.items()
+    ]
+
+
+def _find_segment(one: Mismatch, expected: Expected, *, is_alone: bool) -> Segment | None:
+    """Return the stream that a mismatch is reported for, `None` if it may be intended.
+
+    Senders may log more labels and attributes than count. They lack something if a name looks like
+    one that counts, if an attribute is never there, or if no label counts.
+    """
+    is_near = bool(one.like) and one.count >= LEAST_SHARE * one.of
+    if one.kind == "unmatched_label":
+        return TOTAL
+    if one.kind == "unknown_label":
+        meant = one.like if is_near else expected.labels[0] if is_alone and expected.labels else ""
+        return Segment(slice=(("label", meant),)) if meant else None
+    if one.kind == "missing_attribute":
+        return Segment(slice=(("attribute", one.name),))
+    return Segment(slice=(("attribute", one.like),)) if is_near else None
+
+
+def watch_files(left_out: Sequence[LeftOut], moment: int, known: Anomaly | None) -> Anomaly | None:
+    """Report the files that can't be read, all together."""
+    if not left_out:
+        return None
+    began = min(moment, *(file.seen for file in left_out))
+    return Anomaly(
+        kind="files",
+        segment=TOTAL,
+        began=began if known is None else min(began, known.began),
+        found=moment if known is None else known.found,
+        ratio=0.0,
+        reason=_describe(left_out),
+        evidence={"files": [file.path for file in left_out[:MOST_NAMED]], "count": len(left_out)},
+    )
+
+
+def _describe(left_out: Sequence[LeftOut]) -> str:
+    if len(left_out) == 1:
+        [file] = left_out
+        return f"The file {show(file.path)} of the data lake can't be read: {file.message}."
+    named = join_first([show(file.path) for file in left_out], ", ", " ")
+    return f"{len(left_out):,} files of the data lake can't be read: {named}."

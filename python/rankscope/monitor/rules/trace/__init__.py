@@ -1,3 +1,0 @@
-"""The nightly trace: a slice that fell although no rule watches it."""
-
-from __future__ import annotations
