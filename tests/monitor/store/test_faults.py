@@ -547,7 +547,9 @@ def test_the_next_group_waits_as_long_as_one_took(monkeypatch: pytest.MonkeyPatc
         clock[0] += 600.0
         return [None] * len(works)
 
-    committer = commits.GroupCommitter(commit, lambda: None, seconds=0, events=2, queue=10)
+    committer = commits.GroupCommitter(
+        commit, lambda: None, group_seconds=0, group_events=2, queue_events=10
+    )
     committer.submit(lambda _: None, 1).result()
     first = committer.submit(lambda _: None, 1)
     committer.submit(lambda _: None, 1).result()

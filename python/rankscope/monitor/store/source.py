@@ -45,7 +45,13 @@ class Source(Protocol):
         """Count the rankings of a span by the start of the hour and the context."""
 
     def count_labels(self, since: int, until: int, *, window: int) -> list[LabelCount]:
-        """Count the labels of the rankings of production in a span; see `count_labels`."""
+        """Count the labels of the rankings of production in a span.
+
+        Args:
+            since: The earliest time of a ranking, in microseconds since 1970.
+            until: The first time that is not counted.
+            window: How long after its ranking a label may happen to be counted, in microseconds.
+        """
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""
@@ -53,4 +59,12 @@ class Source(Protocol):
     def count_late(
         self, *, model: str | None, since: int, until: int, after: int, upto: int
     ) -> int:
-        """Count the rankings of a span by when they were stored; see `count_late`."""
+        """Count rankings in production by their times, and by when they were stored.
+
+        Args:
+            model: The model; `None` means any.
+            since: The earliest time, in microseconds since 1970.
+            until: The first time that does not count.
+            after: The number of an event; only later events count.
+            upto: The number of the last event that counts.
+        """

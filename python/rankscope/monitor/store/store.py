@@ -26,6 +26,7 @@ from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.rewriting import archive_hours
 from rankscope.monitor.store.records import Changes
+from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
     contexts,
     incidents,
@@ -46,13 +47,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from rankscope.monitor.events.event import Event, Label, Ranking
+    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted, LabelCount
-    from rankscope.monitor.store.source import Source
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
     from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
@@ -70,6 +70,21 @@ def reads(
     def method(self: StoreReader, /, *args: P.args, **named: P.kwargs) -> T:
         with self.engine.connect() as connection:
             return function(connection, *args, **named)
+
+    update_wrapper(method, function)
+    return method
+
+
+def asks(
+    function: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[StoreReader, str, P], T]:
+    """Make a method of one of `Source`, which is asked as of one moment."""
+
+    def method(self: StoreReader, project: str, /, *args: P.args, **named: P.kwargs) -> T:
+        with self.engine.connect() as connection:
+            source = self.open_source(connection, project)
+            answer: T = getattr(source, function.__name__)(*args, **named)
+            return answer
 
     update_wrapper(method, function)
     return method
@@ -218,15 +233,11 @@ class StoreReader(KeepsHistory, ABC):
         lake = self.lake(project)
         return None if lake is None else self._open_lake(project, lake)
 
-    def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
-        """Find a ranking by its id."""
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).find_ranking(ranking_id)
-
-    def find_labels(self, project: str, ranking_id: str) -> list[Label]:
-        """Find the labels of a ranking, in the order in which they count."""
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).find_labels(ranking_id)
+    find_ranking = asks(Source.find_ranking)
+    find_labels = asks(Source.find_labels)
+    count_labels = asks(Source.count_labels)
+    has_labels = asks(Source.has_labels)
+    count_late = asks(Source.count_late)
 
     def list_documents(
         self, project: str, ranking_ids: Sequence[str]
@@ -256,43 +267,6 @@ class StoreReader(KeepsHistory, ABC):
         """
         with self.engine.connect() as connection:
             return sorted(self.open_source(connection, project).count_by_hour(since, until))
-
-    def count_labels(
-        self, project: str, since: int, until: int, *, window: int
-    ) -> list[LabelCount]:
-        """Count the labels of the rankings of production from one time to before another.
-
-        Args:
-            project: The name of the project.
-            since: The earliest time of a ranking, in microseconds since 1970.
-            until: The first time that is not counted.
-            window: How long after its ranking a label may happen to be counted, in microseconds.
-        """
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).count_labels(since, until, window=window)
-
-    def has_labels(self, project: str, since: int, until: int, before: int) -> bool:
-        """Return whether a ranking of production in a span has a label from before a time."""
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).has_labels(since, until, before)
-
-    def count_late(
-        self, project: str, *, model: str | None, since: int, until: int, after: int, upto: int
-    ) -> int:
-        """Count rankings in production by their times, and by when they were stored.
-
-        Args:
-            project: The name of the project.
-            model: The model; `None` means any.
-            since: The earliest time, in microseconds since 1970.
-            until: The first time that does not count.
-            after: The number of an event; only later events count.
-            upto: The number of the last event that counts.
-        """
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).count_late(
-                model=model, since=since, until=until, after=after, upto=upto
-            )
 
     projects = reads(project_table.list_projects)
     counters = reads(project_table.read_counters)

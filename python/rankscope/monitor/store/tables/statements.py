@@ -14,7 +14,9 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     bindparam,
+    insert,
     select,
+    update,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -25,10 +27,22 @@ from rankscope.monitor.store.tables.schema import projects
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeVar
 
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Executable, Table
+    from sqlalchemy import (
+        Column,
+        ColumnElement,
+        Connection,
+        CursorResult,
+        Dialect,
+        Executable,
+        Select,
+        Table,
+    )
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.types import TypeEngine
+
+    R = TypeVar("R")
 
 FIRST, LAST = -(2**63), 2**63 - 1
 """The earliest and the latest time, where a caller names none."""
@@ -114,6 +128,26 @@ def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
     """Compare a column of project numbers with the number of a project."""
     number = select(projects.c.project_id).where(projects.c.name == project)
     return column == number.scalar_subquery()
+
+
+def put_row(
+    connection: Connection, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    """Write values into the row with a key, which is made if it isn't there."""
+    here = [table.c[name] == value for name, value in key.items()]
+    if connection.execute(update(table).where(*here).values(values)).rowcount == 0:
+        connection.execute(insert(table), {**key, **values})
+
+
+def columns_of(table: Table, kind: type[object]) -> list[Column[Any]]:
+    """Return the columns of a table with the fields of a record."""
+    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]  # of records
+    return [table.c[name] for name in names]
+
+
+def read_records(connection: Connection, kind: type[R], wanted: Select[Any]) -> list[R]:
+    """Return rows as records of a kind."""
+    return [kind(**row) for row in connection.execute(wanted).mappings()]
 
 
 def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...]]:
