@@ -10,7 +10,7 @@ from sqlalchemy import inspect, select
 from rankscope.errors import FileError
 from rankscope.monitor.store.postgres.secrets import SECRETS
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.version import NAME, check_version, insert_facts
+from rankscope.monitor.store.tables.version import NAME, insert_facts, read_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,23 +106,11 @@ def _make_tables(connection: Connection) -> str:
 
 
 def _read_store(connection: Connection, address: Address, tables: set[str]) -> str:
-    if schema.meta.name not in tables:
-        raise FileError(
-            f"the schema {address.schema} is not a store: "
-            f"its tables are {', '.join(sorted(tables))[:100]}",
-            hint="use another schema, such as ?schema=rankscope_events; nothing was changed",
-            code="store_version",
-            file=str(address),
-        )
-    facts = dict(map(tuple, connection.execute(select(schema.meta))))
-    try:
-        check_version(facts, str(address))
-        int(facts["last_seq"])
-        return str(facts["store"])
-    except (KeyError, ValueError) as error:
-        raise FileError(
-            f"the store is damaged (its facts: {error!r:.80})",
-            hint="restore a backup",
-            code="store_damaged",
-            file=str(address),
-        ) from error
+    facts = read_facts(
+        connection,
+        tables,
+        str(address),
+        what=f"the schema {address.schema}",
+        hint="use another schema, such as ?schema=rankscope_events",
+    )
+    return facts.store.hex()

@@ -31,7 +31,7 @@ from rankscope.monitor.store.postgres.startup import (
 from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.version import VERSION
+from rankscope.monitor.store.tables.version import VERSION, damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache
 from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
@@ -117,12 +117,7 @@ class PostgresReader(StoreReader):
         checks = (find_wrong_lake, _find_wrong_number)
         problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
-            raise FileError(
-                f"the store is damaged ({problem})",
-                hint="restore a backup",
-                code="store_damaged",
-                file=str(self.address),
-            )
+            raise damaged(problem, str(self.address))
         self.query(check_windows)
         self.verify_log()
 

@@ -82,15 +82,7 @@ class Checkpointer:
     def clear(self) -> bool:
         """Copy the log and empty its file, and return whether no reader kept it from that."""
         self.close()
-        driver = driver_of(self._connection)
-        with converted_errors(self._path):
-            wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
-            driver.execute("PRAGMA busy_timeout=0")
-            try:
-                is_busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            finally:
-                driver.execute(f"PRAGMA busy_timeout={wait}")
-        return not is_busy
+        return not self._copy_all("TRUNCATE")
 
     def close(self) -> None:
         """Wait for the thread."""
@@ -128,14 +120,18 @@ class Checkpointer:
             )
 
     def _finish(self) -> None:
-        """Copy the rest, so that the log begins anew, without waiting for readers of its past."""
-        driver = driver_of(self._connection)
+        """Copy the rest, so that the log begins anew."""
         # To overwrite the file is faster than to make it longer.
-        mode = "RESTART" if self.log_bytes <= 2 * AFTER_BYTES else "TRUNCATE"
+        self._copy_all("RESTART" if self.log_bytes <= 2 * AFTER_BYTES else "TRUNCATE")
+
+    def _copy_all(self, mode: str) -> bool:
+        """Copy the log without waiting for readers, and return whether one kept it from that."""
+        driver = driver_of(self._connection)
         with converted_errors(self._path):
             wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
             driver.execute("PRAGMA busy_timeout=0")
             try:
-                driver.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+                is_busy, *_ = driver.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
             finally:
                 driver.execute(f"PRAGMA busy_timeout={wait}")
+        return bool(is_busy)

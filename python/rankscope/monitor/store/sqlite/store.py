@@ -44,9 +44,10 @@ from rankscope.monitor.store.sqlite.high_water import (
 )
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
 from rankscope.monitor.store.sqlite.secrets import SecretFile
-from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
+from rankscope.monitor.store.sqlite.startup import inspect_store, make_tables, read_facts
 from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
+from rankscope.monitor.store.tables.version import damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
@@ -163,7 +164,7 @@ class SQLiteReader(StoreReader):
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
             problem = found if found != "ok" else find_wrong_lake(connection)
         if problem is not None:
-            raise damaged(self.path, f"{problem:.120}")
+            raise damaged(f"{problem:.120}", str(self.path))
         self.query(check_windows)
         self.verify_log()
 

@@ -22,6 +22,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from rankscope.errors import FileError
+from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.tables.schema import projects
 
 TYPE_CHECKING = False
@@ -155,6 +156,11 @@ def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...
     fetch, cursor = result.cursor_strategy, result.cursor
     rows = fetch.fetchall(result, cursor) if size < 0 else fetch.fetchmany(result, cursor, size)
     return list(rows)
+
+
+def refuse_text(error: UnicodeEncodeError) -> RefusedError:
+    """Return the error of half a character in what a program asks for; events have none."""
+    return RefusedError("", "text", show(error.object), code="surrogate", hint="write it as UTF-8")
 
 
 CONVERT = "rankscope_convert"
