@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope.monitor.ask.document_costs import CostCollector
-from rankscope.monitor.ask.queries import QueryCollector
-from rankscope.monitor.ask.user_sample import UserSample
+from rankscope.monitor.ask.queries import QueryCollector, UserSample
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.events.event import LABEL_KINDS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import rankscope as rs
 from rankscope import EmptyError, UsageError
-from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
@@ -38,11 +38,9 @@ def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: 
     wanted = {
         number: one for number, one in contexts.items() if not version or one.version == version
     }
-    attributes = ["device", "version"]
-    definition = define(**RULE | rule)
-    return collect_queries(
-        [chunk], wanted, definition, measure, now=9 * HOUR, attributes=attributes, threads=1
-    )
+    collector = QueryCollector(wanted, define(**RULE | rule), measure)
+    collector.read([chunk], now=9 * HOUR, threads=1)
+    return collector.finish(["device", "version"])
 
 
 def texts(column: Any) -> list[str | None]:  # noqa: ANN401 - a column of texts

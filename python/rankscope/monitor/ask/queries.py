@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rankscope._core import TextCodes
 from rankscope.deferred import np
-from rankscope.errors import EmptyError, MeasureError
+from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.growing import GrowingColumn
+from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.store.ahead import map_ahead
@@ -24,31 +25,14 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.ask.document_costs import CostCollector, DocumentCosts
-    from rankscope.monitor.ask.user_sample import UserSample
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk, Context
 
+
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
 MOST_CONTEXTS = 2**22
 """Numbers of contexts below this are looked up in a table."""
-
-
-def collect_queries(
-    chunks: Iterable[Chunk],
-    contexts: Mapping[int, Context],
-    definition: Definition,
-    measure: Measure | str,
-    *,
-    now: int | None,
-    attributes: Collection[str] = (),
-    costs: CostCollector | None = None,
-    threads: int | None = None,
-) -> QueryColumns:
-    """Collect the rankings whose values are final; see `QueryCollector`."""
-    collector = QueryCollector(contexts, definition, measure, costs=costs)
-    collector.read(chunks, now=now, threads=threads)
-    return collector.finish(attributes)
 
 
 class QueryCollector:
@@ -317,3 +301,61 @@ def _name(context: Context) -> dict[str, str]:
     """Return the attributes of a context by name, including model and version."""
     rankers = {"model": context.model, "version": context.version}
     return dict(context.attributes) | {name: text for name, text in rankers.items() if text}
+
+
+HIGHEST = 63
+"""The lowest rate is one of 2^63."""
+
+
+class UserSample:
+    """Chooses users so that at most so many of their rankings are traced.
+
+    Users are chosen as a whole, by a hash of their name: where they are unknown, queries, and
+    where those are unknown, rankings. So the sample is the same in whatever order rankings come,
+    and a user who is in one span of a trace is in the other. The rate is halved until few enough
+    rankings are left.
+
+    Args:
+        most: How many rankings a span may have, at least 1.
+
+    Raises:
+        UsageError: That is not above 0.
+
+    Examples:
+        >>> sample = UserSample(1000)
+        >>> sample.rate
+        1.0
+        >>> sample.halve()
+        >>> sample.rate
+        0.5
+    """
+
+    def __init__(self, most: int) -> None:
+        if most < 1:
+            raise UsageError(
+                f"expected a sample of at least 1 ranking, found {most}",
+                hint="omit it to trace all rankings",
+                code="bad_parameter",
+            )
+        self.most = most
+        self.level = 0
+
+    @property
+    def rate(self) -> float:
+        """The probability that a user is in it."""
+        return 0.5**self.level
+
+    def halve(self) -> None:
+        """Leave out half of the users."""
+        self.level = min(self.level + 1, HIGHEST)
+
+    def number(self, chunk: Chunk, places: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the hash of the user of each ranking at some places of a chunk."""
+        return number_clusters(chunk, places).view(np.uint64)
+
+    def has(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return which users are in it, by their hashes."""
+        if not self.level:
+            return np.ones(len(numbers), dtype=np.bool_)
+        is_in: NDArray[np.bool_] = numbers >> np.uint64(64 - self.level) == 0
+        return is_in

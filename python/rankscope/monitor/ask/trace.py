@@ -7,8 +7,7 @@ from contextlib import closing
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
-from rankscope.monitor.ask.queries import QueryCollector
-from rankscope.monitor.ask.user_sample import UserSample
+from rankscope.monitor.ask.queries import QueryCollector, UserSample
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS

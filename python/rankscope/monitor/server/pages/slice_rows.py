@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.ask.contributions import rank_slices
+from rankscope.monitor.ask.series import rank_slices
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.output.table import name_rows
