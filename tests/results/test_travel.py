@@ -175,7 +175,7 @@ ONLY_FIELDS = {
     "rankscope.trace.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("Printed", "Tabular")
+ABSTRACT = ("Plain", "Printed", "Tabular")
 
 
 def _is_of(found: object, module: str) -> bool:

@@ -13,6 +13,7 @@ from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.output.table import Table
 from rankscope.records import record
+from rankscope.trace.arrivals import RANKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,9 +254,6 @@ def _order(row: tuple[object, ...]) -> tuple[object, ...]:
     return difference is None, difference or 0.0, -rankings, said  # type: ignore[operator]
 
 
-RANKER = frozenset({"model", "version"})
-
-
 def rank_slices(table: Table, causes: Iterable[Mapping[str, str]]) -> Table:
     """Return a table of slices with their contributions, the confirmed ones first.
 
@@ -308,7 +306,7 @@ def rank_slices(table: Table, causes: Iterable[Mapping[str, str]]) -> Table:
 
 
 def _name(cause: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(f"{name}={text}" for name, text in cause.items() if name not in RANKER)
+    return frozenset(f"{name}={text}" for name, text in cause.items() if name not in RANKERS)
 
 
 def _count_rankings(rows: Iterable[tuple[Cell, ...]], at: Mapping[str, int]) -> float:
