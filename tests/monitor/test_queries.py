@@ -13,6 +13,7 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 
 from tests.monitor.chunks import make_chunk
+from tests.refusals import refuses
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -74,9 +75,8 @@ def test_other_versions_are_left_out() -> None:
 
 
 def test_nothing_is_no_window() -> None:
-    with pytest.raises(EmptyError) as refused:
+    with refuses(EmptyError, "empty_input"):
         collect()
-    assert refused.value.code == "empty_input"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,5 @@ def test_nothing_is_no_window() -> None:
     ],
 )
 def test_a_measure_has_losses_and_is_defined(measure: str, code: str) -> None:
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, code):
         collect(*LABELS, measure=measure)
-    assert refused.value.code == code

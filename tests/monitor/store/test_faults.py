@@ -29,6 +29,7 @@ from rankscope.monitor.store.tables.version import UNRELEASED, VERSION
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 from tests.monitor.store.sender import BATCH
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,9 +200,8 @@ def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path: Path)
         ((body,),) = connection.execute("SELECT body FROM bodies WHERE block_id = 1")
     flip(path, path.read_bytes().index(body) + len(body) // 2)
     with SQLiteStore(path) as store:
-        with pytest.raises(FileError) as damaged:
+        with refuses(FileError, "store_damaged"):
             store.verify()
-        assert damaged.value.code == "store_damaged"
         with pytest.raises(FileError, match="damaged"):
             store.find_ranking("music", "ranking-3")
         assert store.find_ranking("music", "ranking-4") == make_ranking(4)
@@ -223,9 +223,8 @@ def test_a_number_that_is_not_what_it_says_is_noticed(tmp_path: Path, change: st
         store.verify()
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(change)
-        with pytest.raises(FileError, match=r"the number of .* is wrong") as damaged:
+        with refuses(FileError, "store_damaged", match=r"the number of .* is wrong"):
             store.verify()
-        assert damaged.value.code == "store_damaged"
 
 
 def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
@@ -235,18 +234,16 @@ def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4096 * 20 : 4096 * 40] = bytes(4096 * 20)
     path.write_bytes(content)
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "store_damaged"):
         SQLiteStore(path)
-    assert refused.value.code == "store_damaged"
 
 
 def test_either_copy_of_the_mark_is_enough(left: Path) -> None:
     mark = left / "events.db.high-water"
     flip(mark, 10)
     flip(mark, 512 + 10)
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "high_water"):
         SQLiteStore(left / "events.db")
-    assert refused.value.code == "high_water"
     flip(mark, 512 + 10)
     SQLiteStore(left / "events.db").close()
 
@@ -276,9 +273,8 @@ def test_a_locked_store_says_so_and_loses_nothing(
     locked: tuple[SQLiteStore, sqlite3.Connection],
 ) -> None:
     store, other = locked
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "store_busy"):
         store.append("music", [make_ranking(1)])
-    assert refused.value.code == "store_busy"
     assert read_back(store, "music") == {}
     other.execute("ROLLBACK")
     assert store.append("music", [make_ranking(1)])[0].status == "accepted"
@@ -312,9 +308,8 @@ def test_a_mark_that_cannot_be_synced_stops_the_store(
         store.append("music", [make_ranking(1)])
         monkeypatch.setattr(high_water, "sync_data", refuse)
         for number in range(2, 4):
-            with pytest.raises(FileError) as refused:
+            with refuses(FileError, "store_failed"):
                 store.append("music", [make_ranking(number)])
-            assert refused.value.code == "store_failed"
         assert store.failure is not None
         assert len(tried) == 1
         assert "ranking-1" in read_back(store, "music")
@@ -505,9 +500,8 @@ def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
 
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
         for _ in range(2):
-            with pytest.raises(FileError) as refused:
+            with refuses(FileError, "store_failed"):
                 send(store, 1000)
-            assert refused.value.code == "store_failed"
         assert len(tried) == 1
     monkeypatch.undo()
     with SQLiteStore(tmp_path / "events.db") as store:
@@ -562,11 +556,8 @@ def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
-        with pytest.raises(
-            FileError, match=f"another process .*: process {os.getpid()}"
-        ) as refused:
+        with refuses(FileError, "store_locked", match=f"another process .*: process {os.getpid()}"):
             SQLiteStore(path)
-        assert refused.value.code == "store_locked"
         assert read_back(open_sqlite_reader(path), "music") == read_back(store, "music")
         store.append("music", [make_ranking(2)])
         assert len(read_back(open_sqlite_reader(path), "music")) == 2
@@ -627,16 +618,14 @@ def test_a_store_of_another_version_is_left_alone(
 def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     text = tmp_path / "text.db"
     text.write_text("not a database, and long enough to be seen as none. " * 50)
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "store_damaged"):
         SQLiteStore(text)
-    assert refused.value.code == "store_damaged"
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE songs (name TEXT)")
     connection.close()
-    with pytest.raises(FileError, match="its tables are songs") as refused:
+    with refuses(FileError, "store_version", match="its tables are songs"):
         SQLiteStore(other)
-    assert refused.value.code == "store_version"
 
 
 def test_a_network_is_no_place_for_a_store(tmp_path: Path) -> None:
@@ -649,6 +638,5 @@ def test_a_network_is_no_place_for_a_store(tmp_path: Path) -> None:
     refuse_network(Path("/data/events.db"), mounts)
     refuse_network(Path("/mnt/far away/near/events.db"), mounts)
     refuse_network(Path("/data/events.db"), tmp_path / "none")
-    with pytest.raises(FileError, match="nfs4") as refused:
+    with refuses(FileError, "store_network", match="nfs4"):
         refuse_network(Path("/mnt/far away/events.db"), mounts)
-    assert refused.value.code == "store_network"

@@ -34,6 +34,7 @@ from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,9 +118,8 @@ def test_an_archived_event_is_known_when_it_is_sent_again(store: SQLiteStore) ->
         "conflict",
     ]
     assert statuses(Ranking("l1", "new", 5, Items((), ()))) == ["conflict"]
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "set_conflict"):
         store.replace_set("music", "validation", [replace(FULL, environment="validation")])
-    assert refused.value.code == "set_conflict"
 
 
 def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
@@ -136,9 +136,8 @@ def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
         [store, *_] = examine(monitor, path)
         assert not store.is_good
         assert "blocks instead of" in store.told
-        with pytest.raises(FileError) as refused:
+        with refuses(FileError, "store_damaged"):
             monitor.backup(tmp_path / "copy.db")
-        assert refused.value.code == "store_damaged"
         assert not list(tmp_path.glob("copy*"))
     with Monitor.open(str(tmp_path / "whole.db"), writes=False) as restored:
         assert examine(restored, tmp_path / "whole.db")[0].is_good

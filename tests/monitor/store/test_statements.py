@@ -14,6 +14,8 @@ from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.testing.store.samples import make_ranking
 from sqlalchemy import text
 
+from tests.refusals import refuses
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,6 +48,5 @@ def test_damage_that_the_driver_finds_is_an_error_of_the_store(tmp_path: Path) -
         store.append("music", [make_ranking(1)])
     with sqlite3.connect(path) as opened:
         opened.execute("ALTER TABLE bodies RENAME TO others")
-    with open_sqlite_reader(path) as reader, pytest.raises(FileError) as refused:
+    with open_sqlite_reader(path) as reader, refuses(FileError, "store_damaged"):
         list(reader.read("music"))
-    assert refused.value.code == "store_damaged"
