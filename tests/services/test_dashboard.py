@@ -17,7 +17,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import Service
-from tests.services.conftest import DESKTOP, PHONE
+from tests.services.conftest import DESKTOP, PHONE, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
 
 if TYPE_CHECKING:
@@ -81,25 +81,17 @@ def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
 @pytest.fixture
 def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
     """Opens pages; in the end nothing may have been refused or said on the console."""
-    seen: list[str] = []
-    contexts = []
+    # The browser reports statuses that a test has asked for.
+    with watch_pages(browser, lambda _url: True, lambda text: "503" in text) as make:
 
-    def open_page(path: str, **settings: object) -> Page:
-        context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        contexts.append(context)
-        context.set_default_timeout(60_000)
-        page = context.new_page()
-        # The browser reports statuses that a test has asked for.
-        page.on("console", lambda said: "503" in said.text or seen.append(said.text))
-        page.on("pageerror", lambda error: seen.append(str(error)))
-        page.clock.install()
-        page.goto(dashboard.url + path)
-        return page
+        def open_page(path: str, **settings: object) -> Page:
+            page = make(**settings)
+            page.context.set_default_timeout(60_000)
+            page.clock.install()
+            page.goto(dashboard.url + path)
+            return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert seen == []
+        yield open_page
 
 
 def test_times_are_those_of_the_reader_and_days_are_days_of_utc(visit: Visit) -> None:
