@@ -199,14 +199,13 @@ def test_a_backup_has_the_values(monitor: Monitor, tmp_path: Path) -> None:
         )
 
 
-def test_the_process_that_evaluates_can_write_values(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
-        Monitor(store, "music", clock=lambda: DAY, threads=1).configure(CLICKS)
-        store.append("music", EVENTS)
-        with Worker(store) as worker:
-            done = worker.run(partial(archive_project, project="music", now=DAY))
-        assert (done.hours, done.rankings, done.values) == (1, 3, 1)
-        assert len(read_files(store, "music", CLICKS.definition.hash)[0]) == 3
+def test_the_process_that_evaluates_can_write_values(store: SQLiteStore) -> None:
+    Monitor(store, "music", clock=lambda: DAY, threads=1).configure(CLICKS)
+    store.append("music", EVENTS)
+    with Worker(store) as worker:
+        done = worker.run(partial(archive_project, project="music", now=DAY))
+    assert (done.hours, done.rankings, done.values) == (1, 3, 1)
+    assert len(read_files(store, "music", CLICKS.definition.hash)[0]) == 3
 
 
 def test_values_that_were_replaced_stay_for_readers_and_are_removed_later(
