@@ -63,22 +63,6 @@ def test_the_intervals_have_the_parts_in_them(swapped: Trace) -> None:
     assert swapped.intervals["change"][1] < 0
 
 
-def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
-    whole = swapped.decomposition
-    for parts in (
-        [each.total for each in whole.slices],
-        [whole.mix, whole.within, whole.entered, whole.left],
-        [whole.mix, *whole.losses.values()],
-        *([row[at] for at in range(2, 6)] for row in swapped.attributes.rows()),
-    ):
-        assert abs(math.fsum(parts) - swapped.change) <= 1e-12
-    paired = swapped.paired
-    assert (
-        abs(math.fsum([paired.within, paired.mix, paired.entered, paired.left]) - swapped.change)
-        <= 1e-12
-    )
-
-
 @given(WINDOWS, WINDOWS, st.integers(0, 5))
 @examples(50)
 def test_any_windows_are_traced_and_add_up(

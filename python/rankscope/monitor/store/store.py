@@ -194,23 +194,14 @@ class StoreReader(KeepsHistory, ABC):
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        read = self._read(project, since, until, size, event_ids=event_ids, is_brief=is_brief)
-        return read_ahead(read)
 
-    def _read(
-        self,
-        project: str,
-        since: int | None,
-        until: int | None,
-        size: int,
-        *,
-        event_ids: bool,
-        is_brief: bool,
-    ) -> Generator[Chunk]:
-        with self.engine.connect() as connection:
-            yield from self.open_source(connection, project).read(
-                since, until, size, event_ids=event_ids, is_brief=is_brief
-            )
+        def read() -> Generator[Chunk]:
+            with self.engine.connect() as connection:
+                yield from self.open_source(connection, project).read(
+                    since, until, size, event_ids=event_ids, is_brief=is_brief
+                )
+
+        return read_ahead(read())
 
     def open_source(self, connection: Connection, project: str) -> Source:
         """Return where the rankings of a project are, as of the moment of a connection."""
