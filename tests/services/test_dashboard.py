@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import socket
-import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -19,6 +16,7 @@ from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import Service
 from tests.services.conftest import DESKTOP, PHONE, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
+from tests.services.production import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,14 +65,8 @@ def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
     shutil.copytree(story, tmp_path, dirs_exist_ok=True)
     made = Dashboard(tmp_path, Settings(open_project="default"), has_key=False)
     put_incidents(made, make_incident(evidence={"value": 0.75, "floor": 0.9, "baseline": 1.0}))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        made.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server = make_server(made.app, made.store, host="127.0.0.1", port=0)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
+    with serve(made.app, made.store) as made.url:
         yield made
-        server.should_exit = True
-        thread.join(30)
     made.store.close()
 
 
