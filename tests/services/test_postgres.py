@@ -43,6 +43,7 @@ from sqlalchemy import event, select, text, update
 
 from tests.generated import examples
 from tests.monitor.store.logs import events
+from tests.monitor.store.processes import find_tests
 from tests.refusals import refuses
 from tests.services.postgres import Cluster
 
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
     from rankscope.testing.store import Open
 
-ROOT = Path(__file__).resolve().parents[2]
 WRITER = Path(__file__).with_name("postgres_writer.py")
 END = 20_778 * DAY
 
@@ -89,10 +89,9 @@ class TestPostgres(StoreConformance):
 @contextmanager
 def start(*command: object, **given: Any) -> Iterator[subprocess.Popen[str]]:  # noqa: ANN401 - of Popen
     """Run Python with the tests in its path; it is killed in the end."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     with subprocess.Popen(
         [sys.executable, *map(str, command)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=find_tests(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

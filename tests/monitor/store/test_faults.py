@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from rankscope import FileError
@@ -28,6 +29,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.version import UNRELEASED, VERSION
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.processes import run_python
 from tests.monitor.store.sender import BATCH
 from tests.refusals import refuses
 
@@ -35,21 +37,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROOT = Path(__file__).resolve().parents[3]
 SENDER = Path(__file__).with_name("sender.py")
 STRACE = shutil.which("strace")
 
 
 def start(mode: str, folder: Path, *numbers: int, before: tuple[str, ...] = ()) -> list[list[str]]:
     """Run a sender until it ends; what it said, by lines and words."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [*before, sys.executable, str(SENDER), mode, str(folder), *map(str, numbers)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(SENDER, mode, folder, *numbers, before=before)
     assert "Traceback" not in done.stderr, done.stderr
     return [line.split() for line in done.stdout.splitlines()]
 
@@ -298,12 +292,7 @@ def test_no_more_events_wait_than_may(tmp_path: Path) -> None:
 def test_a_mark_that_cannot_be_synced_stops_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried = []
-
-    def refuse(file: int) -> None:
-        tried.append(file)
-        raise OSError(5, "Input/output error")
-
+    refuse = Mock(side_effect=OSError(5, "Input/output error"))
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1)])
         monkeypatch.setattr(high_water, "sync_data", refuse)
@@ -311,7 +300,7 @@ def test_a_mark_that_cannot_be_synced_stops_the_store(
             with refuses(FileError, "store_failed"):
                 store.append("music", [make_ranking(number)])
         assert store.failure is not None
-        assert len(tried) == 1
+        assert refuse.call_count == 1
         assert "ranking-1" in read_back(store, "music")
         monkeypatch.undo()
     with SQLiteStore(tmp_path / "events.db") as store:
@@ -481,12 +470,7 @@ def test_the_writer_does_not_wait_for_the_disk_to_have_what_the_thread_has_copie
 def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried = []
-
-    def refuse(file: int) -> None:
-        tried.append(file)
-        raise OSError(5, "Input/output error")
-
+    refuse = Mock(side_effect=OSError(5, "Input/output error"))
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     monkeypatch.setattr(checkpointing, "FEW_PAGES", 1)
     monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
@@ -502,7 +486,7 @@ def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
         for _ in range(2):
             with refuses(FileError, "store_failed"):
                 send(store, 1000)
-        assert len(tried) == 1
+        assert refuse.call_count == 1
     monkeypatch.undo()
     with SQLiteStore(tmp_path / "events.db") as store:
         assert len(read_back(store, "music", 1000)) == len(sent)
