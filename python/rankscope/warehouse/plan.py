@@ -176,7 +176,7 @@ class Plan:
                 column = self.tabulate("weight", measure.parameters["discount"], weights)
                 return f"{expression} * {column}"
             case {"kind": str(kind)}:
-                base, s = (_read_number(measure, name) for name in ("base", "s"))
+                base, s = (read_setting(measure, name) for name in ("base", "s"))
                 divisors = [divisor(rank, kind, base=base, s=s) for rank in range(1, reach + 1)]
                 column = self.tabulate(f"divisor_{kind}", (kind, base, s), divisors)
                 return f"{expression} / {column}"
@@ -232,7 +232,8 @@ def within(k: int | None, rank: str = ON_LISTS) -> str:
     return f"{rank} <= {k}" if k is not None and k < 2**53 else f"{rank} > 0"
 
 
-def _read_number(measure: Measure, name: str) -> float:
+def read_setting(measure: Measure, name: str) -> float:
+    """Return a parameter of a measure that is a number."""
     value = measure.parameters[name]
     if not isinstance(value, float):
         raise TypeError(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from textwrap import indent
 
 from rankscope.errors import UsageError
@@ -81,19 +82,20 @@ def write_statements(
     )
     grouping = ", ".join(f"by_{number}" for number in range(len(given.by)))
     ending = f" GROUP BY {grouping} ORDER BY queries DESC, {grouping}" if grouping else ""
-    writer = _Writer(tables, dialect)
+    translated = {name: indent(translate(text, dialect), "  ") for name, text in tables.items()}
+    write = partial(_write, tables=tables, translated=translated, dialect=dialect)
     return SqlStatements(
         dialect,
         columns,
-        means=writer.write(
+        means=write(
             f"SELECT {attributes}COUNT(*) AS queries, {means}, "
             f"COALESCE(MAX(problems), 1) AS problems FROM rs_values{ending}",
         ),
-        per_query=writer.write(
+        per_query=write(
             f"SELECT query_id, {attributes}{', '.join(columns.values())}, problems FROM rs_values "
             "ORDER BY query_id",
         ),
-        checks=writer.write(
+        checks=write(
             "SELECT problem, found, query_id, doc_id, meaning FROM rs_problems WHERE found > 0 "
             "ORDER BY problem",
         ),
@@ -169,26 +171,15 @@ def _mean(measure: Measure, column: str) -> str:
     return f"CASE WHEN COUNT({column}) > 0 THEN {total} / COUNT({column}) END"
 
 
-class _Writer:
-    """Writes statements that share tables, each of which is translated once."""
-
-    def __init__(self, tables: dict[str, str], dialect: Dialect) -> None:
-        self.tables = tables
-        self.dialect = dialect
-        self._translated: dict[str, str] = {}
-
-    def write(self, selected: str) -> str:
-        """Return a statement with the tables that it needs."""
-        needed: list[str] = []
-        text = selected
-        for name in reversed(self.tables):
-            if re.search(rf"\b{name}\b", text):
-                needed.append(name)
-                text += f" {self.tables[name]}"
-        named = ", ".join(f"{name} AS (\n{self._table(name)}\n)" for name in reversed(needed))
-        return f"WITH {named}\n{translate(selected, self.dialect)}"
-
-    def _table(self, name: str) -> str:
-        if name not in self._translated:
-            self._translated[name] = indent(translate(self.tables[name], self.dialect), "  ")
-        return self._translated[name]
+def _write(
+    selected: str, tables: Mapping[str, str], translated: Mapping[str, str], dialect: Dialect
+) -> str:
+    """Return a statement with the tables that it needs."""
+    needed: list[str] = []
+    text = selected
+    for name in reversed([*tables]):
+        if re.search(rf"\b{name}\b", text):
+            needed.append(name)
+            text += f" {tables[name]}"
+    named = ", ".join(f"{name} AS (\n{translated[name]}\n)" for name in reversed(needed))
+    return f"WITH {named}\n{translate(selected, dialect)}"

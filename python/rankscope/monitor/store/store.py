@@ -42,7 +42,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from os import PathLike
-    from types import TracebackType
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
     from sqlalchemy import Connection, Engine
@@ -131,12 +130,7 @@ class StoreReader(KeepsHistory, ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def close(self) -> None:
