@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import rankscope as rs
 from rankscope import EmptyError, UsageError
+from rankscope.monitor.ask.document_costs import CostCollector
 from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
@@ -39,7 +40,9 @@ def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: 
     wanted = {
         number: one for number, one in contexts.items() if not version or one.version == version
     }
-    collector = QueryCollector(wanted, define(**RULE | rule), measure)
+    definition = define(**RULE | rule)
+    costs = CostCollector(definition.only(measure), {}, None)
+    collector = QueryCollector(wanted, definition, measure, costs=costs)
     collector.read([chunk], now=9 * HOUR, threads=1)
     return collector.finish(["device", "version"])
 

@@ -45,7 +45,7 @@ class QueryCollector:
         contexts: What the rankings that are wanted have in common; others are left out.
         definition: The definition to evaluate with.
         measure: One of its measures, which has losses that add up to 1: nDCG.
-        costs: Collects what documents cost, where that is asked for.
+        costs: Collects what documents cost.
         sample: Chooses users where there are more rankings than it may have (default: all count).
         has_ids: Whether the IDs of the rankings are kept.
 
@@ -60,7 +60,7 @@ class QueryCollector:
         definition: Definition,
         measure: Measure | str,
         *,
-        costs: CostCollector | None = None,
+        costs: CostCollector,
         sample: UserSample | None = None,
         has_ids: bool = True,
     ) -> None:
@@ -90,8 +90,7 @@ class QueryCollector:
         evaluated = evaluate_chunks(
             self._choose(chunks), self._definition, now=now, threads=threads
         )
-        measure = _leave_costs if self._costs is None else self._costs.measure
-        for each, cost in map_ahead(measure, evaluated, count_threads(threads)):
+        for each, cost in map_ahead(self._costs.measure, evaluated, count_threads(threads)):
             self._take(each, cost)
             while self._sample is not None and len(self._places) > self._sample.most:
                 self._sample.halve()
@@ -105,8 +104,7 @@ class QueryCollector:
             self.seen += count
             if not count:
                 continue
-            if self._costs is not None:
-                self._costs.show(chunk, is_wanted)
+            self._costs.show(chunk, is_wanted)
             if self._sample is None or not self._sample.level:
                 yield chunk
                 continue
@@ -132,8 +130,7 @@ class QueryCollector:
         relevant = each.values.relevant[kept]
         narrow = np.min_scalar_type(int(relevant.max(initial=0)))
         self._amounts["relevant"].extend(relevant.astype(narrow))
-        if self._costs is not None:
-            self._costs.take(chunk, cost, kept, len(self._places))
+        self._costs.take(chunk, cost, kept, len(self._places))
         self._places.extend(places[kept])
         self._keys.take([(b"", chunk.query_keys)], kept)
         # A user may be called as a query is.
@@ -150,8 +147,7 @@ class QueryCollector:
         is_kept = sample.has(self._numbers.values)
         if self._ids is not None:
             self._ids.keep(is_kept)
-        if self._costs is not None:
-            self._costs.keep(is_kept)
+        self._costs.keep(is_kept)
         for column in (*self._amounts.values(), self._places, self._numbers):
             column.keep(is_kept)
         for texts in (self._keys, self._clusters):
@@ -184,7 +180,7 @@ class QueryCollector:
             cluster=self._clusters.finish(),
             attributes=named,
             ranking_ids=None if self._ids is None else self._ids.finish(),
-            documents=None if self._costs is None else self._costs.finish(),
+            documents=self._costs.finish(),
             **{name: self._amounts[name].finish() for name in AMOUNTS},
         )
 
@@ -213,11 +209,6 @@ class _ContextFinder:
             return self._table[np.minimum(numbers, len(self._table) - 1)]
         places = np.minimum(np.searchsorted(self.wanted, numbers), len(self.wanted) - 1)
         return np.where(self.wanted[places] == numbers, places, -1).astype(np.int32)
-
-
-def _leave_costs(each: Evaluated) -> tuple[Evaluated, None]:
-    """Measure no costs."""
-    return each, None
 
 
 def _narrow(column: NDArray[np.float64]) -> NDArray[Any]:
