@@ -9,10 +9,9 @@ from functools import reduce
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.records import record
-from rankscope.spark.in_place import evaluating_in_place, merge_in_place
-from rankscope.spark.judged import MOST_ROWS as MOST_JUDGED
-from rankscope.spark.judged import order_judgments
-from rankscope.spark.merging import merge_parts, refuse
+from rankscope.spark.evaluation import merge_parts, refuse
+from rankscope.spark.in_place import MOST_ROWS as MOST_JUDGED
+from rankscope.spark.in_place import evaluating_in_place, merge_in_place, order_judgments
 from rankscope.spark.packing import PACKED, Buckets, count_buckets
 from rankscope.spark.parquet import (
     UnreadableError,
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.output.ids import SourceIds
-    from rankscope.spark.judged import SmallJudgments
-    from rankscope.spark.merging import Merged
+    from rankscope.spark.evaluation import Merged
+    from rankscope.spark.in_place import SmallJudgments
     from rankscope.spark.packing import Rows
     from rankscope.spark.parquet import Frame
     from rankscope.spark.shared_folder import SharedFolder

@@ -212,7 +212,10 @@ class HourLog:
         settled = settle(self.start, shown, told, [])
         numbers = {content: at for at, content in enumerate(settled.find_spans())}
         self._chunk: Chunk = settled.make_chunk(numbers, event_ids=False)
-        self._contexts = {at: Context(*content) for content, at in numbers.items()}
+        self._contexts = {
+            at: Context(*content)  # type: ignore[arg-type]  # decoded environments are some
+            for content, at in numbers.items()
+        }
 
     def read(self, *_: object, **_settings: object) -> Iterator[Chunk]:
         """Yield all rankings."""

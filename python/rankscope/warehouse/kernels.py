@@ -5,8 +5,15 @@ The operations and their order are those of the definitions in `rankscope.refere
 
 from __future__ import annotations
 
-from rankscope.warehouse.plan import ON_IDEALS, as_double, number, read_setting, within
-from rankscope.warehouse.refusals import refuse_measure, refuse_parameter
+from rankscope.warehouse.plan import (
+    ON_IDEALS,
+    as_double,
+    number,
+    read_setting,
+    refuse_measure,
+    refuse_parameter,
+    within,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

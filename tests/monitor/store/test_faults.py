@@ -22,9 +22,9 @@ from rankscope.monitor.store.log.rewriting import BLOCKS
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water, lock
+from rankscope.monitor.store.sqlite.checkpoints import measure_log
 from rankscope.monitor.store.sqlite.files import refuse_network
 from rankscope.monitor.store.sqlite.lock import LOCKS_ARE_APART, InodeLock
-from rankscope.monitor.store.sqlite.log import measure_log
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.version import UNRELEASED, VERSION
 from rankscope.testing.store.samples import make_label, make_ranking, read_back

@@ -10,8 +10,7 @@ from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.merging import choose
-from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.monitor.store.merging import choose, offsets_of
 from rankscope.settings.reading import count_threads
 from rankscope.trace.query_columns import QueryColumns, TextColumn, TextList
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Place: TypeAlias = tuple[int, bytes]
     Places: TypeAlias = slice | NDArray[np.int64]
+    from numpy.typing import NDArray
 
 OF_RANKINGS = ("seqs", "times", "contexts", "ranking_ids", "query_keys", "user_ids", "event_ids")
 OF_ITEMS = ("doc_ids", "ranks", "scores", "relevance")
@@ -232,3 +233,10 @@ def _spread(
     found = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     shifts = np.repeat(offsets[places] - found[:-1], sizes)
     return found, np.arange(found[-1]) + shifts
+
+
+def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the offsets of runs of some sizes, and the end of the last."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

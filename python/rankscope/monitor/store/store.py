@@ -28,7 +28,6 @@ from rankscope.monitor.store.log.rewriting import archive_hours
 from rankscope.monitor.store.records import Changes
 from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
-    contexts,
     incidents,
     outbox,
     rules,
@@ -268,7 +267,7 @@ class StoreReader(KeepsHistory, ABC):
     coverage = reads(lake_state.read_coverage)
     lake_hours = reads(lake_state.read_hours)
 
-    contexts = reads(contexts.read_contexts)
+    contexts = reads(version_table.read_contexts)
     versions = reads(version_table.list_versions)
 
     progress = reads(windows.read_progress)

@@ -20,8 +20,8 @@ from rankscope.monitor.store.postgres.connection import (
     wait_until,
 )
 from rankscope.monitor.store.postgres.lease import Lease, PostgresTransaction
-from rankscope.monitor.store.postgres.secrets import SecretTable
 from rankscope.monitor.store.postgres.startup import (
+    SecretTable,
     check_store,
     list_tables,
     lock_number,
