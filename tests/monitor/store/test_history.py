@@ -33,6 +33,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.values_files import read_files
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
 from tests.refusals import refuses
 
@@ -540,7 +541,8 @@ def test_the_process_that_evaluates_can_archive(tmp_path: Path) -> None:
         before = read_back(store, "music", 20)
         with Worker(store) as worker:
             done = worker.run(partial(archive_project, project="music", now=2 * HOUR, older_than=0))
-        assert (done.hours, done.rankings, done.labels) == (1, 50, 50)
+        assert (done.hours, done.rankings, done.labels, done.values) == (1, 50, 50, 1)
+        assert len(read_files(store, "music", clicks.hash)[0]) == 50
         assert read_back(store, "music", 20) == before
         with pytest.raises(UsageError, match="negative"):
             monitor.archive(to_datetime(0) - to_datetime(5))
