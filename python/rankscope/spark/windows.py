@@ -242,7 +242,7 @@ def _decode(decoder: RankingDecoder | LabelDecoder, table: Any) -> EventBatch:  
     decoded = decoder.decode(table, plan, np.arange(table.num_rows))
     for code, (_, said) in decoded.examples.items():
         raise FormatError(
-            f"{decoded.rejected.total()} events are invalid: {said}",
+            f"{said} (invalid events of this hour: {decoded.rejected.total()})",
             hint="filter such rows out of the DataFrame",
             code=code,
         )
