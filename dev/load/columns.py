@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope.monitor.ask.document_costs import CostCollector
-from rankscope.monitor.ask.queries import QueryCollector
-from rankscope.monitor.ask.user_sample import UserSample
+from rankscope.monitor.ask.queries import QueryCollector, UserSample
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.log.reading import CHUNK
+from rankscope.monitor.store.merging import offsets_of
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
-from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import replace
 from rankscope.trace.compute import trace
 from rankscope.trace.sampling import Sampled

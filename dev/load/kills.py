@@ -17,7 +17,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.monitor.store.test_killed_archiver import ROOT, Told, kill_and_check
+from tests.monitor.store.processes import ROOT
+from tests.monitor.store.test_killed_archiver import Told, kill_and_check
 
 RECORDS = ROOT / "dev" / "load" / "records"
 SEED = 7

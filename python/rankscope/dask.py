@@ -13,9 +13,14 @@ from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.evaluation.evaluate_table import read_slicing
 from rankscope.inputs.arrow import load_arrow
 from rankscope.settings.reading import read_columns
-from rankscope.spark.evaluation import MergedAnswer, MergedEvaluation, make_evaluation
+from rankscope.spark.evaluation import (
+    MergedAnswer,
+    MergedEvaluation,
+    make_evaluation,
+    merge_parts,
+    refuse,
+)
 from rankscope.spark.jobs import make_job
-from rankscope.spark.merging import merge_parts, refuse
 from rankscope.spark.packing import Buckets, split
 from rankscope.spark.selecting import check_columns, select_columns
 from rankscope.spark.tasks import Task

@@ -13,6 +13,7 @@ from rankscope.errors import DuplicateError, EmptyError, FormatError, MeasureErr
 from rankscope.integrations.ir_measures import make_measure, make_provider, register, unregister
 
 from tests.parity.real import DATA
+from tests.refusals import refuses
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -295,6 +296,5 @@ def test_measures_of_diversity_read_the_iteration_as_the_subtopic(form: str) -> 
 
 
 def test_measures_of_diversity_need_an_iteration() -> None:
-    with pytest.raises(FormatError, match="iteration") as raised:
+    with refuses(FormatError, "subtopics_missing", match="iteration"):
         make_provider().calc_aggregate([StRecall @ 2], QRELS, RUN)
-    assert raised.value.code == "subtopics_missing"

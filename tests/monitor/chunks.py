@@ -6,8 +6,8 @@ from itertools import groupby
 
 import numpy as np
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.store.merging import offsets_of
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
-from rankscope.monitor.store.tables.documents import offsets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rankscope import FormatError, Interval, reference
 from rankscope._core import IdSet
 from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
-from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
@@ -71,16 +71,9 @@ def collect(rankings: list[Ranking], costs: CostCollector, rule: Any) -> QueryCo
         for one in rankings  # type: ignore[type-var]  # numbers
     ):
         return None
-    return collect_queries(
-        [chunk],
-        contexts,
-        rule,
-        rule.measures[0],
-        now=HOUR,
-        attributes=["device"],
-        costs=costs,
-        threads=1,
-    )
+    collector = QueryCollector(contexts, rule, rule.measures[0], costs=costs)
+    collector.read([chunk], now=HOUR, threads=1)
+    return collector.finish(["device"])
 
 
 def trace_costs(one: list[Ranking], other: list[Ranking], **rule: Any) -> Trace | None:  # noqa: ANN401 - of `define`

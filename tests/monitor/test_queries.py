@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 import rankscope as rs
 from rankscope import EmptyError, UsageError
-from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.ask.document_costs import CostCollector
+from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 
 from tests.monitor.chunks import make_chunk
+from tests.refusals import refuses
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -38,11 +40,11 @@ def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: 
     wanted = {
         number: one for number, one in contexts.items() if not version or one.version == version
     }
-    attributes = ["device", "version"]
     definition = define(**RULE | rule)
-    return collect_queries(
-        [chunk], wanted, definition, measure, now=9 * HOUR, attributes=attributes, threads=1
-    )
+    costs = CostCollector(definition.only(measure), {}, None)
+    collector = QueryCollector(wanted, definition, measure, costs=costs)
+    collector.read([chunk], now=9 * HOUR, threads=1)
+    return collector.finish(["device", "version"])
 
 
 def texts(column: Any) -> list[str | None]:  # noqa: ANN401 - a column of texts
@@ -76,9 +78,8 @@ def test_other_versions_are_left_out() -> None:
 
 
 def test_nothing_is_no_window() -> None:
-    with pytest.raises(EmptyError) as refused:
+    with refuses(EmptyError, "empty_input"):
         collect()
-    assert refused.value.code == "empty_input"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,5 @@ def test_nothing_is_no_window() -> None:
     ],
 )
 def test_a_measure_has_losses_and_is_defined(measure: str, code: str) -> None:
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, code):
         collect(*LABELS, measure=measure)
-    assert refused.value.code == code

@@ -14,6 +14,7 @@ from rankscope.engine import progress
 from rankscope.engine.progress import ProgressBar
 
 from tests.notebooks.results import Runs
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,6 +147,5 @@ def test_progress_that_is_neither_is_an_error(given: object, tmp_path: Path) -> 
         lambda: rs.compare(plain.qrels, plain.runs, "nDCG@5", progress=given),  # type: ignore[arg-type]
         lambda: rs.report(plain.qrels, plain.runs, "nDCG@5", progress=given),  # type: ignore[arg-type]
     ):
-        with pytest.raises(rs.UsageError, match="expected progress to be True") as refused:
+        with refuses(rs.UsageError, "bad_parameter", match="expected progress to be True"):
             call()
-        assert refused.value.code == "bad_parameter"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,9 @@ from playwright.sync_api import sync_playwright
 from tests.report.test_hostile import HOSTILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 LONGEST = "test_contract.py"
 DESKTOP = {"width": 1280, "height": 900}
@@ -40,6 +41,42 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@contextmanager
+def watch_pages(
+    browser: Browser,
+    is_own: Callable[[str], bool],
+    is_expected: Callable[[str], bool] = lambda _text: False,
+) -> Iterator[Callable[..., Page]]:
+    """Open pages; in the end nothing may have been asked of others, said or refused.
+
+    Args:
+        browser: The browser.
+        is_own: Whether an address may be asked for.
+        is_expected: Whether a text may be on the console.
+    """
+    contexts: list[BrowserContext] = []
+    seen: list[str] = []
+
+    def open_page(**settings: object) -> Page:
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
+        )
+        context.set_default_timeout(300_000)
+        page = context.new_page()
+        page.on("request", lambda asked: is_own(asked.url) or seen.append(asked.url))
+        page.on("console", lambda said: is_expected(said.text) or seen.append(said.text))
+        page.on("pageerror", lambda error: seen.append(str(error)))
+        page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert seen == []
 
 
 def take_picture(page: Page, name: str) -> None:

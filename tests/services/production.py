@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from rankscope.demo import Story
     from rankscope.monitor.incidents.incident import Event, Incident
+    from rankscope.monitor.store.store import Store
+    from starlette.types import ASGIApp
 
 AT_ONCE = 2_000
 
@@ -105,27 +107,34 @@ class Production:
 
 
 @contextmanager
+def serve(app: ASGIApp, store: Store) -> Iterator[str]:
+    """Run an application on a port of this machine, and give its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = make_server(app, store, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(30)
+
+
+@contextmanager
 def run_production(story: Story, path: Path) -> Iterator[Production]:
     """Run the service, and play the story into it over HTTP."""
     clock = Clock(story.start)
-    with (
-        closing(Sending.open(str(path), now=clock)) as monitor,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-    ):
+    with closing(Sending.open(str(path), now=clock)) as monitor:
         keys = {}
         for scopes in (("ingest",), ("read", "admin")):
             key, shown = make_key(monitor.project, scopes, name="story", now=clock.time)
             monitor.store.add_key(key, "test")
             keys[scopes] = shown.reveal()
-        monitor.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         monitor.key = keys["ingest",]
         app = make_app(
             monitor.store, Settings(), write_log=lambda _line: None, now=lambda: clock.time
         )
-        server = make_server(app, monitor.store, host="127.0.0.1", port=0)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
+        with serve(app, monitor.writer) as monitor.url:
             prepare(story, monitor)
             became: Counter[str] = Counter()
             events: list[tuple[Event, Incident]] = []
@@ -136,6 +145,3 @@ def run_production(story: Story, path: Path) -> Iterator[Production]:
             yield Production(
                 story, monitor, monitor.url, keys["read", "admin"], tuple(events), dict(became)
             )
-        finally:
-            server.should_exit = True
-            thread.join(30)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,12 +20,12 @@ from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 
 from tests.monitor.server.test_webhook import Recording
+from tests.services.production import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,34 +92,24 @@ def run_service(path: Path) -> Iterator[Running]:
     often: dict[str, float] = dict.fromkeys(("key_rate", "open_rate", "failure_rate"), 1e6)
     bursts = dict.fromkeys(("key_burst", "open_burst", "failure_burst"), 10**7)
     answers: list[int] = []
-    with (
-        closing(Monitor.open(str(path))) as monitor,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-    ):
+    with closing(Monitor.open(str(path))) as monitor:
         fill(monitor)
         scopes = ("ingest", "read", "admin")
         key, shown = make_key(monitor.project, scopes, name="test", now=read_clock())
         monitor.store.add_key(key, "test")
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = make_app(
             monitor.store,
             Settings(**often, **bursts),  # type: ignore[arg-type]  # as their names say
             write_log=lambda line: answers.append(json.loads(line).get("status", 0)),
             poster=Recording(),
         )
-        server = make_server(app, monitor.store, host="127.0.0.1", port=0)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
+        with serve(app, monitor.writer) as url:
             with httpx.Client(base_url=url, headers=FORM) as browser:
                 assert browser.post("/sign-in", data={"key": shown.reveal()}).status_code == 303
                 token = re.search(r'name="csrf" value="([0-9a-f]{64})"', browser.get("/").text)
                 assert token is not None
                 cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
             yield Running(url, shown.reveal(), cookie, token[1], answers)
-        finally:
-            server.should_exit = True
-            thread.join(30)
 
 
 def test_the_service_does_what_its_description_says(tmp_path: Path) -> None:

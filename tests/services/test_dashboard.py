@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import socket
-import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import Service
-from tests.services.conftest import DESKTOP, PHONE
+from tests.services.conftest import DESKTOP, PHONE, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
+from tests.services.production import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,39 +65,25 @@ def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
     shutil.copytree(story, tmp_path, dirs_exist_ok=True)
     made = Dashboard(tmp_path, Settings(open_project="default"), has_key=False)
     put_incidents(made, make_incident(evidence={"value": 0.75, "floor": 0.9, "baseline": 1.0}))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        made.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server = make_server(made.app, made.store, host="127.0.0.1", port=0)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
+    with serve(made.app, made.store) as made.url:
         yield made
-        server.should_exit = True
-        thread.join(30)
     made.store.close()
 
 
 @pytest.fixture
 def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
     """Opens pages; in the end nothing may have been refused or said on the console."""
-    seen: list[str] = []
-    contexts = []
+    # The browser reports statuses that a test has asked for.
+    with watch_pages(browser, lambda _url: True, lambda text: "503" in text) as make:
 
-    def open_page(path: str, **settings: object) -> Page:
-        context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        contexts.append(context)
-        context.set_default_timeout(60_000)
-        page = context.new_page()
-        # The browser reports statuses that a test has asked for.
-        page.on("console", lambda said: "503" in said.text or seen.append(said.text))
-        page.on("pageerror", lambda error: seen.append(str(error)))
-        page.clock.install()
-        page.goto(dashboard.url + path)
-        return page
+        def open_page(path: str, **settings: object) -> Page:
+            page = make(**settings)
+            page.context.set_default_timeout(60_000)
+            page.clock.install()
+            page.goto(dashboard.url + path)
+            return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert seen == []
+        yield open_page
 
 
 def test_times_are_those_of_the_reader_and_days_are_days_of_utc(visit: Visit) -> None:

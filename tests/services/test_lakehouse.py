@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import deltalake
 import pyarrow as pa
-import pytest
 import rankscope as rs
 from pyiceberg.catalog.sql import SqlCatalog
+
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +22,8 @@ CURRENT = {"q1": {"RR": 1.0}}
 
 def refuse(folder: Path, name: str) -> None:
     for duplicates in ("error", "first"):
-        with pytest.raises(rs.FormatError, match=f"a table of {name}") as caught:
+        with refuses(rs.FormatError, "lakehouse_table", match=f"a table of {name}"):
             rs.evaluate_table(str(folder), "RR", duplicates=duplicates)
-        assert caught.value.code == "lakehouse_table"
 
 
 def test_rows_that_delta_lake_deleted_do_not_count(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from rankscope.monitor.events.times import (
 )
 from rankscope.output.text import format_value
 
-from tests.services.conftest import DESKTOP, PHONE, take_picture
+from tests.services.conftest import DESKTOP, PHONE, take_picture, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
 from tests.services.production import Production, run_production
 
@@ -77,35 +77,23 @@ def visit(browser: Browser, production: Production) -> Iterator[Visit]:
 @contextmanager
 def watch(browser: Browser, production: Production) -> Iterator[Visit]:
     """Visit pages, and see that nothing is asked of others, said on the console or refused."""
-    contexts = []
-    seen: list[str] = []
 
-    def open_page(path: str, **settings: object) -> Page:
-        context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        contexts.append(context)
-        context.add_init_script(
-            "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
-        )
-        context.set_default_timeout(300_000)
-        page = context.new_page()
-        page.on(
-            "request",
-            lambda asked: asked.url.startswith(production.url) or seen.append(asked.url),
-        )
-        # The browser advises to ask for a name beside a password; a key has none.
-        page.on("console", lambda said: said.text.startswith("[DOM]") or seen.append(said.text))
-        page.on("pageerror", lambda error: seen.append(str(error)))
-        page.goto(f"{production.url}/")
-        page.get_by_label("API key").fill(production.key)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{production.url}/")
-        page.goto(production.url + path)
-        return page
+    def is_own(url: str) -> bool:
+        return url.startswith(production.url)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert seen == []
+    # The browser advises to ask for a name beside a password; a key has none.
+    with watch_pages(browser, is_own, lambda text: text.startswith("[DOM]")) as make:
+
+        def open_page(path: str, **settings: object) -> Page:
+            page = make(**settings)
+            page.goto(f"{production.url}/")
+            page.get_by_label("API key").fill(production.key)
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_url(f"{production.url}/")
+            page.goto(production.url + path)
+            return page
+
+        yield open_page
 
 
 def read(page: Page, path: str) -> Any:  # noqa: ANN401 - as JSON has it

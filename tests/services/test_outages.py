@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -18,7 +16,6 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.pages.render import write_sentence
-from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.records import record
 
@@ -36,6 +33,7 @@ from tests.monitor.outages import (
 from tests.services.conftest import DESKTOP, take_picture
 from tests.services.conftest import PHONE as SMALL
 from tests.services.contrast import SCHEMES, find_faint_texts
+from tests.services.production import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,20 +111,14 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
             if until == DAY_0 + 2 * HOUR:
                 monitor.set_rule(RULE)
             active.append(frozenset(map(key, monitor.incidents())))
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            app = make_app(
-                monitor.writer,
-                Settings(open_project=monitor.project),
-                write_log=lambda _line: None,
-                now=lambda: now,
-            )
-            server = make_server(app, monitor.writer, host="127.0.0.1", port=0)
-            thread = threading.Thread(target=server.run, args=([listener],))
-            thread.start()
-            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = make_app(
+            monitor.writer,
+            Settings(open_project=monitor.project),
+            write_log=lambda _line: None,
+            now=lambda: now,
+        )
+        with serve(app, monitor.writer) as url:
             yield Month(monitor, url, tuple(active))
-            server.should_exit = True
-            thread.join(30)
 
 
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 import rankscope as rs
 
-from tests.services.conftest import DESKTOP, PHONE, RUNS
+from tests.services.conftest import DESKTOP, PHONE, RUNS, watch_pages
 from tests.services.contrast import find_faint_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, BrowserContext, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
     Open = Callable[..., Page]
     Size = dict[str, int]
@@ -24,30 +24,17 @@ if TYPE_CHECKING:
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Open]:
     """Opens a page offline; at the end nothing may have been asked for, said or refused."""
-    contexts: list[BrowserContext] = []
-    seen: list[str] = []
+    own: set[str] = set()
+    with watch_pages(browser, own.__contains__) as make:
 
-    def open_page(path: Path, **settings: object) -> Page:
-        context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        contexts.append(context)
-        context.set_offline(True)
-        context.add_init_script(
-            "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
-        )
-        context.set_default_timeout(300_000)
-        page = context.new_page()
-        url = path.as_uri()
-        page.on("request", lambda asked: asked.url == url or seen.append(asked.url))
-        page.on("console", lambda message: seen.append(message.text))
-        page.on("pageerror", lambda error: seen.append(str(error)))
-        page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
-        page.goto(url)
-        return page
+        def open_page(path: Path, **settings: object) -> Page:
+            page = make(**settings)
+            page.context.set_offline(True)
+            own.add(path.as_uri())
+            page.goto(path.as_uri())
+            return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert seen == []
+        yield open_page
 
 
 def column(page: Page, table: str, number: int) -> list[str]:

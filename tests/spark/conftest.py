@@ -68,6 +68,12 @@ def collection() -> tuple[Any, Any]:
 
 
 @pytest.fixture(scope="session")
+def judged(collection: tuple[Any, Any]) -> Any:
+    """Return the judgments without an attribute."""
+    return collection[0].drop_columns(["country"])
+
+
+@pytest.fixture(scope="session")
 def table(collection: tuple[Any, Any]) -> Any:
     """Return a table with scores and grades, some of them null, and an attribute."""
     qrels, run = collection

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 from rankscope.monitor import Configuration, Monitor, define  # noqa: E402 - where it is installed
 
+from tests.refusals import refuses  # noqa: E402 - as above
+
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -117,6 +119,16 @@ def test_windows_are_those_of_the_monitor(spark: Any, log: tuple[Any, Any], tmp_
         assert list_cells(empty) == list_cells(local)
         rss.windows(shown, told, MUSIC, now=NOW, monitor=empty).write(empty)
         assert list_cells(empty) == list_cells(local)
+
+
+def test_an_invalid_event_is_an_error(spark: Any, log: tuple[Any, Any]) -> None:
+    rankings, labels = log
+    docs = [["d1", "d1"], *rankings["doc_id"].to_pylist()[1:]]
+    column = pa.array(docs, pa.list_(pa.string()))
+    bad = rankings.set_column(rankings.column_names.index("doc_id"), "doc_id", column)
+    frames = (spark.createDataFrame(each) for each in (bad, labels))
+    with refuses(rs.FormatError, "duplicate_doc", match=r"'d1' again.*\(invalid events .*: 1\)"):
+        rss.windows(*frames, MUSIC, now=NOW)
 
 
 def test_windows_of_another_definition_are_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from rankscope.errors import UsageError
 from rankscope.trace.compute import trace
 from rankscope.trace.decomposition_result import LOSSES, Decomposition
 
+from tests.refusals import refuses
 from tests.trace.windows import WINDOWS, decompose, make_window
 
 if TYPE_CHECKING:
@@ -151,6 +152,5 @@ def test_what_is_not_observable_has_no_part() -> None:
     ],
 )
 def test_windows_that_are_not_alike_are_refused(other: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError, match=message) as caught:
+    with refuses(UsageError, "not_alike", match=message):
         trace(make_window([1.0]), make_window([1.0], **other))
-    assert caught.value.code == "not_alike"

@@ -20,9 +20,8 @@ from rankscope.trace.decomposition_result import SliceChange
 from rankscope.trace.document_regrets import DocumentRegrets, split_regrets
 from rankscope.trace.query_columns import TextColumn
 from rankscope.trace.shared_slices import SliceAxis, share_attribute
-from rankscope.trace.slice_grid import SliceGrid
 from rankscope.trace.slice_search import Rows, SearchChoices, search_slices
-from rankscope.trace.slice_table import list_slices
+from rankscope.trace.slice_table import SliceGrid, list_slices
 from rankscope.trace.traffic_shifts import search_shifts
 
 from tests.trace.windows import decompose, make_window

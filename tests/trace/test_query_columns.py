@@ -8,6 +8,7 @@ import rankscope as rs
 from rankscope.errors import FormatError
 from rankscope.trace.query_columns import TextColumn
 
+from tests.refusals import refuses
 from tests.trace.windows import decompose, make_window
 
 
@@ -33,9 +34,8 @@ def test_columns_that_do_not_fit_are_refused(columns: dict[str, object], code: s
 
 @pytest.mark.parametrize("codes", [[0, 1], [-2]])
 def test_codes_without_a_text_are_refused(codes: list[int]) -> None:
-    with pytest.raises(FormatError) as caught:
+    with refuses(FormatError, "column_damaged"):
         TextColumn(("tv",), np.array(codes))
-    assert caught.value.code == "column_damaged"
 
 
 def test_a_text_may_be_written_twice() -> None:

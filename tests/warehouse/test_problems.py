@@ -12,6 +12,7 @@ import rankscope as rs
 from rankscope.errors import RankscopeError
 from rankscope.warehouse.problems import MEANINGS
 
+from tests.refusals import refuses
 from tests.warehouse.databases import QRELS, RUN, evaluate, frame, run_duckdb
 
 GOOD_QRELS = [("1", "a", 1.0), ("1", "b", 0.0), ("2", "a", 2.0)]
@@ -74,9 +75,8 @@ def test_what_evaluate_refuses_is_a_problem_and_no_value(
     qrels, run = frame([*GOOD_QRELS, *judged], QRELS), frame([*GOOD_RUN, *retrieved], RUN)
     if judged and judged[0][2] == 1e308:
         run = frame([*GOOD_RUN, ("1", "y", 1.0), ("1", "z", 1.0)], RUN)
-    with pytest.raises(RankscopeError) as raised:
+    with refuses(RankscopeError, code):
         rs.evaluate(qrels, run, measure, policy=policy)
-    assert raised.value.code == code
     statements = rs.sql([measure, "Judged@10"], policy=policy)
     values, (means,), problems = evaluate(statements, qrels, run)
     assert [problem["problem"] for problem in problems] == [code]
@@ -137,9 +137,8 @@ def test_a_list_deeper_than_the_discounts_is_a_problem() -> None:
 def test_a_query_with_two_values_of_an_attribute_is_a_problem() -> None:
     rows = [("1", "a", "de", 1.0, 0.5), ("1", "b", None, 1.0, 0.4)]
     table = pd.DataFrame(rows, columns=["query_id", "doc_id", "country", "relevance", "score"])
-    with pytest.raises(RankscopeError) as raised:
+    with refuses(RankscopeError, "attribute_conflict"):
         rs.evaluate_table(table, "RR", by="country")
-    assert raised.value.code == "attribute_conflict"
     problems = run_duckdb(rs.sql_table("shown", "RR", by="country").checks, shown=table)
     assert [problem["problem"] for problem in problems] == ["attribute_conflict"]
 

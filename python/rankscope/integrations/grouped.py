@@ -37,8 +37,8 @@ class GroupedMeasures:
         policy: rs.Policy | str | None = None,
         convention: str | None = None,
     ) -> None:
-        given = [measures] if isinstance(measures, str | rs.Measure) else [*measures]
-        self.measures = [rs.parse(each) if isinstance(each, str) else each for each in given]
+        given = [measures] if isinstance(measures, str | rs.Measure) else measures
+        self.measures = [rs.parse(each) for each in given]
         self.policy = policy
         self.convention = convention
         if not self.measures:

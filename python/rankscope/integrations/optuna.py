@@ -54,7 +54,7 @@ def report_queries(
         UsageError: The study goes in the wrong direction for the measure, or a query isn't one of
             `queries`.
     """
-    given = rs.parse(measure) if isinstance(measure, str) else measure
+    given = rs.parse(measure)
     _check_direction(trial, given)
     places = {str(query): place for place, query in enumerate(queries)}
     values = evaluation.per_query(given)

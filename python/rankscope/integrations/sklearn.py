@@ -68,7 +68,6 @@ def make_ranking_scorer(
             "('nDCG@5', 'AP')}",
             code="bad_parameter",
         )
-    given = rs.parse(measure) if isinstance(measure, str) else measure
     if groups is None and not require("sklearn").get_config()["enable_metadata_routing"]:
         raise UsageError(
             "scikit-learn passes no groups to a scorer while metadata routing is off",
@@ -82,7 +81,7 @@ def make_ranking_scorer(
             hint=HINT,
             code="no_groups",
         )
-    return RankingScorer(given, groups, policy, convention, response_method)
+    return RankingScorer(rs.parse(measure), groups, policy, convention, response_method)
 
 
 class RankingScorer:

@@ -132,7 +132,7 @@ def _check_pages(monitor: Monitor) -> Finding:
 
 
 def _check_server(monitor: Monitor) -> Finding:
-    from rankscope.monitor.store.postgres.health import read_health  # noqa: PLC0415 - of this backend
+    from rankscope.monitor.store.postgres.connection import read_health  # noqa: PLC0415 - of this backend
 
     health = monitor.store.query(read_health)
     told = f"PostgreSQL {health.version}, {health.size / 1e9:,.1f} GB in the database"

@@ -8,8 +8,7 @@ from rankscope.hints import Hinted
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
-from rankscope.monitor.ask.names import find_mismatches
-from rankscope.monitor.ask.quality import add_ages, inspect_data
+from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
 from rankscope.monitor.ask.versions import describe_version, list_versions

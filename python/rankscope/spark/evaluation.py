@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from rankscope.errors import LimitError, UsageError
+from rankscope._core import Summary
+from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError, UsageError
 from rankscope.evaluation.evaluating import describe_answer, refuse_diagnostics
 from rankscope.evaluation.evaluation import Evaluation, name_measures
 from rankscope.evaluation.slices import Slices
+from rankscope.inputs.numbers import no_judgments
 from rankscope.inputs.qrels import Queries
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Self, TypeVar
 
-    from rankscope._core import Summary
     from rankscope.evaluation.evaluation import Names
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
     from rankscope.spark.frames import Answer
-    from rankscope.spark.merging import Merged
     from rankscope.spark.parquet import Frame
     from rankscope.spark.tasks import Job
 
     Made = TypeVar("Made", bound="MergedEvaluation")
+
+    from rankscope.spark.tasks import Note, Part
 
 MOST_SLICES = 100_000
 
@@ -252,3 +255,80 @@ def tabulate_slices(
         columns[measure.name] = [means[key][at] for key in order]
         columns[f"{measure.name} n"] = [counts[key][at] for key in order]
     return Slices(list(source.attributes), columns)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What all tasks answered together.
+
+    Args:
+        summary: The summary of all queries.
+        slices: The summary of each slice.
+        notes: The code and the count of each note on the judgments.
+        sizes: The number of rows of each side.
+    """
+
+    summary: Summary
+    slices: Mapping[tuple[str, ...], Summary]
+    notes: tuple[Note, ...]
+    sizes: Mapping[str, int]
+
+
+def merge_parts(parts: Sequence[Part], job: Job) -> Merged:
+    """Merge the answers of all tasks.
+
+    Raises:
+        EmptyError: There is nothing to evaluate.
+        FormatError: No query is both judged and in the run.
+    """
+    counts = {side: sum(part.rows.get(side, 0) for part in parts) for side in job.rows}
+    if "joined" in counts and counts["joined"] == 0:
+        raise _empty("retrieved documents", "table")
+    if "joined" not in counts and counts["judged"] == 0:
+        raise _empty("judgments", "qrels")
+    if "joined" not in counts and counts["retrieved"] == 0:
+        raise _empty("retrieved documents", "run")
+    if not any(part.has_grades for part in parts):
+        raise no_judgments("table")
+    summary = Summary.merge([part.summary for part in parts if part.summary is not None])
+    judged, _, _, missing, *_ = summary.counts()
+    if judged == missing:
+        raise FormatError(
+            "expected queries that are both judged and in the run, found none",
+            hint="do both data frames belong to one collection?",
+            code="no_common_queries",
+        )
+    slices: dict[tuple[str, ...], list[bytes]] = {}
+    notes: dict[str, int] = {}
+    for part in parts:
+        for key, packed in part.slices.items():
+            slices.setdefault(key, []).append(packed)
+        for code, count, _ in part.notes:
+            notes[code] = notes.get(code, 0) + count
+    return Merged(
+        summary=summary,
+        slices={key: Summary.merge(held) for key, held in slices.items()},
+        notes=tuple((code, count, 0) for code, count in notes.items()),
+        sizes=counts,
+    )
+
+
+def refuse(errors: Sequence[RankscopeError]) -> None:
+    """Raise the same error however rows are spread, without its row, which depends on that.
+
+    Raises:
+        RankscopeError: There is one.
+    """
+    for error in errors:
+        error.line = None
+    if errors:
+        raise min(errors, key=str)
+
+
+def _empty(what: str, name: str) -> EmptyError:
+    return EmptyError(
+        f"expected {what}, found none",
+        hint="does the data frame have rows?",
+        code="empty_input",
+        file=name,
+    )

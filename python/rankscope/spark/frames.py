@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import reduce
 
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.records import record
-from rankscope.spark.in_place import evaluating_in_place, merge_in_place
-from rankscope.spark.judged import MOST_ROWS as MOST_JUDGED
-from rankscope.spark.judged import order_judgments
-from rankscope.spark.merging import merge_parts, refuse
+from rankscope.spark.evaluation import merge_parts, refuse
+from rankscope.spark.in_place import MOST_ROWS as MOST_JUDGED
+from rankscope.spark.in_place import evaluating_in_place, merge_in_place, order_judgments
 from rankscope.spark.packing import PACKED, Buckets, count_buckets
 from rankscope.spark.parquet import (
     UnreadableError,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.output.ids import SourceIds
-    from rankscope.spark.judged import SmallJudgments
-    from rankscope.spark.merging import Merged
+    from rankscope.spark.evaluation import Merged
+    from rankscope.spark.in_place import SmallJudgments
     from rankscope.spark.packing import Rows
     from rankscope.spark.parquet import Frame
     from rankscope.spark.shared_folder import SharedFolder
@@ -141,12 +141,11 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
         in_place = run_in_place(sources, job)
         if in_place is not None:
             return in_place
-    found = _run_moving(sources, job, partitions, reads_files=True)
-    if found is None:
-        found = _run_moving(sources, job, partitions, reads_files=False)
-    if found is None:
-        raise TypeError("expected Spark to read")
-    return found
+    for reads_files in (True, False):
+        answer = _run_moving(sources, job, partitions, reads_files=reads_files)
+        if answer is not None:
+            return answer
+    raise TypeError("expected Spark to read")
 
 
 def _run_moving(
@@ -161,29 +160,22 @@ def _run_moving(
     buckets = Buckets(count=count_buckets(known, chosen or 1), by_text=job.by_text)
     folder = make_folder(session)
     path = None if folder is None else folder.path
-    packed = None
-    for source, tasks in zip(sources, pieces, strict=True):
-        frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
-        frame = frame.mapInArrow(packing(source.rows, buckets, tasks, path), PACKED)
-        packed = frame if packed is None else packed.unionByName(frame)
-    if packed is None:
-        raise TypeError("expected a data frame")
+    frames = [
+        _assign(source, tasks).mapInArrow(packing(source.rows, buckets, tasks, path), PACKED)
+        for source, tasks in zip(sources, pieces, strict=True)
+    ]
+    packed = reduce(lambda one, other: one.unionByName(other), frames)
     count = [] if chosen is None else [chosen]
     ordered = packed.repartition(*count, "bucket").sortWithinPartitions("bucket")
-    kept = ordered.mapInArrow(evaluating(job, in_files=path is not None), ANSWERS).persist()
-    try:
-        with batches_of(session, MOVED_ROWS):
-            found = kept.where(f"kind != '{VALUES}'").collect()
-        if any(row.kind == UNREADABLE for row in found):
+    evaluated = ordered.mapInArrow(evaluating(job, in_files=path is not None), ANSWERS)
+    with _keep(evaluated, MOVED_ROWS) as (kept, told):
+        if any(kind == UNREADABLE for kind, _ in told):
             kept.unpersist()
             return None
         # Tasks of ours pickled what is here.
-        made = [(row.kind, pickle.loads(row.payload)) for row in found]  # noqa: S301
-        refuse([error for kind, error in made if kind == ERROR])
-        return _merge([part for kind, part in made if kind == ANSWER], job, kept, kept, folder)
-    except BaseException:
-        kept.unpersist()
-        raise
+        refuse([pickle.loads(held) for kind, held in told if kind == ERROR])  # noqa: S301
+        parts = [pickle.loads(held) for kind, held in told if kind == ANSWER]  # noqa: S301
+        return _merge(parts, job, kept, kept, folder)
 
 
 def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
@@ -198,20 +190,16 @@ def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
         judgments = collect_judgments(sources[0], job)
         if judgments is None:
             return None
-    frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
-    kept = frame.mapInArrow(evaluating_in_place(job, tasks, judgments), ANSWERS).persist()
-    try:
-        with batches_of(session, READ_ROWS):
-            found = kept.where(f"kind != '{VALUES}'").collect()
-        if any(row.kind == ERROR for row in found):
-            kept.unpersist()
-            return None
-        # Tasks of ours pickled what is here.
-        answers = [pickle.loads(row.payload) for row in found]  # noqa: S301
-        try:
-            merged = merge_in_place(answers, job, judgments)
-        except RankscopeError:  # which is raised again, the same however rows are spread
-            merged = None
+    evaluated = _assign(source, tasks).mapInArrow(
+        evaluating_in_place(job, tasks, judgments), ANSWERS
+    )
+    with _keep(evaluated, READ_ROWS) as (kept, told):
+        merged = None
+        if all(kind != ERROR for kind, _ in told):
+            # Tasks of ours pickled what is here.
+            answers = [pickle.loads(held) for _, held in told]  # noqa: S301
+            with suppress(RankscopeError):  # raised again, the same however rows are spread
+                merged = merge_in_place(answers, job, judgments)
         if merged is None:
             kept.unpersist()
             return None
@@ -221,6 +209,22 @@ def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
             table = load_arrow().Table.from_batches(values)
             rows = kept.unionByName(session.createDataFrame(table, ANSWERS))
         return _merge(parts, job, rows, kept)
+
+
+def _assign(source: Source, tasks: Sequence[object]) -> Frame:
+    """Return a row with the number of each task that reads files, or else the rows themselves."""
+    count = len(tasks)
+    return source.frame.sparkSession.range(0, count, 1, count) if tasks else source.frame
+
+
+@contextmanager
+def _keep(evaluated: Frame, rows: int) -> Iterator[tuple[Frame, list[tuple[str, bytes]]]]:
+    """Keep the rows of tasks, unless the block raises, and give what they say but for values."""
+    kept = evaluated.persist()
+    try:
+        with batches_of(evaluated.sparkSession, rows):
+            told = kept.where(f"kind != '{VALUES}'").collect()
+        yield kept, [(row.kind, row.payload) for row in told]
     except BaseException:
         kept.unpersist()
         raise

@@ -19,11 +19,18 @@ from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.columns import read_ids
 from rankscope.inputs.numbers import is_judged
 from rankscope.records import record
-from rankscope.spark.judged import number_ranked
 from rankscope.spark.packing import number_queries, read_columns
 from rankscope.spark.parquet import UnreadableError, read_assigned
-from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns, make_row, write_table
-from rankscope.spark.worker_memory import keep_memory
+from rankscope.spark.tasks import (
+    ANSWER,
+    AT_ONCE,
+    ERROR,
+    Task,
+    keep_memory,
+    list_columns,
+    make_row,
+    write_table,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +39,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.spark.judged import SmallJudgments
     from rankscope.spark.packing import Rows
     from rankscope.spark.parquet import Piece
     from rankscope.spark.tasks import Job, Part
+
 
 MOST_AT_EDGE = 1 << 16
 """How many rows of a query go to the driver; those of a larger one are moved."""
@@ -229,3 +236,50 @@ def _find_other(differs: Any, place: int) -> int | None:  # noqa: ANN401 - as ab
     compute = load_arrow("pyarrow.compute")
     found = compute.indices_nonzero(compute.fill_null(differs, False))
     return found[place].as_py() if len(found) > 0 else None
+
+
+MOST_ROWS = 1 << 22
+"""How many rows of judgments go to every task; where there are more, rows are moved."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SmallJudgments:
+    """All judgments, ordered by the number of their query.
+
+    Args:
+        table: The rows, as an Arrow table.
+        numbers: The number of the query of each row, ascending.
+    """
+
+    table: Any
+    numbers: NDArray[np.int64]
+
+    def pick(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - PyArrow has no types
+        """Return the rows of some queries, which are ascending numbers, each once."""
+        starts = self.numbers.searchsorted(queries)
+        counts = self.numbers.searchsorted(queries, side="right") - starts
+        ends = np.cumsum(counts)
+        places = np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
+        return self.table.take(load_arrow().array(places))
+
+    def drop(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - as above
+        """Return the rows of all queries but some."""
+        rest = np.flatnonzero(~np.isin(self.numbers, queries))
+        return self.table.take(load_arrow().array(rest))
+
+
+def order_judgments(table: Any, rows: Rows, *, by_text: bool) -> SmallJudgments:  # noqa: ANN401 - as above
+    """Order judgments, which are an Arrow table, by the number of their query."""
+    numbers = number_queries(read_columns(table, rows).queries, by_text=by_text)
+    order = np.argsort(numbers, kind="stable")
+    ordered = table.combine_chunks().take(load_arrow().array(order))
+    return SmallJudgments(table=ordered, numbers=numbers[order])
+
+
+def number_ranked(table: Any, rows: Rows, *, by_text: bool) -> NDArray[np.int64] | None:  # noqa: ANN401 - as above
+    """Return the numbers of the queries of a run, ascending."""
+    name = rows.names["query"]
+    numbers = number_queries(read_ids(table.column(name), name), by_text=by_text)
+    starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+    found = np.sort(numbers[np.append(0, starts)])
+    return None if np.any(found[1:] == found[:-1]) else found

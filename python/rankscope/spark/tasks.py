@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from contextlib import nullcontext
+from functools import partial
 
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope.deferred import np
@@ -18,7 +19,6 @@ from rankscope.records import record
 from rankscope.spark.packing import Columns, pack, read_columns, unpack
 from rankscope.spark.parquet import UnreadableError, read_assigned
 from rankscope.spark.shared_folder import PieceFile
-from rankscope.spark.worker_memory import keep_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,39 +102,40 @@ def packing(
     """Return the function that packs a partition; its last row is an error if it found one."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        keep_memory()
-        try:
-            given = read_assigned(batches, tasks, rows.schema) if tasks else batches
-            with nullcontext() if folder is None else PieceFile(folder) as file:
-                yield from pack(given, rows, buckets, file)
-        except MemoryError as error:
-            yield _error_row(ERROR, pickle.dumps(describe_memory(error)))
-        except RankscopeError as error:
-            yield _error_row(ERROR, pickle.dumps(error))
-        except UnreadableError:
-            yield _error_row(UNREADABLE, b"")
+        given = read_assigned(batches, tasks, rows.schema) if tasks else batches
+        with nullcontext() if folder is None else PieceFile(folder) as file:
+            yield from pack(given, rows, buckets, file)
 
-    return run
+    return partial(_catching, run, _error_row)
 
 
 def evaluating(job: Job, *, in_files: bool = False) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that evaluates a partition of packed rows, sorted by their buckets."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        keep_memory()
         task = Task(job)
-        try:
-            for packed in whole_buckets(batches):
-                yield from task.evaluate(packed, in_files=in_files)
-            yield task.finish()
-        except MemoryError as error:
-            yield make_row(ERROR, pickle.dumps(describe_memory(error)))
-        except RankscopeError as error:
-            yield make_row(ERROR, pickle.dumps(error))
-        except UnreadableError:
-            yield make_row(UNREADABLE, b"")
+        for packed in whole_buckets(batches):
+            yield from task.evaluate(packed, in_files=in_files)
+        yield make_row(ANSWER, pickle.dumps(task.make_part()))
 
-    return run
+    return partial(_catching, run, make_row)
+
+
+def _catching(
+    run: Callable[[Iterable[Any]], Iterator[Any]],
+    write: Callable[[str, bytes], Any],
+    batches: Iterable[Any],
+) -> Iterator[Any]:
+    """Yield the rows of a task; the last one says what was wrong, if something was."""
+    keep_memory()
+    try:
+        yield from run(batches)
+    except MemoryError as error:
+        yield write(ERROR, pickle.dumps(describe_memory(error)))
+    except RankscopeError as error:
+        yield write(ERROR, pickle.dumps(error))
+    except UnreadableError:
+        yield write(UNREADABLE, b"")
 
 
 def describe_memory(error: MemoryError) -> OutOfMemoryError:
@@ -221,10 +222,6 @@ class Task:
         if joined is not None:
             self._summarize_slices(answer, groups, joined)
         return self._make_values(answer, ids, groups)
-
-    def finish(self) -> Any:  # noqa: ANN401 - as above
-        """Return the row that holds the answer about all queries."""
-        return make_row(ANSWER, pickle.dumps(self.make_part()))
 
     def make_part(self) -> Part:
         """Return the answer about all queries."""
@@ -412,3 +409,23 @@ def _raise_errors(packed: Any) -> None:  # noqa: ANN401 - as above
     if found:
         errors = [pickle.loads(each) for each in found]  # noqa: S301 - our own rows
         raise min(errors, key=str)
+
+
+MOST_FROM_HEAP = 1 << 26
+"""Arrays of up to so many bytes come from memory that was used before."""
+MOST_KEPT = 1 << 27
+"""How many free bytes a worker keeps."""
+
+
+def keep_memory() -> None:
+    """Let the allocator of the C library keep memory that is freed, where it has such settings.
+
+    Otherwise the system takes back each large array, and clears its pages for the next one, at a
+    quarter of the cost of evaluating rows. No value depends on this.
+    """
+    import ctypes  # noqa: PLC0415 - only workers need it
+
+    adjust = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc
+    if adjust is not None:
+        adjust(-3, MOST_FROM_HEAP)  # M_MMAP_THRESHOLD
+        adjust(-1, MOST_KEPT)  # M_TRIM_THRESHOLD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from rankscope.deferred import np
-from rankscope.errors import RankscopeError, UsageError
+from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from rankscope._core import EventBatch
     from rankscope.monitor import Monitor
     from rankscope.monitor.events.times import Time
+    from rankscope.monitor.store.lake.events import LabelDecoder, RankingDecoder
     from rankscope.monitor.store.records import Chunk
     from rankscope.spark.parquet import Frame
 
@@ -195,17 +197,24 @@ class HourLog:
     """
 
     def __init__(self, rankings: Any, labels: Any) -> None:  # noqa: ANN401 - as above
-        from rankscope.monitor.store.columns import read_chunk  # noqa: PLC0415 - only here
-
-        numbers: dict[Context, int] = {}
-        order = [("time", "ascending"), ("ranking_id", "ascending")]
-        self._chunk: Chunk = read_chunk(
-            rankings.sort_by(order),
-            labels,
-            lambda context: numbers.setdefault(context, len(numbers)),
+        from rankscope.monitor.store.lake.events import (  # noqa: PLC0415 - only here
+            LabelDecoder,
+            RankingDecoder,
         )
-        self._contexts = {number: context for context, number in numbers.items()}
-        self.start = int(self._chunk.times[0]) // HOUR * HOUR
+        from rankscope.monitor.store.lake.hour import settle  # noqa: PLC0415 - as above
+
+        shown, told = (
+            _decode(decoder, table)
+            for decoder, table in ((RankingDecoder({}, ()), rankings), (LabelDecoder({}), labels))
+        )
+        self.start = int(rankings["hour"][0].as_py()) * HOUR
+        settled = settle(self.start, shown, told, [])
+        numbers = {content: at for at, content in enumerate(settled.find_spans())}
+        self._chunk: Chunk = settled.make_chunk(numbers, event_ids=False)
+        self._contexts = {
+            at: Context(*content)  # type: ignore[arg-type]  # decoded environments are some
+            for content, at in numbers.items()
+        }
 
     def read(self, *_: object, **_settings: object) -> Iterator[Chunk]:
         """Yield all rankings."""
@@ -224,6 +233,19 @@ class HourLog:
     def cells(self, *_: object) -> Sequence[CellRow]:
         """Return the cells of other hours, of which there are none here."""
         return []
+
+
+def _decode(decoder: RankingDecoder | LabelDecoder, table: Any) -> EventBatch:  # noqa: ANN401 - as above
+    """Decode a table of events, all of which have to be good."""
+    plan: Any = decoder.plan(table.schema)
+    decoded = decoder.decode(table, plan, np.arange(table.num_rows))
+    for code, (_, said) in decoded.examples.items():
+        raise FormatError(
+            f"{said} (invalid events of this hour: {decoded.rejected.total()})",
+            hint="filter such rows out of the DataFrame",
+            code=code,
+        )
+    return decoded.batch
 
 
 def _find_slicing(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.trace.document_regrets import Codes
-    from rankscope.trace.slice_grid import SliceGrid
+    from rankscope.trace.slice_table import SliceGrid
 
     Numbers: TypeAlias = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.stats.exact_sums import sum_all, sum_groups
-from rankscope.trace.change_split import divide
+from rankscope.trace.decomposition import divide
 from rankscope.trace.decomposition_result import measure_losses
 from rankscope.trace.result import Arrival
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.trace.change_split import ChangeSplit
+    from rankscope.trace.decomposition import ChangeSplit
     from rankscope.trace.decomposition_result import SliceChange
     from rankscope.trace.document_regrets import Codes
     from rankscope.trace.query_columns import QueryColumns

@@ -16,13 +16,13 @@ from rankscope.stats.exact_sums import sum_all
 from rankscope.stats.reassignment import PERMUTATIONS, reassign
 from rankscope.trace.arrivals import RANKERS, measure_arrival
 from rankscope.trace.causes import find_causes, find_rollout, leave_out_known
-from rankscope.trace.change_split import split_change
 from rankscope.trace.cluster_bags import place_clusters
 from rankscope.trace.decomposition import (
     MOST_VALUES,
     check_alike,
     count_groups,
     decompose_groups,
+    split_change,
     sum_windows,
 )
 from rankscope.trace.decomposition_result import ALL
@@ -32,11 +32,9 @@ from rankscope.trace.ideal_change import NAMES, judge_ideal, measure_within, tak
 from rankscope.trace.paired import pair_queries
 from rankscope.trace.result import FoundSlice, Search, Trace
 from rankscope.trace.sampling import measure_sampling
-from rankscope.trace.shared_keys import share_keys
-from rankscope.trace.shared_slices import share_attribute
-from rankscope.trace.slice_grid import find_queries
+from rankscope.trace.shared_slices import share_attribute, share_keys
 from rankscope.trace.slice_search import Rows, SearchChoices, search_slices
-from rankscope.trace.slice_table import list_attributes, list_slices, tabulate_all
+from rankscope.trace.slice_table import find_queries, list_attributes, list_slices, tabulate_all
 from rankscope.trace.traffic_shifts import search_shifts
 
 TYPE_CHECKING = False

@@ -6,14 +6,9 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.records import record
 from rankscope.stats.exact_sums import sum_groups
-from rankscope.trace.change_split import split_change
-from rankscope.trace.decomposition_result import (
-    LOSSES,
-    Decomposition,
-    SliceChange,
-    measure_losses,
-)
+from rankscope.trace.decomposition_result import LOSSES, Decomposition, SliceChange, measure_losses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.trace.change_split import ChangeSplit
     from rankscope.trace.document_regrets import Codes
     from rankscope.trace.query_columns import QueryColumns
 
@@ -139,3 +133,56 @@ def _split_losses(
 
 def _mean(total: float, count: int) -> float | None:
     return float(total) / count if count else None
+
+
+@record(frozen=True, slots=True)
+class ChangeSplit:
+    """The contributions of slices to a change; the last axis is that of slices.
+
+    Args:
+        change: The change of the mean, which is the sum of the other fields.
+        mix: The contributions of slices with queries in both windows through their share.
+        within: The contributions of slices with queries in both windows through their mean.
+        entered: The contributions of slices that only have queries after.
+        left: The contributions of slices that only have queries before.
+    """
+
+    change: NDArray[np.float64]
+    mix: NDArray[np.float64]
+    within: NDArray[np.float64]
+    entered: NDArray[np.float64]
+    left: NDArray[np.float64]
+
+
+def split_change(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> ChangeSplit:
+    """Split a change of means by slices.
+
+    Examples:
+        >>> import numpy as np
+        >>> split = split_change(np.array([[3.0, 1.0], [2.0, 2.0]]), np.array([[3.0, 0], [1.0, 0]]))
+        >>> split.change, split.mix.tolist(), split.within.tolist()
+        (np.float64(-0.5), [-0.0625, -0.125], [-0.3125, 0.0])
+    """
+    whole = np.maximum(counts.sum(axis=-1), 1)
+    shares = counts / whole[..., None]
+    means = divide(sums, counts)
+    overall = sums.sum(axis=-1) / whole
+    centre = overall.mean(axis=-1)[..., None]
+    before, after = counts[..., 0, :] > 0, counts[..., 1, :] > 0
+    in_both = before & after
+    share = shares[..., 1, :] - shares[..., 0, :]
+    change = means[..., 1, :] - means[..., 0, :]
+    mix = share * (means.mean(axis=-2) - centre)
+    one_sided = shares * (means - centre[..., None, :])
+    return ChangeSplit(
+        overall[..., 1] - overall[..., 0],
+        np.where(in_both, mix, 0.0),
+        np.where(in_both, shares.mean(axis=-2) * change, 0.0),
+        np.where(after & ~before, one_sided[..., 1, :], 0.0),
+        np.where(before & ~after, -one_sided[..., 0, :], 0.0),
+    )
+
+
+def divide(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sums divided by counts, or 0 if a count is 0."""
+    return sums / np.maximum(counts, 1)

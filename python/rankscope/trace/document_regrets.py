@@ -10,7 +10,7 @@ from rankscope.output.table import Table
 from rankscope.records import record
 from rankscope.regrets.change import COLUMNS, RegretChange
 from rankscope.stats.exact_sums import sum_groupings
-from rankscope.trace.change_split import divide, split_change
+from rankscope.trace.decomposition import divide, split_change
 from rankscope.trace.decomposition_result import ALL
 
 TYPE_CHECKING = False

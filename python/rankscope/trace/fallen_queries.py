@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.output.table import Table
 from rankscope.stats.exact_sums import sum_groups
-from rankscope.trace.change_split import divide
+from rankscope.trace.decomposition import divide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rankscope.output.table import Cell
     from rankscope.trace.query_columns import QueryColumns
-    from rankscope.trace.shared_keys import SharedKeys
+    from rankscope.trace.shared_slices import SharedKeys
 
 COLUMNS = (
     "slice",

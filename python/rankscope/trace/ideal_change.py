@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.trace.change_split import split_change
+from rankscope.trace.decomposition import split_change
 from rankscope.trace.result import Fact, IdealChange
 
 TYPE_CHECKING = False

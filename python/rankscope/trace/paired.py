@@ -6,8 +6,8 @@ from rankscope.deferred import np
 from rankscope.stats.cluster_bootstrap import find_intervals
 from rankscope.stats.exact_sums import sum_all, sum_groups, take_high_part
 from rankscope.stats.scatter import below, number_texts, scatter
-from rankscope.trace.change_split import divide, split_change
 from rankscope.trace.cluster_bags import MOST_BAGS
+from rankscope.trace.decomposition import divide, split_change
 from rankscope.trace.decomposition_result import measure_losses
 from rankscope.trace.result import Paired
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankscope.settings.interval import Interval
     from rankscope.stats.cluster_bootstrap import Ends
     from rankscope.trace.query_columns import QueryColumns
-    from rankscope.trace.shared_keys import SharedKeys
+    from rankscope.trace.shared_slices import SharedKeys
 
     Numbers = NDArray[np.float64]
 

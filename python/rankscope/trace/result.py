@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
-from rankscope.trace.decomposition_result import find_main_loss, name_slice
-from rankscope.trace.plain import Plain
+from rankscope.trace.decomposition_result import Plain, find_main_loss, name_slice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

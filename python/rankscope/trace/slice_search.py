@@ -15,7 +15,7 @@ from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.exact_sums import take_high_part
 from rankscope.trace.additive_effects import fit_effects, take_residuals
-from rankscope.trace.slice_grid import SliceGrid, find_queries, tabulate
+from rankscope.trace.slice_table import SliceGrid, find_queries, tabulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.stats.reassignment import Reassignment
     from rankscope.trace.document_regrets import Codes
     from rankscope.trace.result import Ends
-    from rankscope.trace.slice_grid import Slice
+    from rankscope.trace.slice_table import Slice
 
     Numbers: TypeAlias = NDArray[np.float64]
     By: TypeAlias = Literal["within", "mix"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.stats.exact_sums import sum_all, sum_groups
-from rankscope.trace.change_split import divide
-from rankscope.trace.slice_grid import SliceGrid
+from rankscope.trace.decomposition import divide
 from rankscope.trace.slice_search import FEWEST_CLUSTERS, Candidate, Rows, SearchChoices
+from rankscope.trace.slice_table import SliceGrid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,15 @@ The operations and their order are those of the definitions in `rankscope.refere
 
 from __future__ import annotations
 
-from rankscope.warehouse.plan import ON_IDEALS, as_double, number, within
-from rankscope.warehouse.refusals import refuse_measure, refuse_parameter
+from rankscope.warehouse.plan import (
+    ON_IDEALS,
+    as_double,
+    number,
+    read_setting,
+    refuse_measure,
+    refuse_parameter,
+    within,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +118,7 @@ def _share_of(plan: Plan, measure: Measure) -> str:
 def _rprec(plan: Plan, measure: Measure) -> str:
     lists, relevant = plan.lists(measure), _relevant(plan, measure)
     lists.needs_totals = True
-    multiple = _setting(measure, "multiple")
+    multiple = read_setting(measure, "multiple")
     rank = relevant if multiple == 1 else _round_up(multiple, relevant)
     hits = lists.count("hits_at_r", f"{_is_relevant(measure)} AND list_rank <= {rank}")
     share = f"CASE WHEN {rank} > 0 THEN {as_double(hits)} / {rank} ELSE 0 END"
@@ -138,7 +145,7 @@ def _iprec(plan: Plan, measure: Measure) -> str:
     lists.needs_totals = True
     found = lists.count_down_to("found", is_relevant)
     up = 0.9 if measure.parameters["rounding"] == "up" else 0.5
-    enough = _round_up(_setting(measure, "recall"), relevant, up)
+    enough = _round_up(read_setting(measure, "recall"), relevant, up)
     case = (
         f"CASE WHEN {is_relevant} AND {found} >= {enough} THEN {as_double(found)} / list_rank END"
     )
@@ -180,7 +187,7 @@ def _set_ap(plan: Plan, measure: Measure) -> str:
 def _bpref(plan: Plan, measure: Measure) -> str:
     lists, relevant = plan.lists(measure), _relevant(plan, measure)
     lists.needs_totals = True
-    is_relevant, level = _is_relevant(measure), number(_setting(measure, "rel"))
+    is_relevant, level = _is_relevant(measure), number(read_setting(measure, "rel"))
     is_nonrelevant = f"grade >= 0 AND grade < {level}"
     nonrelevant = plan.totals.add("nonrelevant", f"COUNT(CASE WHEN {is_nonrelevant} THEN 1 END)")
     above = lists.count_down_to("nonrelevant_above", is_nonrelevant)
@@ -195,7 +202,7 @@ def _bpref(plan: Plan, measure: Measure) -> str:
 
 def _infap(plan: Plan, measure: Measure) -> str:
     lists = plan.lists(measure)
-    is_relevant, level = _is_relevant(measure), number(_setting(measure, "rel"))
+    is_relevant, level = _is_relevant(measure), number(read_setting(measure, "rel"))
     found = f"({lists.count_down_to('found', is_relevant)} - 1)"
     nonrelevant = lists.count_down_to("nonrelevant_above", f"grade >= 0 AND grade < {level}")
     pooled = lists.count_down_to("pooled_above", "grade < 0")
@@ -219,13 +226,13 @@ def _judged(plan: Plan, measure: Measure) -> str:
 
 
 def _rbp(plan: Plan, measure: Measure) -> str:
-    p, lists = _setting(measure, "p"), plan.lists(measure)
+    p, lists = read_setting(measure, "p"), plan.lists(measure)
     lists.needs_discounts = True
     is_graded = measure.parameters["graded"]
     max_grade = measure.parameters["max_grade"]
     if max_grade == "query":
         raise refuse_parameter(measure, "max_grade", "the highest grade of each query")
-    scale = "" if max_grade is None else f" / {number(_setting(measure, 'max_grade'))}"
+    scale = "" if max_grade is None else f" / {number(read_setting(measure, 'max_grade'))}"
     gained = "grade > 0" if is_graded else _is_relevant(measure)
     weights = [1.0]
     for _ in range(1, plan.reach(measure.k)):
@@ -257,19 +264,12 @@ def _num_q(_plan: Plan, _measure: Measure) -> str:
     return as_double("1")
 
 
-def _setting(measure: Measure, name: str) -> float:
-    value = measure.parameters[name]
-    if not isinstance(value, float):
-        raise TypeError(value)
-    return value
-
-
 def _is_relevant(measure: Measure) -> str:
-    return f"grade >= {number(_setting(measure, 'rel'))}"
+    return f"grade >= {number(read_setting(measure, 'rel'))}"
 
 
 def _relevant(plan: Plan, measure: Measure) -> str:
-    return plan.relevant(_setting(measure, "rel"))
+    return plan.relevant(read_setting(measure, "rel"))
 
 
 def _hits(plan: Plan, measure: Measure) -> str:
@@ -297,7 +297,7 @@ def _smaller(one: str, other: str) -> str:
 
 
 def _harmonic(measure: Measure, precision: str, recall: str) -> str:
-    beta = _setting(measure, "beta")
+    beta = read_setting(measure, "beta")
     weight, more = as_double(number(beta * beta)), as_double(number(1 + beta * beta))
     mean = f"{more} * {precision} * {recall} / ({weight} * {precision} + {recall})"
     return f"CASE WHEN {precision} + {recall} = 0 THEN 0 ELSE {mean} END"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from rankscope.errors import MeasureError, PolicyError
 from rankscope.records import record
 from rankscope.reference.logarithm import log2
-from rankscope.warehouse.refusals import refuse_parameter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Plan:
                 column = self.tabulate("weight", measure.parameters["discount"], weights)
                 return f"{expression} * {column}"
             case {"kind": str(kind)}:
-                base, s = (_read_number(measure, name) for name in ("base", "s"))
+                base, s = (read_setting(measure, name) for name in ("base", "s"))
                 divisors = [divisor(rank, kind, base=base, s=s) for rank in range(1, reach + 1)]
                 column = self.tabulate(f"divisor_{kind}", (kind, base, s), divisors)
                 return f"{expression} / {column}"
@@ -232,7 +232,8 @@ def within(k: int | None, rank: str = ON_LISTS) -> str:
     return f"{rank} <= {k}" if k is not None and k < 2**53 else f"{rank} > 0"
 
 
-def _read_number(measure: Measure, name: str) -> float:
+def read_setting(measure: Measure, name: str) -> float:
+    """Return a parameter of a measure that is a number."""
     value = measure.parameters[name]
     if not isinstance(value, float):
         raise TypeError(value)
@@ -241,3 +242,31 @@ def _read_number(measure: Measure, name: str) -> float:
 
 def _plain(value: float) -> str:
     return f"{value:g}".replace(".", "p").replace("-", "m").replace("+", "")
+
+
+CODE = "not_in_sql"
+
+
+def refuse_measure(measure: Measure, why: str) -> MeasureError:
+    """Return the error for a measure that SQL can't compute."""
+    return MeasureError(
+        f"SQL can't compute {measure}: {why}",
+        hint="evaluate the tables with rankscope, or leave this measure out",
+        code=CODE,
+        value=measure.name,
+    )
+
+
+def refuse_parameter(measure: Measure, name: str, why: str) -> MeasureError:
+    """Return the error for a parameter whose value SQL can't express."""
+    return MeasureError(
+        f"SQL can't compute {measure}: its {name} is {why}",
+        hint=f"pass {name} as a table or by its name",
+        code=CODE,
+        value=measure.name,
+    )
+
+
+def refuse_policy(field: str, value: object, why: str, hint: str) -> PolicyError:
+    """Return the error for a policy that SQL can't follow."""
+    return PolicyError(f"SQL can't follow {field}={value}: {why}", hint=hint, code=CODE)

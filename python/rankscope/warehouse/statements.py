@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from itertools import zip_longest
 from textwrap import indent
 
 from rankscope.errors import UsageError
@@ -10,11 +12,9 @@ from rankscope.names import quote
 from rankscope.warehouse.dialects import translate
 from rankscope.warehouse.inputs import QrelsAndRun, identify
 from rankscope.warehouse.kernels import write_value
-from rankscope.warehouse.plan import MOST_RANKS, Plan
+from rankscope.warehouse.plan import MOST_RANKS, Plan, refuse_policy
 from rankscope.warehouse.problems import gather_problems, list_problems
-from rankscope.warehouse.refusals import refuse_policy
 from rankscope.warehouse.result import SqlStatements
-from rankscope.warehouse.tables import select_attributes, write_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rankscope.settings.policy import Policy
     from rankscope.warehouse.dialects import Dialect
     from rankscope.warehouse.inputs import JoinedTable
+    from rankscope.warehouse.plan import Discounts, Lists
 
 LONGEST_NAME = 56
 """PostgreSQL cuts names after 63 bytes; `_n` and a number still fit."""
@@ -81,19 +82,20 @@ def write_statements(
     )
     grouping = ", ".join(f"by_{number}" for number in range(len(given.by)))
     ending = f" GROUP BY {grouping} ORDER BY queries DESC, {grouping}" if grouping else ""
-    writer = _Writer(tables, dialect)
+    translated = {name: indent(translate(text, dialect), "  ") for name, text in tables.items()}
+    write = partial(_write, tables=tables, translated=translated, dialect=dialect)
     return SqlStatements(
         dialect,
         columns,
-        means=writer.write(
+        means=write(
             f"SELECT {attributes}COUNT(*) AS queries, {means}, "
             f"COALESCE(MAX(problems), 1) AS problems FROM rs_values{ending}",
         ),
-        per_query=writer.write(
+        per_query=write(
             f"SELECT query_id, {attributes}{', '.join(columns.values())}, problems FROM rs_values "
             "ORDER BY query_id",
         ),
-        checks=writer.write(
+        checks=write(
             "SELECT problem, found, query_id, doc_id, meaning FROM rs_problems WHERE found > 0 "
             "ORDER BY problem",
         ),
@@ -169,26 +171,136 @@ def _mean(measure: Measure, column: str) -> str:
     return f"CASE WHEN COUNT({column}) > 0 THEN {total} / COUNT({column}) END"
 
 
-class _Writer:
-    """Writes statements that share tables, each of which is translated once."""
+def _write(
+    selected: str, tables: Mapping[str, str], translated: Mapping[str, str], dialect: Dialect
+) -> str:
+    """Return a statement with the tables that it needs."""
+    needed: list[str] = []
+    text = selected
+    for name in reversed([*tables]):
+        if re.search(rf"\b{name}\b", text):
+            needed.append(name)
+            text += f" {tables[name]}"
+    named = ", ".join(f"{name} AS (\n{translated[name]}\n)" for name in reversed(needed))
+    return f"WITH {named}\n{translate(selected, dialect)}"
 
-    def __init__(self, tables: dict[str, str], dialect: Dialect) -> None:
-        self.tables = tables
-        self.dialect = dialect
-        self._translated: dict[str, str] = {}
 
-    def write(self, selected: str) -> str:
-        """Return a statement with the tables that it needs."""
-        needed: list[str] = []
-        text = selected
-        for name in reversed(self.tables):
-            if re.search(rf"\b{name}\b", text):
-                needed.append(name)
-                text += f" {self.tables[name]}"
-        named = ", ".join(f"{name} AS (\n{self._table(name)}\n)" for name in reversed(needed))
-        return f"WITH {named}\n{translate(selected, self.dialect)}"
+def write_tables(
+    plan: Plan,
+    given: QrelsAndRun | JoinedTable,
+    expressions: Sequence[str],
+    columns: Iterable[str],
+    dialect: Dialect,
+) -> dict[str, str]:
+    """Return the tables up to `rs_results`, which has the value of each measure."""
+    policy = plan.policy
+    tables = given.tables(dialect)
+    known = "rs_judged"
+    if policy.unretrieved == "ignore":
+        known = "rs_seen"
+        tables[known] = "SELECT query_id, doc_id, grade FROM rs_retrieved WHERE grade IS NOT NULL"
+    order = _order(policy, given)
+    tables["rs_list"] = _rank("rs_retrieved", order)
+    tables["rs_judged_list"] = _rank("rs_retrieved WHERE grade >= 0", order)
+    if plan.discounts:
+        tables["rs_discounts"] = _tabulate([*plan.discounts.values()])
+    joined = "LEFT JOIN rs_list_sums ON rs_list_sums.query_id = rs_queries.query_id"
+    if plan.totals.names:
+        totals = ", ".join(plan.totals.select())
+        tables["rs_totals"] = f"SELECT query_id, {totals} FROM {known} GROUP BY query_id"
+        joined += " LEFT JOIN rs_totals ON rs_totals.query_id = rs_queries.query_id"
+    for lists in (plan.all, plan.judged_only):
+        tables |= _sum_lists(lists, plan)
+    if plan.judged_only.sums.names:
+        joined += (
+            " LEFT JOIN rs_judged_list_sums ON rs_judged_list_sums.query_id = rs_queries.query_id"
+        )
+    for number, ((source, gain), sums) in enumerate(plan.ideals.items(), start=1):
+        name = f"rs_ideal_{number}"
+        tables[name] = (
+            f"SELECT query_id, gain, ROW_NUMBER() OVER (PARTITION BY query_id ORDER BY gain DESC) "
+            f"AS ideal_rank FROM (SELECT query_id, {gain} AS gain FROM {source}) AS gains "
+            "WHERE gain > 0"
+        )
+        tables[f"{name}_sums"] = (
+            f"SELECT query_id, {', '.join(sums.select())} FROM {name} "
+            f"LEFT JOIN rs_discounts ON rs_discounts.rank_number = {name}.ideal_rank "
+            "GROUP BY query_id"
+        )
+        joined += f" LEFT JOIN {name}_sums ON {name}_sums.query_id = rs_queries.query_id"
+    names = [*plan.totals.names.values(), *plan.all.sums.names.values()]
+    names += plan.judged_only.sums.names.values()
+    names += [name for sums in plan.ideals.values() for name in sums.names.values()]
+    summed = "".join(f", COALESCE({name}, 0) AS {name}" for name in names)
+    attributes = "".join(f", rs_queries.by_{number}" for number in range(len(given.by)))
+    tables["rs_sums"] = (
+        f"SELECT rs_queries.query_id{attributes}, "
+        "CASE WHEN rs_list_sums.documents > 0 THEN 0 ELSE 1 END AS is_missing"
+        f"{summed} FROM rs_queries {joined}"
+    )
+    raw = ", ".join(
+        f"{expression} AS raw_{column}"
+        for expression, column in zip(expressions, columns, strict=True)
+    )
+    shown = f"query_id{select_attributes(given)}, is_missing, {raw}"
+    tables["rs_results"] = f"SELECT {shown} FROM rs_sums"
+    return tables
 
-    def _table(self, name: str) -> str:
-        if name not in self._translated:
-            self._translated[name] = indent(translate(self.tables[name], self.dialect), "  ")
-        return self._translated[name]
+
+def _order(policy: Policy, given: QrelsAndRun | JoinedTable) -> str:
+    """Return what sorts the documents of a query."""
+    order = f"score {'ASC' if given.is_ranked else 'DESC'}"
+    grade = "CASE WHEN grade IS NULL THEN 0 ELSE grade END"
+    order += {"best": f", {grade} DESC", "worst": f", {grade}"}.get(str(policy.ties), "")
+    if policy.ties == "average":
+        return order
+    return f"{order}, doc_id {'ASC' if policy.ties == 'doc_id_asc' else 'DESC'}"
+
+
+def _rank(source: str, order: str) -> str:
+    ranking = f"ROW_NUMBER() OVER (PARTITION BY query_id ORDER BY {order})"
+    return f"SELECT query_id, doc_id, score, grade, {ranking} AS list_rank FROM {source}"
+
+
+def _sum_lists(lists: Lists, plan: Plan) -> dict[str, str]:
+    """Return the tables with counts down to each rank, and with sums over each list."""
+    is_full = lists is plan.all
+    if not is_full and not lists.sums.names:
+        return {}
+    tables = {}
+    source = lists.prefix
+    if lists.running.names:
+        running = ", ".join(lists.running.select())
+        tables[f"{source}_counts"] = (
+            f"SELECT query_id, doc_id, grade, list_rank, {running} FROM {source}"
+        )
+        source = f"{source}_counts"
+    joins = ""
+    if lists.needs_discounts:
+        joins += f" LEFT JOIN rs_discounts ON rs_discounts.rank_number = {source}.list_rank"
+    if lists.needs_totals:
+        joins += f" LEFT JOIN rs_totals ON rs_totals.query_id = {source}.query_id"
+    documents = ["COUNT(*) AS documents"] if is_full else []
+    sums = ", ".join([*documents, *lists.sums.select()])
+    tables[f"{lists.prefix}_sums"] = (
+        f"SELECT {source}.query_id, {sums} FROM {source}{joins} GROUP BY {source}.query_id"
+    )
+    return tables
+
+
+def _tabulate(discounts: Sequence[Discounts]) -> str:
+    """Return the table of discounts, whose numbers are text so that every digit is read."""
+    columns = [column.numbers for column in discounts]
+    rows = []
+    for rank, numbers in enumerate(zip_longest(*columns), start=1):
+        cells = ("CAST(NULL AS TEXT)" if number is None else f"'{number!r}'" for number in numbers)
+        rows.append(f"({', '.join([str(rank), *cells])})")
+    names = [column.name for column in discounts]
+    cast = ", ".join(f"CAST({name} AS DOUBLE PRECISION) AS {name}" for name in names)
+    header = ", ".join(["rank_number", *names])
+    return f"SELECT rank_number, {cast} FROM (VALUES {', '.join(rows)}) AS discounts({header})"
+
+
+def select_attributes(given: QrelsAndRun | JoinedTable) -> str:
+    """Return the attributes of queries, as they follow other columns in a `SELECT`."""
+    return "".join(f", by_{number}" for number in range(len(given.by)))

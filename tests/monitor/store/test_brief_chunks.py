@@ -24,7 +24,6 @@ from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.layout import find_tied, write_hour
 from rankscope.monitor.store.merging import choose, concatenate
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.generated import examples
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk, Context
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 COUNTS = ("documents", "relevant", "is_empty", "is_missing", "is_tied", "has_gaps", "is_refused")
 
@@ -113,27 +113,26 @@ def test_ties_are_those_of_neighboring_documents(drawn: tuple[Chunk, dict[int, C
 
 @pytest.mark.parametrize("name", ["documents", "tied"])
 def test_counts_of_documents_that_differ_from_the_documents_are_damage(
-    tmp_path: Path, name: str
+    store: SQLiteStore, name: str
 ) -> None:
     shown = [Ranking(f"r{at}", f"r{at}", at, Items(("a", "b"), (1, 2))) for at in range(2)]
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
-        store.append("music", shown)
-        store.archive("music", HOUR)
-        (hour,) = store.query(list_files)
-        folder = store.history
-        HourFile(folder, hour).verify()
-        table = pq.ParquetFile(folder.path / hour.path).read()
-        other = {"documents": pa.array([2, 3], pa.int32()), "tied": pa.array([False, True])}[name]
-        with folder.open_part("music", 0) as part:
-            at = table.column_names.index(name)
-            pq.write_table(table.set_column(at, table.schema.field(at), other), part)
-            place = folder.publish(part)
-        wrong = hour._replace(path=place.path, size=place.size, checksum=place.checksum)
-        with pytest.raises(FileError, match="documents and tied"):
-            HourFile(folder, wrong).verify()
+    store.append("music", shown)
+    store.archive("music", HOUR)
+    (hour,) = store.query(list_files)
+    folder = store.history
+    HourFile(folder, hour).verify()
+    table = pq.ParquetFile(folder.path / hour.path).read()
+    other = {"documents": pa.array([2, 3], pa.int32()), "tied": pa.array([False, True])}[name]
+    with folder.open_part("music", 0) as part:
+        at = table.column_names.index(name)
+        pq.write_table(table.set_column(at, table.schema.field(at), other), part)
+        place = folder.publish(part)
+    wrong = hour._replace(path=place.path, size=place.size, checksum=place.checksum)
+    with pytest.raises(FileError, match="documents and tied"):
+        HourFile(folder, wrong).verify()
 
 
-def test_a_late_label_is_joined_by_its_document(tmp_path: Path) -> None:
+def test_a_late_label_is_joined_by_its_document(store: SQLiteStore) -> None:
     shown = [
         Ranking(
             f"r{at}", f"r{at}", at, Items(("a", "b"), (1, 2)), "q", "", "m", "1", "production", ()
@@ -141,19 +140,18 @@ def test_a_late_label_is_joined_by_its_document(tmp_path: Path) -> None:
         for at in range(4)
     ]
     told = [Label(f"l{at}", f"r{at}", "b", at + 1, ("click",)) for at in range(4)]
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
-        store.append("music", [*shown, *told])
-        store.archive("music", HOUR)
-        (brief,) = store.read("music", is_brief=True)
-        assert brief.labels.positions is not None
-        store.append("music", [Label("late", "r1", "a", 9, ("buy",))])
-        (brief,), (whole,) = (store.read("music", is_brief=one) for one in (True, False))
-        # The ranking of the late label is in this row group.
-        assert brief.labels.positions is None
-        assert brief.labels.event_ids is None
-        for now in (5, 9, None):
-            compare(brief, whole, DEFINITIONS[0], now)
-        # A ranking of the hour in the tables: chunks are merged.
-        store.append("music", [replace(shown[0], event_id="r9", ranking_id="r9")])
-        brief, whole = (concatenate([*store.read("music", is_brief=one)]) for one in (True, False))
-        compare(brief, whole, DEFINITIONS[0], None)
+    store.append("music", [*shown, *told])
+    store.archive("music", HOUR)
+    (brief,) = store.read("music", is_brief=True)
+    assert brief.labels.positions is not None
+    store.append("music", [Label("late", "r1", "a", 9, ("buy",))])
+    (brief,), (whole,) = (store.read("music", is_brief=one) for one in (True, False))
+    # The ranking of the late label is in this row group.
+    assert brief.labels.positions is None
+    assert brief.labels.event_ids is None
+    for now in (5, 9, None):
+        compare(brief, whole, DEFINITIONS[0], now)
+    # A ranking of the hour in the tables: chunks are merged.
+    store.append("music", [replace(shown[0], event_id="r9", ranking_id="r9")])
+    brief, whole = (concatenate([*store.read("music", is_brief=one)]) for one in (True, False))
+    compare(brief, whole, DEFINITIONS[0], None)

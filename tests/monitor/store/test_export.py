@@ -7,40 +7,22 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.events.event import Items, Label, Ranking
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.records import Exported
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
+from tests.monitor.store.test_history import EVENTS
+from tests.refusals import refuses
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.events.event import Event
 
-EVENTS: list[Event] = [
-    Ranking(
-        "e1",
-        "r1",
-        DAY,
-        Items(("a", "日本"), (1, 4), (0.5, None), (None, 2.0)),
-        "=SUM(1)",
-        "u",
-        "m",
-        "4",
-        "training",
-        (("country", "de"), ("device", "tv")),
-    ),
-    Ranking("e2", "r2", DAY + 1, Items(("b",), (1,))),
-    Ranking("e3", "r3", DAY + 2, Items((), ())),
-    Label("l1", "r1", "a", DAY + 5, ("click", "buy")),
-    Label("l2", "r1", "a", DAY + 6, kind="retraction"),
-    Label("l3", "r2", "b", DAY + 7, value=3.0, kind="correction"),
-    Label("l4", "r2", "b", DAY + 8, value=0.1),
-    Label("l5", "r2", "b", DAY + 8, ("click",)),
-]
+EXPORTED = [*EVENTS[:3], EVENTS[4], EVENTS[3], *EVENTS[5:7]]
+"""In the order of files; the last label waits for its ranking."""
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -62,33 +44,31 @@ def test_what_is_exported_is_read_as_the_same_events(
     )
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", EVENTS)
-        assert export_parquet(store, "music", tmp_path / "out") == Exported(3, 5)
+        assert export_parquet(store, "music", tmp_path / "out") == Exported(3, 4)
     reader = EventReader()
     rankings = reader.read_rankings(rows_of(tmp_path / "out" / "rankings.parquet"), now=DAY)
     labels = reader.read_labels(rows_of(tmp_path / "out" / "labels.parquet"), now=DAY)
-    assert [*rankings.events, *labels.events] == EVENTS
+    assert [*rankings.events, *labels.events] == EXPORTED
     assert rankings.unknown == labels.unknown == {}
 
 
 def test_a_span_of_time_is_exported(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", EVENTS)
-        found = export_parquet(store, "music", tmp_path, since=DAY, until=DAY + 1)
+        found = export_parquet(store, "music", tmp_path, since=HOUR, until=HOUR + 6)
         assert found == Exported(1, 2)
 
 
 def test_a_span_that_is_over_before_it_begins_is_refused(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "events.db") as store, pytest.raises(UsageError) as refused:
+    with SQLiteStore(tmp_path / "events.db") as store, refuses(UsageError, "bad_period"):
         export_parquet(store, "music", tmp_path / "out", since=DAY, until=DAY)
-    assert refused.value.code == "bad_period"
     assert not (tmp_path / "out").exists()
 
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "labels.parquet").write_text("mine")
-    with SQLiteStore(tmp_path / "events.db") as store, pytest.raises(FileError) as refused:
+    with SQLiteStore(tmp_path / "events.db") as store, refuses(FileError, "io"):
         export_parquet(store, "music", tmp_path)
-    assert refused.value.code == "io"
     assert (tmp_path / "labels.parquet").read_text() == "mine"
     assert not list(tmp_path.glob(".export-*"))
     (tmp_path / "file").write_text("")

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from rankscope import FileError
@@ -21,34 +22,28 @@ from rankscope.monitor.store.log.rewriting import BLOCKS
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water, lock
+from rankscope.monitor.store.sqlite.checkpoints import measure_log
 from rankscope.monitor.store.sqlite.files import refuse_network
 from rankscope.monitor.store.sqlite.lock import LOCKS_ARE_APART, InodeLock
-from rankscope.monitor.store.sqlite.log import measure_log
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.version import UNRELEASED, VERSION
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.processes import run_python
 from tests.monitor.store.sender import BATCH
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROOT = Path(__file__).resolve().parents[3]
 SENDER = Path(__file__).with_name("sender.py")
 STRACE = shutil.which("strace")
 
 
 def start(mode: str, folder: Path, *numbers: int, before: tuple[str, ...] = ()) -> list[list[str]]:
     """Run a sender until it ends; what it said, by lines and words."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [*before, sys.executable, str(SENDER), mode, str(folder), *map(str, numbers)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(SENDER, mode, folder, *numbers, before=before)
     assert "Traceback" not in done.stderr, done.stderr
     return [line.split() for line in done.stdout.splitlines()]
 
@@ -199,9 +194,8 @@ def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path: Path)
         ((body,),) = connection.execute("SELECT body FROM bodies WHERE block_id = 1")
     flip(path, path.read_bytes().index(body) + len(body) // 2)
     with SQLiteStore(path) as store:
-        with pytest.raises(FileError) as damaged:
+        with refuses(FileError, "store_damaged"):
             store.verify()
-        assert damaged.value.code == "store_damaged"
         with pytest.raises(FileError, match="damaged"):
             store.find_ranking("music", "ranking-3")
         assert store.find_ranking("music", "ranking-4") == make_ranking(4)
@@ -223,9 +217,8 @@ def test_a_number_that_is_not_what_it_says_is_noticed(tmp_path: Path, change: st
         store.verify()
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(change)
-        with pytest.raises(FileError, match=r"the number of .* is wrong") as damaged:
+        with refuses(FileError, "store_damaged", match=r"the number of .* is wrong"):
             store.verify()
-        assert damaged.value.code == "store_damaged"
 
 
 def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
@@ -235,18 +228,16 @@ def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4096 * 20 : 4096 * 40] = bytes(4096 * 20)
     path.write_bytes(content)
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "store_damaged"):
         SQLiteStore(path)
-    assert refused.value.code == "store_damaged"
 
 
 def test_either_copy_of_the_mark_is_enough(left: Path) -> None:
     mark = left / "events.db.high-water"
     flip(mark, 10)
     flip(mark, 512 + 10)
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "high_water"):
         SQLiteStore(left / "events.db")
-    assert refused.value.code == "high_water"
     flip(mark, 512 + 10)
     SQLiteStore(left / "events.db").close()
 
@@ -276,9 +267,8 @@ def test_a_locked_store_says_so_and_loses_nothing(
     locked: tuple[SQLiteStore, sqlite3.Connection],
 ) -> None:
     store, other = locked
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "store_busy"):
         store.append("music", [make_ranking(1)])
-    assert refused.value.code == "store_busy"
     assert read_back(store, "music") == {}
     other.execute("ROLLBACK")
     assert store.append("music", [make_ranking(1)])[0].status == "accepted"
@@ -302,21 +292,15 @@ def test_no_more_events_wait_than_may(tmp_path: Path) -> None:
 def test_a_mark_that_cannot_be_synced_stops_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried = []
-
-    def refuse(file: int) -> None:
-        tried.append(file)
-        raise OSError(5, "Input/output error")
-
+    refuse = Mock(side_effect=OSError(5, "Input/output error"))
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1)])
         monkeypatch.setattr(high_water, "sync_data", refuse)
         for number in range(2, 4):
-            with pytest.raises(FileError) as refused:
+            with refuses(FileError, "store_failed"):
                 store.append("music", [make_ranking(number)])
-            assert refused.value.code == "store_failed"
         assert store.failure is not None
-        assert len(tried) == 1
+        assert refuse.call_count == 1
         assert "ranking-1" in read_back(store, "music")
         monkeypatch.undo()
     with SQLiteStore(tmp_path / "events.db") as store:
@@ -486,12 +470,7 @@ def test_the_writer_does_not_wait_for_the_disk_to_have_what_the_thread_has_copie
 def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried = []
-
-    def refuse(file: int) -> None:
-        tried.append(file)
-        raise OSError(5, "Input/output error")
-
+    refuse = Mock(side_effect=OSError(5, "Input/output error"))
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     monkeypatch.setattr(checkpointing, "FEW_PAGES", 1)
     monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
@@ -505,10 +484,9 @@ def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
 
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
         for _ in range(2):
-            with pytest.raises(FileError) as refused:
+            with refuses(FileError, "store_failed"):
                 send(store, 1000)
-            assert refused.value.code == "store_failed"
-        assert len(tried) == 1
+        assert refuse.call_count == 1
     monkeypatch.undo()
     with SQLiteStore(tmp_path / "events.db") as store:
         assert len(read_back(store, "music", 1000)) == len(sent)
@@ -547,7 +525,9 @@ def test_the_next_group_waits_as_long_as_one_took(monkeypatch: pytest.MonkeyPatc
         clock[0] += 600.0
         return [None] * len(works)
 
-    committer = commits.GroupCommitter(commit, lambda: None, seconds=0, events=2, queue=10)
+    committer = commits.GroupCommitter(
+        commit, lambda: None, group_seconds=0, group_events=2, queue_events=10
+    )
     committer.submit(lambda _: None, 1).result()
     first = committer.submit(lambda _: None, 1)
     committer.submit(lambda _: None, 1).result()
@@ -560,11 +540,8 @@ def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
-        with pytest.raises(
-            FileError, match=f"another process .*: process {os.getpid()}"
-        ) as refused:
+        with refuses(FileError, "store_locked", match=f"another process .*: process {os.getpid()}"):
             SQLiteStore(path)
-        assert refused.value.code == "store_locked"
         assert read_back(open_sqlite_reader(path), "music") == read_back(store, "music")
         store.append("music", [make_ranking(2)])
         assert len(read_back(open_sqlite_reader(path), "music")) == 2
@@ -625,16 +602,14 @@ def test_a_store_of_another_version_is_left_alone(
 def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     text = tmp_path / "text.db"
     text.write_text("not a database, and long enough to be seen as none. " * 50)
-    with pytest.raises(FileError) as refused:
+    with refuses(FileError, "store_damaged"):
         SQLiteStore(text)
-    assert refused.value.code == "store_damaged"
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE songs (name TEXT)")
     connection.close()
-    with pytest.raises(FileError, match="its tables are songs") as refused:
+    with refuses(FileError, "store_version", match="its tables are songs"):
         SQLiteStore(other)
-    assert refused.value.code == "store_version"
 
 
 def test_a_network_is_no_place_for_a_store(tmp_path: Path) -> None:
@@ -647,6 +622,5 @@ def test_a_network_is_no_place_for_a_store(tmp_path: Path) -> None:
     refuse_network(Path("/data/events.db"), mounts)
     refuse_network(Path("/mnt/far away/near/events.db"), mounts)
     refuse_network(Path("/data/events.db"), tmp_path / "none")
-    with pytest.raises(FileError, match="nfs4") as refused:
+    with refuses(FileError, "store_network", match="nfs4"):
         refuse_network(Path("/mnt/far away/events.db"), mounts)
-    assert refused.value.code == "store_network"

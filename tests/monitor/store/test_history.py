@@ -33,7 +33,9 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.values_files import read_files
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,9 +119,8 @@ def test_an_archived_event_is_known_when_it_is_sent_again(store: SQLiteStore) ->
         "conflict",
     ]
     assert statuses(Ranking("l1", "new", 5, Items((), ()))) == ["conflict"]
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "set_conflict"):
         store.replace_set("music", "validation", [replace(FULL, environment="validation")])
-    assert refused.value.code == "set_conflict"
 
 
 def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
@@ -136,9 +137,8 @@ def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
         [store, *_] = examine(monitor, path)
         assert not store.is_good
         assert "blocks instead of" in store.told
-        with pytest.raises(FileError) as refused:
+        with refuses(FileError, "store_damaged"):
             monitor.backup(tmp_path / "copy.db")
-        assert refused.value.code == "store_damaged"
         assert not list(tmp_path.glob("copy*"))
     with Monitor.open(str(tmp_path / "whole.db"), writes=False) as restored:
         assert examine(restored, tmp_path / "whole.db")[0].is_good
@@ -539,7 +539,8 @@ def test_the_process_that_evaluates_can_archive(tmp_path: Path) -> None:
         before = read_back(store, "music", 20)
         with Worker(store) as worker:
             done = worker.run(partial(archive_project, project="music", now=2 * HOUR, older_than=0))
-        assert (done.hours, done.rankings, done.labels) == (1, 50, 50)
+        assert (done.hours, done.rankings, done.labels, done.values) == (1, 50, 50, 1)
+        assert len(read_files(store, "music", clicks.hash)[0]) == 50
         assert read_back(store, "music", 20) == before
         with pytest.raises(UsageError, match="negative"):
             monitor.archive(to_datetime(0) - to_datetime(5))

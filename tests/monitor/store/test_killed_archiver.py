@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -29,6 +27,7 @@ from tests.monitor.store.killed_archiver import (
     time_of,
     user_of,
 )
+from tests.monitor.store.processes import run_python
 from tests.monitor.store.values_files import compare_files
 from tests.monitor.test_windows import spell_out
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Key
     from rankscope.monitor.events.event import Label, Ranking
 
-ROOT = Path(__file__).resolve().parents[3]
 KILLER = Path(__file__).with_name("killed_archiver.py")
 
 
@@ -153,14 +151,7 @@ def test_values_are_written_again_whenever_the_process_that_writes_them_is_kille
 
 def kill_and_check(folder: Path, rounds: int, seed: int, word: str = "") -> Told:
     """Let processes be killed, check what is left, and return what they said."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, str(KILLER), str(folder), str(rounds), str(seed), *filter(None, [word])],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(KILLER, folder, rounds, seed, *filter(None, [word]))
     assert "Traceback" not in done.stderr, done.stderr
     told = Told(done.stdout.splitlines())
     assert told.rounds.total() == rounds

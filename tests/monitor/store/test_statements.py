@@ -14,6 +14,8 @@ from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.testing.store.samples import make_ranking
 from sqlalchemy import text
 
+from tests.refusals import refuses
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -22,22 +24,20 @@ ENDLESS = Prepared(
 )
 
 
-def test_what_is_read_first_and_what_follows_are_of_one_moment(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "events.db") as store:
-        store.append("music", [make_ranking(1)])
-        with store.engine.connect() as connection:
-            before = FIND.fetch(connection, name=BLOCKS)
-            store.append("music", [make_ranking(2)])
-            assert FIND.fetch(connection, name=BLOCKS) == before
-        with store.engine.connect() as connection:
-            assert FIND.fetch(connection, name=BLOCKS) != before
+def test_what_is_read_first_and_what_follows_are_of_one_moment(store: SQLiteStore) -> None:
+    store.append("music", [make_ranking(1)])
+    with store.engine.connect() as connection:
+        before = FIND.fetch(connection, name=BLOCKS)
+        store.append("music", [make_ranking(2)])
+        assert FIND.fetch(connection, name=BLOCKS) == before
+    with store.engine.connect() as connection:
+        assert FIND.fetch(connection, name=BLOCKS) != before
 
 
-def test_a_statement_of_the_driver_stops_at_the_deadline_of_a_read(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "events.db") as store:
-        with limit_reads(Deadline(0.05)), pytest.raises(DeadlineError):
-            store.query(ENDLESS.fetch)
-        assert store.projects() == []
+def test_a_statement_of_the_driver_stops_at_the_deadline_of_a_read(store: SQLiteStore) -> None:
+    with limit_reads(Deadline(0.05)), pytest.raises(DeadlineError):
+        store.query(ENDLESS.fetch)
+    assert store.projects() == []
 
 
 def test_damage_that_the_driver_finds_is_an_error_of_the_store(tmp_path: Path) -> None:
@@ -46,6 +46,5 @@ def test_damage_that_the_driver_finds_is_an_error_of_the_store(tmp_path: Path) -
         store.append("music", [make_ranking(1)])
     with sqlite3.connect(path) as opened:
         opened.execute("ALTER TABLE bodies RENAME TO others")
-    with open_sqlite_reader(path) as reader, pytest.raises(FileError) as refused:
+    with open_sqlite_reader(path) as reader, refuses(FileError, "store_damaged"):
         list(reader.read("music"))
-    assert refused.value.code == "store_damaged"

@@ -17,7 +17,6 @@ from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate import values_files
 from rankscope.monitor.evaluate.values import name_columns
-from rankscope.monitor.evaluate.worker import Worker
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.monitor import Monitor
@@ -197,16 +196,6 @@ def test_a_backup_has_the_values(monitor: Monitor, tmp_path: Path) -> None:
         assert read_files(copy, "music", CLICKS.definition.hash) == read_files(
             monitor.writer, "music", CLICKS.definition.hash
         )
-
-
-def test_the_process_that_evaluates_can_write_values(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
-        Monitor(store, "music", clock=lambda: DAY, threads=1).configure(CLICKS)
-        store.append("music", EVENTS)
-        with Worker(store) as worker:
-            done = worker.run(partial(archive_project, project="music", now=DAY))
-        assert (done.hours, done.rankings, done.values) == (1, 3, 1)
-        assert len(read_files(store, "music", CLICKS.definition.hash)[0]) == 3
 
 
 def test_values_that_were_replaced_stay_for_readers_and_are_removed_later(

@@ -18,7 +18,7 @@ from rankscope.stats.sequential.comparison import FEWEST_USERS, find_factor, fol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
@@ -226,7 +226,10 @@ def compare_served(
     definition = configuration.definition
     alone = definition.only(definition.measures[-1] if measure is None else measure)
     versions = list_versions(store, project)
-    _check_names(versions, model=model, named=(old, new))
+    _check_name("model", model, (each.model for each in versions))
+    for name in (old, new):
+        theirs = (each.version for each in versions if model in {None, each.model})
+        _check_name("version", name, theirs)
     _check_slice(configuration, place)
     pair = find_pair(versions, model=model, old=old, new=new)
     if pair is None:
@@ -286,26 +289,15 @@ def _choose(
     return {number: one for number, one in chosen.items() if set(place) <= set(one.attributes)}
 
 
-def _check_names(
-    versions: Sequence[Version], *, model: str | None, named: Sequence[str | None]
-) -> None:
-    known = {
-        "model": (dict.fromkeys(version.model for version in versions), (model,)),
-        "version": (
-            dict.fromkeys(
-                version.version for version in versions if model in {None, version.model}
-            ),
-            named,
-        ),
-    }
-    for what, (there, asked) in known.items():
-        for name in asked:
-            if name is not None and name not in there:
-                raise UsageError(
-                    f"there are no rankings of {what} {name!r:.120}",
-                    hint=f"name one of {', '.join(list(there)[-10:]) or 'those that are logged'}",
-                    code="unknown_version",
-                )
+def _check_name(what: str, name: str | None, known: Iterable[str]) -> None:
+    """Refuse a model or a version that no ranking has."""
+    there = list(dict.fromkeys(known))
+    if name is not None and name not in there:
+        raise UsageError(
+            f"there are no rankings of {what} {name!r:.120}",
+            hint=f"name one of {', '.join(there[-10:]) or 'those that are logged'}",
+            code="unknown_version",
+        )
 
 
 def _check_slice(configuration: Configuration, place: Slice) -> None:

@@ -10,12 +10,14 @@ from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     MaturityCurve,
     add_cells,
+    count_labels,
     name_place,
     unpack_ages,
     unpack_cells,
     unpack_folded,
 )
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.mismatch import PRODUCTION, NameCounts
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.records import record
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.store.records import Coverage, HourRow
     from rankscope.monitor.store.store import StoreReader
 
@@ -140,3 +143,35 @@ def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
     return MaturityCurve(
         tuple(timedelta(microseconds=age) for age in AGES), tuple(map(sum, zip(*ages, strict=True)))
     )
+
+
+def find_mismatches(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    since: int,
+    until: int,
+    *,
+    hours: Sequence[HourRow],
+) -> tuple[Mismatch, ...]:
+    """Compare the names in the rankings of a span, and in their labels, with the configuration.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        configuration: Its configuration.
+        since: The first time of a ranking.
+        until: The time before which rankings are.
+        hours: What is stored of the hours of the span.
+    """
+    names = NameCounts()
+    contexts = store.contexts(project)
+    for _, number, count in store.count_by_hour(project, since, until):
+        context = contexts.get(number)
+        if context is not None and context.environment == PRODUCTION:
+            names.add_rankings((name for name, _ in context.attributes), count)
+    for kind, number in count_labels(hours).items():
+        names.add_labels(kind.labels, number)
+    unshown = sum(hour.unshown for hour in hours)
+    names.add_placed(max(names.named, unshown), unshown)
+    return names.compare(configuration.expected)

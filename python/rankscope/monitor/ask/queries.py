@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rankscope._core import TextCodes
 from rankscope.deferred import np
-from rankscope.errors import EmptyError, MeasureError
+from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.growing import GrowingColumn
+from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.merging import choose
-from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.monitor.store.merging import choose, offsets_of
 from rankscope.settings.reading import count_threads
 from rankscope.trace.query_columns import QueryColumns, TextColumn, TextList
 
@@ -24,31 +24,14 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.ask.document_costs import CostCollector, DocumentCosts
-    from rankscope.monitor.ask.user_sample import UserSample
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk, Context
 
+
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
 MOST_CONTEXTS = 2**22
 """Numbers of contexts below this are looked up in a table."""
-
-
-def collect_queries(
-    chunks: Iterable[Chunk],
-    contexts: Mapping[int, Context],
-    definition: Definition,
-    measure: Measure | str,
-    *,
-    now: int | None,
-    attributes: Collection[str] = (),
-    costs: CostCollector | None = None,
-    threads: int | None = None,
-) -> QueryColumns:
-    """Collect the rankings whose values are final; see `QueryCollector`."""
-    collector = QueryCollector(contexts, definition, measure, costs=costs)
-    collector.read(chunks, now=now, threads=threads)
-    return collector.finish(attributes)
 
 
 class QueryCollector:
@@ -61,7 +44,7 @@ class QueryCollector:
         contexts: What the rankings that are wanted have in common; others are left out.
         definition: The definition to evaluate with.
         measure: One of its measures, which has losses that add up to 1: nDCG.
-        costs: Collects what documents cost, where that is asked for.
+        costs: Collects what documents cost.
         sample: Chooses users where there are more rankings than it may have (default: all count).
         has_ids: Whether the IDs of the rankings are kept.
 
@@ -76,7 +59,7 @@ class QueryCollector:
         definition: Definition,
         measure: Measure | str,
         *,
-        costs: CostCollector | None = None,
+        costs: CostCollector,
         sample: UserSample | None = None,
         has_ids: bool = True,
     ) -> None:
@@ -106,8 +89,7 @@ class QueryCollector:
         evaluated = evaluate_chunks(
             self._choose(chunks), self._definition, now=now, threads=threads
         )
-        measure = _leave_costs if self._costs is None else self._costs.measure
-        for each, cost in map_ahead(measure, evaluated, count_threads(threads)):
+        for each, cost in map_ahead(self._costs.measure, evaluated, count_threads(threads)):
             self._take(each, cost)
             while self._sample is not None and len(self._places) > self._sample.most:
                 self._sample.halve()
@@ -121,8 +103,7 @@ class QueryCollector:
             self.seen += count
             if not count:
                 continue
-            if self._costs is not None:
-                self._costs.show(chunk, is_wanted)
+            self._costs.show(chunk, is_wanted)
             if self._sample is None or not self._sample.level:
                 yield chunk
                 continue
@@ -149,8 +130,7 @@ class QueryCollector:
         relevant = each.values.relevant[kept]
         narrow = np.min_scalar_type(int(relevant.max(initial=0)))
         self._amounts["relevant"].extend(relevant.astype(narrow))
-        if self._costs is not None:
-            self._costs.take(chunk, cost, kept, len(self._places))
+        self._costs.take(chunk, cost, kept, len(self._places))
         self._places.extend(places[kept])
         self._keys.take([(b"", chunk.query_keys)], kept)
         # A user may be called as a query is.
@@ -167,8 +147,7 @@ class QueryCollector:
         is_kept = sample.has(self._numbers.values)
         if self._ids is not None:
             self._ids.keep(is_kept)
-        if self._costs is not None:
-            self._costs.keep(is_kept)
+        self._costs.keep(is_kept)
         for column in (*self._amounts.values(), self._places, self._numbers):
             column.keep(is_kept)
         for texts in (self._keys, self._clusters):
@@ -201,7 +180,7 @@ class QueryCollector:
             cluster=self._clusters.finish(),
             attributes=named,
             ranking_ids=None if self._ids is None else self._ids.finish(),
-            documents=None if self._costs is None else self._costs.finish(),
+            documents=self._costs.finish(),
             **{name: self._amounts[name].finish() for name in AMOUNTS},
         )
 
@@ -230,11 +209,6 @@ class _ContextFinder:
             return self._table[np.minimum(numbers, len(self._table) - 1)]
         places = np.minimum(np.searchsorted(self.wanted, numbers), len(self.wanted) - 1)
         return np.where(self.wanted[places] == numbers, places, -1).astype(np.int32)
-
-
-def _leave_costs(each: Evaluated) -> tuple[Evaluated, None]:
-    """Measure no costs."""
-    return each, None
 
 
 def _narrow(column: NDArray[np.float64]) -> NDArray[Any]:
@@ -318,3 +292,61 @@ def _name(context: Context) -> dict[str, str]:
     """Return the attributes of a context by name, including model and version."""
     rankers = {"model": context.model, "version": context.version}
     return dict(context.attributes) | {name: text for name, text in rankers.items() if text}
+
+
+HIGHEST = 63
+"""The lowest rate is one of 2^63."""
+
+
+class UserSample:
+    """Chooses users so that at most so many of their rankings are traced.
+
+    Users are chosen as a whole, by a hash of their name: where they are unknown, queries, and
+    where those are unknown, rankings. So the sample is the same in whatever order rankings come,
+    and a user who is in one span of a trace is in the other. The rate is halved until few enough
+    rankings are left.
+
+    Args:
+        most: How many rankings a span may have, at least 1.
+
+    Raises:
+        UsageError: That is not above 0.
+
+    Examples:
+        >>> sample = UserSample(1000)
+        >>> sample.rate
+        1.0
+        >>> sample.halve()
+        >>> sample.rate
+        0.5
+    """
+
+    def __init__(self, most: int) -> None:
+        if most < 1:
+            raise UsageError(
+                f"expected a sample of at least 1 ranking, found {most}",
+                hint="omit it to trace all rankings",
+                code="bad_parameter",
+            )
+        self.most = most
+        self.level = 0
+
+    @property
+    def rate(self) -> float:
+        """The probability that a user is in it."""
+        return 0.5**self.level
+
+    def halve(self) -> None:
+        """Leave out half of the users."""
+        self.level = min(self.level + 1, HIGHEST)
+
+    def number(self, chunk: Chunk, places: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the hash of the user of each ranking at some places of a chunk."""
+        return number_clusters(chunk, places).view(np.uint64)
+
+    def has(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return which users are in it, by their hashes."""
+        if not self.level:
+            return np.ones(len(numbers), dtype=np.bool_)
+        is_in: NDArray[np.bool_] = numbers >> np.uint64(64 - self.level) == 0
+        return is_in

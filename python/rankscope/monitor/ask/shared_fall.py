@@ -9,6 +9,7 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.store.folding import OTHER
 from rankscope.output.text import format_value
 from rankscope.records import record
+from rankscope.trace.arrivals import RANKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     Conclusion: TypeAlias = Literal["alike", "alone", "unknown"]
 
-RANKERS = frozenset({"model", "version"})
 MOST_RANKINGS = 250_000
 """Incidents wait for this, so that it has to take seconds."""
 LARGEST_SHARE = 0.5
@@ -143,7 +143,7 @@ def add_comparison(cause: Mapping[str, Any] | None, beside: FallComparison) -> d
     """
     traced = "" if cause is None else str(cause.get("sentence") or "")
     is_alike = beside.conclusion == "alike"
-    is_of_release = cause is not None and bool(set(cause.get("slice") or ()) & RANKERS)
+    is_of_release = cause is not None and any(name in RANKERS for name in cause.get("slice") or ())
     said = [beside.sentence, "" if is_alike and is_of_release else traced]
     if beside.conclusion == "unknown":
         said.reverse()

@@ -7,8 +7,7 @@ from contextlib import closing
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
-from rankscope.monitor.ask.queries import QueryCollector
-from rankscope.monitor.ask.user_sample import UserSample
+from rankscope.monitor.ask.queries import QueryCollector, UserSample
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
@@ -57,25 +56,23 @@ def trace_spans(
     alone = definition.only(chosen)
     catalogue = {} if documents is None else read_catalogue(documents)
     costs = CostCollector(alone, catalogue, None)
-    source = _Source(store, project, store.contexts(project), store.versions(project))
+    contexts, versions = store.contexts(project), store.versions(project)
     collectors, samples = [], []
     drawn = None if sample is None else UserSample(sample)
     for at, span in enumerate((before, after)):
         # Those of an uploaded set are other users than those of production.
         chosen_by = drawn if sample is None or not span.is_set else UserSample(sample)
-        samples.append(chosen_by)
-        collectors.append(
-            _read(
-                source,
-                alone,
-                span,
-                costs,
-                now=now,
-                sample=chosen_by,
-                has_ids=at > 0,
-                threads=threads,
-            )
+        time = span.narrow(versions)
+        if time is None:
+            raise _empty(span)
+        collector = QueryCollector(
+            span.choose(contexts), alone, chosen, costs=costs, sample=chosen_by, has_ids=at > 0
         )
+        # A reading that is not read to its end holds its snapshot until it is closed.
+        with closing(store.read(project, *time)) as chunks:  # type: ignore[type-var]  # a generator
+            collector.read(chunks, now=None if span.is_set else now, threads=threads)
+        samples.append(chosen_by)
+        collectors.append(collector)
         costs = CostCollector(alone, catalogue, costs.shown)
     windows = [
         _finish(collector, span)
@@ -111,53 +108,6 @@ def find_traced(definition: Definition, measure: Measure | str | None = None) ->
             code="losses_unavailable",
         )
     return max(parted, key=lambda each: each.k or 0)
-
-
-@record(frozen=True, slots=True)
-class _Source:
-    """A project of a store, with its contexts and versions.
-
-    Args:
-        store: The store.
-        project: The project.
-        contexts: What its rankings have in common.
-        versions: The versions that have rankings.
-    """
-
-    store: StoreReader
-    project: str
-    contexts: Mapping[int, Context]
-    versions: Sequence[Version]
-
-
-def _read(
-    source: _Source,
-    definition: Definition,
-    span: Span,
-    costs: CostCollector,
-    *,
-    now: int,
-    sample: UserSample | None,
-    has_ids: bool,
-    threads: int | None,
-) -> QueryCollector:
-    """Read the rankings of a span."""
-    time = span.narrow(source.versions)
-    if time is None:
-        raise _empty(span)
-    collector = QueryCollector(
-        span.choose(source.contexts),
-        definition,
-        definition.measures[0],
-        costs=costs,
-        sample=sample,
-        has_ids=has_ids,
-    )
-    read = source.store.read(source.project, *time)
-    # A reading that is not read to its end holds its snapshot until it is closed.
-    with closing(read) as chunks:  # type: ignore[type-var]  # a generator
-        collector.read(chunks, now=None if span.is_set else now, threads=threads)
-    return collector
 
 
 def _finish(collector: QueryCollector, span: Span) -> QueryColumns:

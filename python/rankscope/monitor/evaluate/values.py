@@ -20,7 +20,7 @@ from rankscope.monitor.evaluate.grades import (
     read_numbers,
 )
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.monitor.store.merging import offsets_of
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads

@@ -1,4 +1,4 @@
-"""Turns chunks of rankings into the documented tables of rankings and labels, and back.
+"""Turns chunks of rankings into the documented tables of rankings and labels.
 
 Rankings are one per row, with their documents as lists; labels are one per row, and name their
 ranking. The columns are those that `rankscope monitor export` writes.
@@ -17,24 +17,24 @@ from rankscope.monitor.arrays import (
     read_lists,
     read_numbers,
     read_texts,
-    read_times,
     repeat_nan,
     to_array,
     write_numbers,
     write_texts,
     write_times,
 )
-from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
-from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
+from rankscope.monitor.events.event import LABEL_KINDS
+from rankscope.monitor.store.records import ItemColumns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope.monitor.arrays import Texts
+    from rankscope.monitor.store.records import Chunk, Context, LabelColumns
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -157,34 +157,9 @@ def write_names(labels: LabelColumns, where: NDArray[np.bool_] | None = None) ->
     return names.take(pa.array(labels.codes, mask=None if where is None else ~where))
 
 
-def read_chunk(
-    rankings: Foreign,
-    labels: Foreign | None,
-    number: Callable[[Context], int],
-    *,
-    event_ids: bool = False,
-) -> Chunk:
-    """Turn tables of rankings and labels into a chunk."""
-    ranking_ids = read_texts(_find(rankings, "ranking_id"), "ranking_id")
-    times = read_times(_find(rankings, "time"), "time")
-    items = read_items(rankings)
-    count = len(times)
-    return Chunk(
-        np.arange(1, count + 1),
-        times,
-        read_contexts(rankings, number),
-        ranking_ids,
-        _read_optional(rankings, "query_key", count),
-        _read_optional(rankings, "user_id", count),
-        items,
-        _read_labels(labels, ranking_ids, event_ids=event_ids),
-        _read_optional(rankings, "event_id", count) if event_ids else None,
-    )
-
-
 def read_items(rankings: Foreign) -> ItemColumns:
-    """Read the lists of documents of a table of rankings."""
-    offsets, doc_ids = read_lists(_find(rankings, "doc_id"), "doc_id")
+    """Read the documents of rankings; a missing rank is the position of the document."""
+    offsets, doc_ids = read_lists(rankings.column("doc_id"), "doc_id")
     return ItemColumns(
         offsets, read_texts(doc_ids, "doc_id"), *read_item_numbers(rankings, offsets)
     )
@@ -226,113 +201,8 @@ def read_item_numbers(
     return ranks, numbers["score"], numbers["relevance"]
 
 
-def read_contexts(rankings: Foreign, number: Callable[[Context], int]) -> NDArray[np.int64]:
-    """Read the numbers of the contexts of a table of rankings."""
-    count = rankings.num_rows
-    names = set(rankings.schema.names)
-    codes: list[NDArray[np.int64]] = []
-    words: list[list[str]] = []
-    for name in MAKERS:
-        if name in names:
-            found, places = encode(rankings.column(name), name)
-        else:
-            found, places = [""], np.zeros(count, dtype=np.int64)
-        words.append(found)
-        codes.append(places)
-    attributes: list[tuple[tuple[str, str], ...]] = [()]
-    codes.append(np.zeros(count, dtype=np.int64))
-    if "attributes" in names:
-        attributes, codes[-1] = _read_attributes(rankings.column("attributes"))
-    different, inverse = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
-    numbers = [
-        number(
-            _make_context(
-                [words[at][code] for at, code in enumerate(row[:-1])], attributes[row[-1]]
-            )
-        )
-        for row in different.tolist()
-    ]
-    return np.array(numbers, dtype=np.int64)[inverse.reshape(-1)]
-
-
-def _make_context(makers: list[str], attributes: tuple[tuple[str, str], ...]) -> Context:
-    model, version, environment = makers
-    found: Any = environment or ENVIRONMENTS[0]
-    if found not in ENVIRONMENTS:
-        raise FormatError(
-            f"expected one of {', '.join(ENVIRONMENTS)}, found {found!r:.120}",
-            code="environment",
-            file="environment",
-        )
-    return Context(model, version, found, attributes)
-
-
-def _read_attributes(
-    column: Foreign,
-) -> tuple[list[tuple[tuple[str, str], ...]], NDArray[np.int64]]:
-    """Read the different sets of attributes, and the place of that of each ranking."""
-    offsets, entries = read_lists(column, "attributes")
-    (keys, key_codes), (values, value_codes) = (
-        encode(entries.field(at), "attributes") for at in range(2)
-    )
-    ordered = sorted(keys)
-    rank = np.array([ordered.index(key) for key in keys], dtype=np.int64)
-    codes = rank[key_codes] * len(values) + value_codes if len(entries) else key_codes
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    lists, places = number_lists(offsets, codes[np.lexsort((codes, rows))])
-    named = [
-        tuple((ordered[code // len(values)], values[code % len(values)]) for code in one)
-        for one in lists
-    ]
-    for one in named:
-        if len({key for key, _ in one}) < len(one):
-            raise FormatError(
-                f"expected each attribute once, found {one!r:.120}",
-                code="attribute_conflict",
-                file="attributes",
-            )
-    return named, places
-
-
-def _read_labels(labels: Foreign | None, ranking_ids: Texts, *, event_ids: bool) -> LabelColumns:
-    """Read the labels of some rankings, in the order in which they count."""
-    pa = load_arrow()
-    if labels is None:
-        labels = pa.table({name: [] for name in describe_labels().names}, describe_labels())
-    compute = load_arrow("pyarrow.compute")
-    theirs = write_texts(read_texts(_find(labels, "ranking_id"), "ranking_id"))
-    found = compute.index_in(theirs, write_texts(ranking_ids))
-    is_theirs = found.is_valid()
-    chosen = labels.filter(is_theirs)
-    rankings = read_integers(found.filter(is_theirs), "ranking_id")
-    keys = {"ranking": pa.array(rankings), "time": _find(chosen, "time")}
-    if "event_id" in chosen.schema.names:
-        keys["event_id"] = write_texts(read_texts(chosen.column("event_id"), "event_id"))
-    order = compute.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
-    chosen = chosen.take(order)
-    kinds, names, codes = read_kinds(chosen), *read_names(chosen)
-    count = len(rankings)
-    values = (
-        read_numbers(chosen.column("value"), "value")
-        if "value" in chosen.schema.names
-        else np.full(count, np.nan)
-    )
-    return LabelColumns(
-        rankings[order.to_numpy()],
-        read_texts(_find(chosen, "doc_id"), "doc_id"),
-        read_times(_find(chosen, "time"), "time"),
-        kinds,
-        names,
-        codes,
-        values,
-        _read_optional(chosen, "event_id", count) if event_ids else None,
-    )
-
-
 def read_kinds(labels: Foreign) -> NDArray[np.int8]:
     """Read the kinds of labels as positions in `LABEL_KINDS`; a missing one is a `label`."""
-    if "kind" not in labels.schema.names:
-        return np.zeros(labels.num_rows, dtype=np.int8)
     words, codes = encode(labels.column("kind"), "kind")
     unknown = [word for word in words if word and word not in LABEL_KINDS]
     if unknown:
@@ -347,34 +217,10 @@ def read_kinds(labels: Foreign) -> NDArray[np.int8]:
 
 def read_names(labels: Foreign) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int64]]:
     """Read what labels say happened: every different list once, and the place of each label's."""
-    pa = load_arrow()
-    if "labels" not in labels.schema.names:
-        return ((),), np.zeros(labels.num_rows, dtype=np.int64)
-    column = labels.column("labels")
-    if not (pa.types.is_nested(column.type)):
-        # One text for each label: a missing one is a label without names.
-        words, codes = encode(column, "labels")
-        return tuple((word,) if word else () for word in words), codes
-    offsets, elements = read_lists(column, "labels")
+    offsets, elements = read_lists(labels.column("labels"), "labels")
     words, codes = encode(elements, "labels")
     lists, places = number_lists(offsets, codes)
     return tuple(tuple(words[code] for code in one) for one in lists), places
-
-
-def _read_optional(table: Foreign, name: str, count: int) -> Texts:
-    """Read a column of texts; where there is none, all of them are empty."""
-    if name in table.schema.names:
-        return read_texts(table.column(name), name)
-    return np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
-
-
-def _find(table: Foreign, name: str) -> Foreign:
-    if name not in table.schema.names:
-        raise FormatError(
-            f"there is no column {name!r}; columns found: {', '.join(table.schema.names)[:200]}",
-            code="columns",
-        )
-    return table.column(name)
 
 
 def _require(column: Texts | None) -> Texts:

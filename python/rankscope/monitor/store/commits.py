@@ -14,12 +14,20 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias, TypeVar
+    from typing import Any, TypeAlias, TypedDict, TypeVar
 
     from rankscope.monitor.store.transaction import Transaction
 
     T = TypeVar("T")
     Work: TypeAlias = Callable[[Transaction], Any]
+
+    class Grouping(TypedDict, total=False):
+        """The settings of a `GroupCommitter`."""
+
+        group_seconds: float
+        group_events: int
+        queue_events: int
+
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
 """Codes of errors after which nothing more is written: the content of the disk is unknown."""
@@ -57,12 +65,12 @@ class GroupCommitter:
         commit: Does the work of a group in one transaction, and returns the results once they are
             on the disk.
         tidy: Called after each group.
-        seconds: How long the first job of a group waits for others. It waits as long as the group
-            before took, if that is longer, up to `LONGEST`: a transaction costs as much as a
+        group_seconds: How long the first job of a group waits for others. It waits as long as the
+            group before took, if that is longer, up to `LONGEST`: a transaction costs as much as a
             hundred events, so that a busy store makes larger ones.
-        events: A group of this many events does not wait. Of what waits anyway, such as for the
-            disk, `LARGEST` times as many are committed together.
-        queue: The largest number of events that may wait.
+        group_events: A group of this many events does not wait. Of what waits anyway, such as for
+            the disk, `LARGEST` times as many are committed together.
+        queue_events: The largest number of events that may wait.
     """
 
     def __init__(
@@ -70,16 +78,16 @@ class GroupCommitter:
         commit: Callable[[list[Work]], list[Any]],
         tidy: Callable[[], None],
         *,
-        seconds: float,
-        events: int,
-        queue: int,
+        group_seconds: float = 0.005,
+        group_events: int = 500,
+        queue_events: int = 20_000,
     ) -> None:
         self._commit = commit
         self._tidy = tidy
-        self._seconds = seconds
+        self._seconds = group_seconds
         self._took = 0.0
-        self._events = events
-        self._most = queue
+        self._events = group_events
+        self._most = queue_events
         self._jobs: deque[Job] = deque()
         self._waiting = 0
         self._changed = threading.Condition()

@@ -84,6 +84,14 @@ def find_deadline() -> Deadline | None:
     return _current.get()
 
 
+def explain_stop() -> DeadlineError:
+    """Return the error of a read that the database has interrupted."""
+    deadline = find_deadline()
+    if deadline is None:
+        return DeadlineError("the read was interrupted", code="read_stopped")
+    return deadline.make_error()
+
+
 def check_deadline() -> None:
     """Raise an error if the deadline is over; loops over many rows call this now and then.
 

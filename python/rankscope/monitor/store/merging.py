@@ -12,7 +12,7 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from rankscope.monitor.arrays import Texts
 
     Place: TypeAlias = tuple[int, bytes]
+    Places: TypeAlias = slice | NDArray[np.int64]
+    from numpy.typing import NDArray
+
+OF_RANKINGS = ("seqs", "times", "contexts", "ranking_ids", "query_keys", "user_ids", "event_ids")
+OF_ITEMS = ("doc_ids", "ranks", "scores", "relevance")
+OF_LABELS = ("doc_ids", "times", "kinds", "codes", "values", "event_ids", "seqs", "positions")
+"""The columns with a value for each ranking, document and label; texts are pairs."""
 
 
 def merge_chunks(streams: Sequence[Iterator[Chunk]], size: int) -> Iterator[Chunk]:
@@ -38,20 +45,15 @@ def merge_chunks(streams: Sequence[Iterator[Chunk]], size: int) -> Iterator[Chun
             return
         end = min(_place(chunk, len(chunk.seqs) - 1) for chunk in heads)
         counts = [_count_until(chunk, end) for chunk in heads]
-        found = concatenate(
-            [take(chunk, 0, count) for chunk, count in zip(heads, counts, strict=True)]
-        )
-        yield from split(sort(found), size)
+        ready = [take(chunk, 0, count) for chunk, count in zip(heads, counts, strict=True)]
+        yield from split(sort(concatenate(ready)), size)
         rest = [
             (stream, take(chunk, count, len(chunk.seqs)))
             for stream, chunk, count in zip(coming, heads, counts, strict=True)
         ]
-        going = [one for one in rest if len(one[1].seqs)]
-        coming = [
-            *(stream for stream, _ in going),
-            *(stream for stream, chunk in rest if not len(chunk.seqs)),
-        ]
-        heads = [chunk for _, chunk in going]
+        rest.sort(key=lambda pair: not len(pair[1].seqs))
+        coming = [stream for stream, _ in rest]
+        heads = [chunk for _, chunk in rest if len(chunk.seqs)]
 
 
 def split(chunk: Chunk, size: int) -> Iterator[Chunk]:
@@ -65,83 +67,63 @@ def take(chunk: Chunk, start: int, end: int) -> Chunk:
     """Return the rankings of a chunk from one position to before another, without a copy."""
     if start == 0 and end == len(chunk.seqs):
         return chunk
-    items, labels = chunk.items, chunk.labels
-    first, last = (int(items.offsets[at]) for at in (start, end))
+    offsets, labels = chunk.items.offsets, chunk.labels
+    first, last = (int(offsets[at]) for at in (start, end))
     begin, until = np.searchsorted(labels.rankings, (start, end)).tolist()
-    return Chunk(
-        chunk.seqs[start:end],
-        chunk.times[start:end],
-        chunk.contexts[start:end],
-        _cut(chunk.ranking_ids, start, end),
-        _cut(chunk.query_keys, start, end),
-        _cut(chunk.user_ids, start, end),
-        ItemColumns(
-            items.offsets[start : end + 1] - first,
-            _cut(items.doc_ids, first, last),
-            items.ranks[first:last],
-            items.scores[first:last],
-            items.relevance[first:last],
-            None if items.is_tied is None else items.is_tied[start:end],
+    return _take_rows(
+        chunk,
+        slice(start, end),
+        slice(first, last),
+        offsets=offsets[start : end + 1] - first,
+        labels=replace(
+            choose_labels(labels, slice(begin, until)),
+            rankings=labels.rankings[begin:until] - start,
         ),
-        LabelColumns(
-            labels.rankings[begin:until] - start,
-            _cut(labels.doc_ids, begin, until),
-            labels.times[begin:until],
-            labels.kinds[begin:until],
-            labels.names,
-            labels.codes[begin:until],
-            labels.values[begin:until],
-            None if labels.event_ids is None else _cut(labels.event_ids, begin, until),
-            None if labels.seqs is None else labels.seqs[begin:until],
-            None if labels.positions is None else labels.positions[begin:until],
-        ),
-        None if chunk.event_ids is None else _cut(chunk.event_ids, start, end),
     )
 
 
 def choose(chunk: Chunk, places: NDArray[np.int64]) -> Chunk:
     """Return the rankings at some positions of a chunk, in the order of the positions."""
-    items, labels = chunk.items, chunk.labels
-    offsets, elements = _spread(items.offsets, places)
+    labels = chunk.labels
+    offsets, elements = _spread(chunk.items.offsets, places)
     bounds = np.searchsorted(labels.rankings, np.arange(len(chunk.seqs) + 1))
     label_offsets, chosen = _spread(bounds, places)
-    return Chunk(
-        chunk.seqs[places],
-        chunk.times[places],
-        chunk.contexts[places],
-        take_texts(chunk.ranking_ids, places),
-        take_texts(chunk.query_keys, places),
-        take_texts(chunk.user_ids, places),
-        ItemColumns(
-            offsets,
-            take_texts(items.doc_ids, elements),
-            items.ranks[elements],
-            items.scores[elements],
-            items.relevance[elements],
-            None if items.is_tied is None else items.is_tied[places],
-        ),
-        replace(
-            choose_labels(labels, chosen),
-            rankings=np.repeat(np.arange(len(places)), np.diff(label_offsets)),
-        ),
-        None if chunk.event_ids is None else take_texts(chunk.event_ids, places),
+    rankings = np.repeat(np.arange(len(places)), np.diff(label_offsets))
+    return _take_rows(
+        chunk,
+        places,
+        elements,
+        offsets=offsets,
+        labels=replace(choose_labels(labels, chosen), rankings=rankings),
     )
 
 
-def choose_labels(labels: LabelColumns, places: NDArray[np.int64]) -> LabelColumns:
+def _take_rows(
+    chunk: Chunk,
+    rows: Places,
+    elements: Places,
+    *,
+    offsets: NDArray[np.int64],
+    labels: LabelColumns,
+) -> Chunk:
+    items = chunk.items
+    return replace(
+        chunk,
+        items=replace(
+            items,
+            offsets=offsets,
+            is_tied=_pick(items.is_tied, rows),
+            **{name: _pick(getattr(items, name), elements) for name in OF_ITEMS},
+        ),
+        labels=labels,
+        **{name: _pick(getattr(chunk, name), rows) for name in OF_RANKINGS},
+    )
+
+
+def choose_labels(labels: LabelColumns, places: Places) -> LabelColumns:
     """Return the labels at some positions, in the order of the positions."""
-    return LabelColumns(
-        labels.rankings[places],
-        take_texts(labels.doc_ids, places),
-        labels.times[places],
-        labels.kinds[places],
-        labels.names,
-        labels.codes[places],
-        labels.values[places],
-        None if labels.event_ids is None else take_texts(labels.event_ids, places),
-        None if labels.seqs is None else labels.seqs[places],
-        None if labels.positions is None else labels.positions[places],
-    )
+    chosen = {name: _pick(getattr(labels, name), places) for name in ("rankings", *OF_LABELS)}
+    return replace(labels, **chosen)
 
 
 def sort(chunk: Chunk) -> Chunk:
@@ -171,49 +153,26 @@ def concatenate(chunks: Sequence[Chunk]) -> Chunk:
     if len(chunks) == 1:
         return chunks[0]
     items = [chunk.items for chunk in chunks]
-    sizes = [len(chunk.seqs) for chunk in chunks]
-    starts = np.cumsum([0, *sizes])
-    labels = concatenate_labels([chunk.labels for chunk in chunks], starts[:-1].tolist())
-    event_ids = [chunk.event_ids for chunk in chunks]
+    starts = np.cumsum([0, *(len(chunk.seqs) for chunk in chunks)])
     return Chunk(
-        np.concatenate([chunk.seqs for chunk in chunks]),
-        np.concatenate([chunk.times for chunk in chunks]),
-        np.concatenate([chunk.contexts for chunk in chunks]),
-        _join([chunk.ranking_ids for chunk in chunks]),
-        _join([chunk.query_keys for chunk in chunks]),
-        _join([chunk.user_ids for chunk in chunks]),
-        ItemColumns(
-            _join_offsets([item.offsets for item in items]),
-            _join([item.doc_ids for item in items]),
-            np.concatenate([item.ranks for item in items]),
-            np.concatenate([item.scores for item in items]),
-            np.concatenate([item.relevance for item in items]),
-            _concatenate_all([item.is_tied for item in items]),
+        items=ItemColumns(
+            offsets=_join_offsets([item.offsets for item in items]),
+            **_join_columns(items, (*OF_ITEMS, "is_tied")),
         ),
-        labels,
-        _join_all(event_ids),
+        labels=concatenate_labels([chunk.labels for chunk in chunks], starts[:-1].tolist()),
+        **_join_columns(chunks, OF_RANKINGS),
     )
 
 
 def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) -> LabelColumns:
     """Join labels end to end."""
     places: dict[tuple[str, ...], int] = {}
-    codes = []
-    for piece in pieces:
+    moved = []
+    for piece, start in zip(pieces, starts, strict=True):
         known = [places.setdefault(name, len(places)) for name in piece.names]
-        codes.append(np.array(known, dtype=np.int64)[piece.codes] if known else piece.codes)
-    return LabelColumns(
-        np.concatenate([one.rankings + start for one, start in zip(pieces, starts, strict=True)]),
-        _join([piece.doc_ids for piece in pieces]),
-        np.concatenate([piece.times for piece in pieces]),
-        np.concatenate([piece.kinds for piece in pieces]),
-        tuple(places),
-        np.concatenate(codes),
-        np.concatenate([piece.values for piece in pieces]),
-        _join_all([piece.event_ids for piece in pieces]),
-        _concatenate_all([piece.seqs for piece in pieces]),
-        _concatenate_all([piece.positions for piece in pieces]),
-    )
+        codes = np.array(known, dtype=np.int64)[piece.codes] if known else piece.codes
+        moved.append(replace(piece, rankings=piece.rankings + start, codes=codes))
+    return LabelColumns(names=tuple(places), **_join_columns(moved, ("rankings", *OF_LABELS)))
 
 
 def _place(chunk: Chunk, at: int) -> Place:
@@ -233,24 +192,31 @@ def _cut(column: Texts, start: int, end: int) -> Texts:
     return offsets - first, text[first : offsets[-1]]
 
 
-def _join(columns: Sequence[Texts]) -> Texts:
+def _pick(column: Any, places: Places) -> Any:  # noqa: ANN401 - an array, texts or nothing
+    if column is None:
+        return None
+    if not isinstance(column, tuple):
+        return column[places]
+    if isinstance(places, slice):
+        return _cut(column, places.start, places.stop)
+    return take_texts(column, places)
 
+
+def _join_columns(pieces: Sequence[object], names: Iterable[str]) -> dict[str, Any]:
+    """Join the columns with some names that all pieces have."""
+    columns = {name: [getattr(piece, name) for piece in pieces] for name in names}
+    return {name: _join(parts) for name, parts in columns.items()}
+
+
+def _join(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - as above
+    if any(part is None for part in parts):
+        return None
+    if not isinstance(parts[0], tuple):
+        return np.concatenate(parts)
     return (
-        _join_offsets([starts for starts, _ in columns]),
-        np.concatenate([text[: starts[-1]] for starts, text in columns]),
+        _join_offsets([starts for starts, _ in parts]),
+        np.concatenate([text[: starts[-1]] for starts, text in parts]),
     )
-
-
-def _join_all(columns: Sequence[Texts | None]) -> Texts | None:
-    """Join columns that all chunks have, or none."""
-    there = [column for column in columns if column is not None]
-    return _join(there) if len(there) == len(columns) else None
-
-
-def _concatenate_all(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Join arrays that all chunks have, or none."""
-    there = [column for column in columns if column is not None]
-    return np.concatenate(there) if len(there) == len(columns) else None
 
 
 def _join_offsets(pieces: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -267,3 +233,10 @@ def _spread(
     found = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     shifts = np.repeat(offsets[places] - found[:-1], sizes)
     return found, np.arange(found[-1]) + shifts
+
+
+def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the offsets of runs of some sizes, and the end of the last."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

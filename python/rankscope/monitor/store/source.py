@@ -50,4 +50,12 @@ class Source(Protocol):
     def count_late(
         self, *, model: str | None, since: int, until: int, after: int, upto: int
     ) -> int:
-        """Count the rankings of a span by when they were stored; see `count_late`."""
+        """Count rankings in production by their times, and by when they were stored.
+
+        Args:
+            model: The model; `None` means any.
+            since: The earliest time, in microseconds since 1970.
+            until: The first time that does not count.
+            after: The number of an event; only later events count.
+            upto: The number of the last event that counts.
+        """

@@ -26,8 +26,8 @@ from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.rewriting import archive_hours
 from rankscope.monitor.store.records import Changes
+from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
-    contexts,
     incidents,
     outbox,
     rules,
@@ -41,18 +41,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from os import PathLike
-    from types import TracebackType
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
     from sqlalchemy import Connection, Engine
 
-    from rankscope.monitor.events.event import Event, Label, Ranking
+    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
-    from rankscope.monitor.store.source import Source
     from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
@@ -70,6 +68,21 @@ def reads(
     def method(self: StoreReader, /, *args: P.args, **named: P.kwargs) -> T:
         with self.engine.connect() as connection:
             return function(connection, *args, **named)
+
+    update_wrapper(method, function)
+    return method
+
+
+def asks(
+    function: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[StoreReader, str, P], T]:
+    """Make a method of one of `Source`, which is asked as of one moment."""
+
+    def method(self: StoreReader, project: str, /, *args: P.args, **named: P.kwargs) -> T:
+        with self.engine.connect() as connection:
+            source = self.open_source(connection, project)
+            answer: T = getattr(source, function.__name__)(*args, **named)
+            return answer
 
     update_wrapper(method, function)
     return method
@@ -116,12 +129,7 @@ class StoreReader(KeepsHistory, ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -179,23 +187,14 @@ class StoreReader(KeepsHistory, ABC):
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        read = self._read(project, since, until, size, event_ids=event_ids, is_brief=is_brief)
-        return read_ahead(read)
 
-    def _read(
-        self,
-        project: str,
-        since: int | None,
-        until: int | None,
-        size: int,
-        *,
-        event_ids: bool,
-        is_brief: bool,
-    ) -> Generator[Chunk]:
-        with self.engine.connect() as connection:
-            yield from self.open_source(connection, project).read(
-                since, until, size, event_ids=event_ids, is_brief=is_brief
-            )
+        def read() -> Generator[Chunk]:
+            with self.engine.connect() as connection:
+                yield from self.open_source(connection, project).read(
+                    since, until, size, event_ids=event_ids, is_brief=is_brief
+                )
+
+        return read_ahead(read())
 
     def open_source(self, connection: Connection, project: str) -> Source:
         """Return where the rankings of a project are, as of the moment of a connection."""
@@ -218,15 +217,10 @@ class StoreReader(KeepsHistory, ABC):
         lake = self.lake(project)
         return None if lake is None else self._open_lake(project, lake)
 
-    def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
-        """Find a ranking by its id."""
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).find_ranking(ranking_id)
-
-    def find_labels(self, project: str, ranking_id: str) -> list[Label]:
-        """Find the labels of a ranking, in the order in which they count."""
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).find_labels(ranking_id)
+    find_ranking = asks(Source.find_ranking)
+    find_labels = asks(Source.find_labels)
+    has_labels = asks(Source.has_labels)
+    count_late = asks(Source.count_late)
 
     def list_documents(
         self, project: str, ranking_ids: Sequence[str]
@@ -257,29 +251,6 @@ class StoreReader(KeepsHistory, ABC):
         with self.engine.connect() as connection:
             return sorted(self.open_source(connection, project).count_by_hour(since, until))
 
-    def has_labels(self, project: str, since: int, until: int, before: int) -> bool:
-        """Return whether a ranking of production in a span has a label from before a time."""
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).has_labels(since, until, before)
-
-    def count_late(
-        self, project: str, *, model: str | None, since: int, until: int, after: int, upto: int
-    ) -> int:
-        """Count rankings in production by their times, and by when they were stored.
-
-        Args:
-            project: The name of the project.
-            model: The model; `None` means any.
-            since: The earliest time, in microseconds since 1970.
-            until: The first time that does not count.
-            after: The number of an event; only later events count.
-            upto: The number of the last event that counts.
-        """
-        with self.engine.connect() as connection:
-            return self.open_source(connection, project).count_late(
-                model=model, since=since, until=until, after=after, upto=upto
-            )
-
     projects = reads(project_table.list_projects)
     counters = reads(project_table.read_counters)
     count_replaced = reads(project_table.count_replaced)
@@ -295,7 +266,7 @@ class StoreReader(KeepsHistory, ABC):
     coverage = reads(lake_state.read_coverage)
     lake_hours = reads(lake_state.read_hours)
 
-    contexts = reads(contexts.read_contexts)
+    contexts = reads(version_table.read_contexts)
     versions = reads(version_table.list_versions)
 
     progress = reads(windows.read_progress)

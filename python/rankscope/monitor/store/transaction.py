@@ -16,9 +16,10 @@ from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Column, Connection
 
     from rankscope.monitor.store.keys import Secret
 
@@ -100,12 +101,7 @@ class Transaction:
         """Return the number of a project, which is made if it is new."""
         number = self._cache.projects.get(name) or self.new_numbers.projects.get(name)
         if number is None:
-            found = select(projects.c.project_id).where(projects.c.name == name)
-            number = self.connection.execute(found).scalar_one_or_none()
-            if number is None:
-                made = insert(projects).values(name=name, pending=0)
-                made = made.returning(projects.c.project_id)
-                number = int(self.connection.execute(made).scalar_one())
+            number = self._number(projects.c.project_id, {"name": name}, {"pending": 0})
             self.new_numbers.projects[name] = number
         return number
 
@@ -116,24 +112,29 @@ class Transaction:
         number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
         if number is None:
             digest = blake2b(json.dumps(content).encode(), digest_size=16).digest()
-            found = select(contexts.c.context_id).where(
-                contexts.c.project_id == project_id, contexts.c.digest == digest
-            )
-            number = self.connection.execute(found).scalar_one_or_none()
-            if number is None:
-                row = {
-                    "project_id": project_id,
-                    "digest": digest,
-                    "model": model,
-                    "version": version,
-                    "environment": environment,
-                    "attributes": json.dumps(dict(attributes)),
-                    "rankings": 0,
-                }
-                made = insert(contexts).values(row).returning(contexts.c.context_id)
-                number = int(self.connection.execute(made).scalar_one())
+            row = {
+                "model": model,
+                "version": version,
+                "environment": environment,
+                "attributes": json.dumps(dict(attributes)),
+                "rankings": 0,
+            }
+            own = {"project_id": project_id, "digest": digest}
+            number = self._number(contexts.c.context_id, own, row)
             self.new_numbers.contexts[key] = number
         return number
+
+    def _number(
+        self, column: Column[int], key: Mapping[str, object], values: Mapping[str, object]
+    ) -> int:
+        """Return the number of the row with a key, which is made if it isn't there."""
+        table = column.table
+        wanted = select(column).where(*(table.c[name] == value for name, value in key.items()))
+        number = self.connection.execute(wanted).scalar_one_or_none()
+        if number is None:
+            made = insert(table).values({**key, **values}).returning(column)
+            number = self.connection.execute(made).scalar_one()
+        return int(number)
 
     def add_rankings(self, context_id: int, new: RankingSpan) -> None:
         """Count new rankings of a context."""

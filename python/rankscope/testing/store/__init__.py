@@ -18,6 +18,8 @@ backups and what happens in a crash, needs tests of its own.
 
 from __future__ import annotations
 
+import pytest
+
 from rankscope.testing.store.alerts import AlertConformance
 from rankscope.testing.store.events import EventConformance
 from rankscope.testing.store.history import HistoryConformance
@@ -26,6 +28,9 @@ from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankscope.monitor.store.store import Store
     from rankscope.testing.store.events import Open as Open
 
 __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
@@ -33,3 +38,9 @@ __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
 
 class StoreConformance(EventConformance, ProjectConformance, AlertConformance, HistoryConformance):
     """Tests of everything that `Store` guarantees."""
+
+    @pytest.fixture
+    def store(self, opened: Open) -> Iterator[Store]:
+        """The store, open until the end of a test that opens it once."""
+        with opened() as store:
+            yield store

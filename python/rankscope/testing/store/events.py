@@ -42,12 +42,11 @@ def count_seen(transaction: Transaction, count: int) -> None:
 class EventConformance:
     """Tests of events: each one is stored once, whatever their order."""
 
-    def test_a_new_store_is_empty(self, opened: Open) -> None:
-        with opened() as store:
-            assert (store.projects(), store.counters("music"), store.last_seq) == ([], {}, 0)
-            assert list(store.read("music")) == []
-            assert store.find_ranking("music", "r") is None
-            assert store.count_pending("music") == store.lost_events() == 0
+    def test_a_new_store_is_empty(self, store: Store) -> None:
+        assert (store.projects(), store.counters("music"), store.last_seq) == ([], {}, 0)
+        assert list(store.read("music")) == []
+        assert store.find_ranking("music", "r") is None
+        assert store.count_pending("music") == store.lost_events() == 0
 
     def test_what_is_stored_comes_back(self, opened: Open) -> None:
         ranking = Ranking(
@@ -86,13 +85,12 @@ class EventConformance:
             assert store.counters("music") == {"accepted": 3, "duplicate": 12}
             assert store.last_seq == 3
 
-    def test_a_batch_may_contain_an_event_twice(self, opened: Open) -> None:
-        with opened() as store:
-            outcomes = store.append("music", [make_ranking(1), make_ranking(1)])
-            assert [(outcome.status, outcome.seq) for outcome in outcomes] == [
-                ("accepted", 1),
-                ("duplicate", 1),
-            ]
+    def test_a_batch_may_contain_an_event_twice(self, store: Store) -> None:
+        outcomes = store.append("music", [make_ranking(1), make_ranking(1)])
+        assert [(outcome.status, outcome.seq) for outcome in outcomes] == [
+            ("accepted", 1),
+            ("duplicate", 1),
+        ]
 
     @pytest.mark.parametrize(
         "change",
@@ -113,41 +111,37 @@ class EventConformance:
         ids="-".join,
     )
     def test_the_first_of_two_events_with_one_id_is_kept(
-        self, opened: Open, change: dict[str, Any]
+        self, store: Store, change: dict[str, Any]
     ) -> None:
         first = Ranking("e", "r", 5, Items(("a", "b"), (1, 2)))
-        with opened() as store:
-            assert statuses(store, first, replace(first, **change)) == ["accepted", "conflict"]
-            assert store.find_ranking("music", "r") == first
-            assert store.counters("music") == {"accepted": 1, "conflict": 1}
+        assert statuses(store, first, replace(first, **change)) == ["accepted", "conflict"]
+        assert store.find_ranking("music", "r") == first
+        assert store.counters("music") == {"accepted": 1, "conflict": 1}
 
-    def test_a_label_with_the_id_of_a_ranking_is_a_conflict(self, opened: Open) -> None:
-        with opened() as store:
-            ranking = make_ranking(1)
-            label = replace(make_label(1, 1), event_id=ranking.event_id)
-            assert statuses(store, ranking, label) == ["accepted", "conflict"]
+    def test_a_label_with_the_id_of_a_ranking_is_a_conflict(self, store: Store) -> None:
+        ranking = make_ranking(1)
+        label = replace(make_label(1, 1), event_id=ranking.event_id)
+        assert statuses(store, ranking, label) == ["accepted", "conflict"]
 
-    def test_the_first_of_two_rankings_with_one_ranking_id_is_kept(self, opened: Open) -> None:
+    def test_the_first_of_two_rankings_with_one_ranking_id_is_kept(self, store: Store) -> None:
         first = make_ranking(1)
         same = replace(first, event_id="other")
         other = replace(same, event_id="third", time=9)
-        with opened() as store:
-            outcomes = store.append("music", [first, same, other])
-            assert [outcome.status for outcome in outcomes] == ["accepted", "duplicate", "conflict"]
-            assert [outcome.seq for outcome in outcomes] == [1, 1, 1]
+        outcomes = store.append("music", [first, same, other])
+        assert [outcome.status for outcome in outcomes] == ["accepted", "duplicate", "conflict"]
+        assert [outcome.seq for outcome in outcomes] == [1, 1, 1]
 
-    def test_a_ranking_with_the_id_of_a_label_is_a_conflict(self, opened: Open) -> None:
+    def test_a_ranking_with_the_id_of_a_label_is_a_conflict(self, store: Store) -> None:
         ranking = replace(make_ranking(1), event_id="ranking-1")
         label = replace(make_label(1, 2), event_id="ranking-1")
-        with opened() as store:
-            assert statuses(store, label) == ["accepted"]
-            assert statuses(store, ranking) == ["conflict"]
-            assert statuses(store, label) == ["duplicate"]
-            assert store.find_ranking("music", "ranking-1") is None
+        assert statuses(store, label) == ["accepted"]
+        assert statuses(store, ranking) == ["conflict"]
+        assert statuses(store, label) == ["duplicate"]
+        assert store.find_ranking("music", "ranking-1") is None
 
     @pytest.mark.parametrize("seed", range(8))
     def test_the_first_event_with_an_id_is_kept_whatever_has_it(
-        self, opened: Open, seed: int
+        self, store: Store, seed: int
     ) -> None:
         drawn = random.Random(seed)
         names = "abcdefgh"
@@ -180,27 +174,25 @@ class EventConformance:
                 kept[event.ranking_id] = event
             return "accepted", last
 
-        with opened() as store:
-            for _ in range(20):
-                batch = [draw() for _ in range(drawn.randint(1, 4))]
-                found = [(one.status, one.seq) for one in store.append("music", batch)]
-                assert found == [expect(event) for event in batch]
-            for name in names:
-                assert store.find_ranking("music", name) == kept.get(name)
+        for _ in range(20):
+            batch = [draw() for _ in range(drawn.randint(1, 4))]
+            found = [(one.status, one.seq) for one in store.append("music", batch)]
+            assert found == [expect(event) for event in batch]
+        for name in names:
+            assert store.find_ranking("music", name) == kept.get(name)
 
-    def test_projects_do_not_see_each_other(self, opened: Open) -> None:
-        with opened() as store:
-            assert statuses(store, make_ranking(1), project="music") == ["accepted"]
-            assert statuses(store, make_ranking(1), make_label(1, 1), project="films") == [
-                "accepted",
-                "accepted",
-            ]
-            assert store.projects() == ["films", "music"]
-            assert store.find_labels("music", "ranking-1") == []
-            assert read_back(store, "music").keys() == {"ranking-1"}
-            assert read_back(store, "other") == {}
-            assert store.delete_before("music", 100) == Deleted(1, 0)
-            assert read_back(store, "films").keys() == {"ranking-1"}
+    def test_projects_do_not_see_each_other(self, store: Store) -> None:
+        assert statuses(store, make_ranking(1), project="music") == ["accepted"]
+        assert statuses(store, make_ranking(1), make_label(1, 1), project="films") == [
+            "accepted",
+            "accepted",
+        ]
+        assert store.projects() == ["films", "music"]
+        assert store.find_labels("music", "ranking-1") == []
+        assert read_back(store, "music").keys() == {"ranking-1"}
+        assert read_back(store, "other") == {}
+        assert store.delete_before("music", 100) == Deleted(1, 0)
+        assert read_back(store, "films").keys() == {"ranking-1"}
 
     def test_versions_are_those_that_have_rankings(self, opened: Open) -> None:
         def show(number: int, version: str, environment: Environment = "production") -> Ranking:
@@ -234,59 +226,55 @@ class EventConformance:
             assert store.versions("music") == []
             assert store.versions("films") == [Version("m", "9", "production", 1, 1, 1)]
 
-    def test_labels_wait_for_their_ranking(self, opened: Open) -> None:
-        with opened() as store:
-            statuses(store, make_label(1, 1), make_label(2, 1), make_label(3, 2))
-            assert store.count_pending("music") == 3
-            statuses(store, make_ranking(1))
-            assert store.count_pending("music") == 1
-            assert len(read_back(store, "music")["ranking-1"]) == 3
+    def test_labels_wait_for_their_ranking(self, store: Store) -> None:
+        statuses(store, make_label(1, 1), make_label(2, 1), make_label(3, 2))
+        assert store.count_pending("music") == 3
+        statuses(store, make_ranking(1))
+        assert store.count_pending("music") == 1
+        assert len(read_back(store, "music")["ranking-1"]) == 3
 
-    def test_labels_come_in_the_order_in_which_they_count(self, opened: Open) -> None:
+    def test_labels_come_in_the_order_in_which_they_count(self, store: Store) -> None:
         labels = [
             Label("b", "ranking-1", "x", 2, value=1.0),
             Label("a", "ranking-1", "x", 2, value=2.0),
             Label("c", "ranking-1", "x", 1, value=3.0),
         ]
-        with opened() as store:
-            statuses(store, *labels, make_ranking(1))
-            assert [label.value for label in store.find_labels("music", "ranking-1")] == [3, 2, 1]
-            columns = read_back(store, "music")["ranking-1"][1:]
-            assert [label.value for label in columns if isinstance(label, Label)] == [3, 2, 1]
+        statuses(store, *labels, make_ranking(1))
+        assert [label.value for label in store.find_labels("music", "ranking-1")] == [3, 2, 1]
+        columns = read_back(store, "music")["ranking-1"][1:]
+        assert [label.value for label in columns if isinstance(label, Label)] == [3, 2, 1]
 
     @pytest.mark.parametrize("size", [1, 2, 3, 100])
-    def test_columns_come_in_the_order_of_time(self, opened: Open, size: int) -> None:
+    def test_columns_come_in_the_order_of_time(self, store: Store, size: int) -> None:
         numbers = [5, 3, 9, 1, 7]
-        with opened() as store:
-            for number in numbers:
-                statuses(store, make_label(number, number), make_ranking(number))
-            names = [f"ranking-{number}" for number in sorted(numbers)]
-            assert list(read_back(store, "music", size)) == names
-            assert all(len(found) == 2 for found in read_back(store, "music", size).values())
-            times = [chunk.times.tolist() for chunk in store.read("music", 3, 9, size)]
-            assert [time for chunk in times for time in chunk] == [3, 5, 7]
+        for number in numbers:
+            statuses(store, make_label(number, number), make_ranking(number))
+        names = [f"ranking-{number}" for number in sorted(numbers)]
+        assert list(read_back(store, "music", size)) == names
+        assert all(len(found) == 2 for found in read_back(store, "music", size).values())
+        times = [chunk.times.tolist() for chunk in store.read("music", 3, 9, size)]
+        assert [time for chunk in times for time in chunk] == [3, 5, 7]
 
     @pytest.mark.parametrize("seed", range(5))
-    def test_the_order_of_events_changes_nothing(self, opened: Open, seed: int) -> None:
+    def test_the_order_of_events_changes_nothing(self, store: Store, seed: int) -> None:
         drawn = random.Random(seed)
         kept = [make_ranking(number) for number in range(20)]
         labels = [make_label(number, drawn.randrange(25)) for number in range(60)]
         sent: list[Event] = [*kept, *labels, *drawn.choices(kept, k=9), *drawn.choices(labels, k=9)]
         drawn.shuffle(sent)
-        with opened() as store:
-            while sent:
-                size = drawn.randint(1, 9)
-                batch, sent = sent[:size], sent[size:]
-                assert "conflict" not in statuses(store, *batch)
-            expected: dict[str, list[Event]] = {}
-            for ranking in sorted(kept, key=lambda one: (one.time, one.ranking_id)):
-                theirs = [one for one in labels if one.ranking_id == ranking.ranking_id]
-                theirs.sort(key=lambda one: (one.time, one.event_id))
-                expected[ranking.ranking_id] = [
-                    replace(ranking, event_id=""),
-                    *(replace(label, event_id="") for label in theirs),
-                ]
-            assert read_back(store, "music", 7) == expected
+        while sent:
+            size = drawn.randint(1, 9)
+            batch, sent = sent[:size], sent[size:]
+            assert "conflict" not in statuses(store, *batch)
+        expected: dict[str, list[Event]] = {}
+        for ranking in sorted(kept, key=lambda one: (one.time, one.ranking_id)):
+            theirs = [one for one in labels if one.ranking_id == ranking.ranking_id]
+            theirs.sort(key=lambda one: (one.time, one.event_id))
+            expected[ranking.ranking_id] = [
+                replace(ranking, event_id=""),
+                *(replace(label, event_id="") for label in theirs),
+            ]
+        assert read_back(store, "music", 7) == expected
 
     def test_what_was_rejected_is_counted(self, opened: Open) -> None:
         with opened() as store:
@@ -295,20 +283,19 @@ class EventConformance:
         with opened() as store:
             assert store.counters("music") == {"accepted": 1, "bad_rank": 3, "too_old": 4}
 
-    def test_new_events_change_the_windows_of_their_rankings(self, opened: Open) -> None:
-        with opened() as store:
-            statuses(store, make_ranking(1), make_ranking(2), make_ranking(3))
-            changes = store.touched("music", 0)
-            assert (changes.seq, changes.times.tolist()) == (3, [1, 2, 3])
-            statuses(store, make_label(10, 2), make_label(11, 2), make_label(12, 9))
-            changes = store.touched("music", changes.seq)
-            assert (changes.seq, changes.times.tolist()) == (6, [2])
-            statuses(store, make_ranking(9))
-            assert store.touched("music", changes.seq).times.tolist() == [9]
-            assert store.touched("music", 7).times.tolist() == []
-            statuses(store, make_ranking(-4), make_label(13, 9), make_label(14, -4))
-            for after, times in ((0, [-5, 0, 5]), (7, [-5, 5]), (8, [-5, 5]), (9, [-5])):
-                assert store.touched("music", after, 5).times.tolist() == times
+    def test_new_events_change_the_windows_of_their_rankings(self, store: Store) -> None:
+        statuses(store, make_ranking(1), make_ranking(2), make_ranking(3))
+        changes = store.touched("music", 0)
+        assert (changes.seq, changes.times.tolist()) == (3, [1, 2, 3])
+        statuses(store, make_label(10, 2), make_label(11, 2), make_label(12, 9))
+        changes = store.touched("music", changes.seq)
+        assert (changes.seq, changes.times.tolist()) == (6, [2])
+        statuses(store, make_ranking(9))
+        assert store.touched("music", changes.seq).times.tolist() == [9]
+        assert store.touched("music", 7).times.tolist() == []
+        statuses(store, make_ranking(-4), make_label(13, 9), make_label(14, -4))
+        for after, times in ((0, [-5, 0, 5]), (7, [-5, 5]), (8, [-5, 5]), (9, [-5])):
+            assert store.touched("music", after, 5).times.tolist() == times
 
     def test_old_events_are_deleted_and_counted(self, opened: Open) -> None:
         with opened() as store:
@@ -339,49 +326,44 @@ class EventConformance:
         with opened() as store:
             assert store.last_seq == last + 1
 
-    def test_a_batch_is_stored_whole_or_not_at_all(self, opened: Open) -> None:
-        with opened() as store:
-            broken = replace(make_ranking(2), time=2**80)
-            with pytest.raises(Exception, match=r"."):
-                store.append("music", [make_ranking(1), broken])
-            assert read_back(store, "music") == {}
-            assert store.last_seq == 0
-            assert statuses(store, make_ranking(1)) == ["accepted"]
+    def test_a_batch_is_stored_whole_or_not_at_all(self, store: Store) -> None:
+        broken = replace(make_ranking(2), time=2**80)
+        with pytest.raises(Exception, match=r"."):
+            store.append("music", [make_ranking(1), broken])
+        assert read_back(store, "music") == {}
+        assert store.last_seq == 0
+        assert statuses(store, make_ranking(1)) == ["accepted"]
 
-    def test_a_batch_that_fails_does_not_affect_others(self, opened: Open) -> None:
-        with opened() as store:
-            broken = replace(make_ranking(2), time=2**80)
-            answers = [
-                store.submit("music", [event])
-                for event in (make_ranking(1), broken, make_ranking(3))
-            ]
-            assert [answer.exception() is None for answer in answers] == [True, False, True]
-            assert read_back(store, "music").keys() == {"ranking-1", "ranking-3"}
-            assert store.counters("music") == {"accepted": 2}
+    def test_a_batch_that_fails_does_not_affect_others(self, store: Store) -> None:
+        broken = replace(make_ranking(2), time=2**80)
+        answers = [
+            store.submit("music", [event]) for event in (make_ranking(1), broken, make_ranking(3))
+        ]
+        assert [answer.exception() is None for answer in answers] == [True, False, True]
+        assert read_back(store, "music").keys() == {"ranking-1", "ranking-3"}
+        assert store.counters("music") == {"accepted": 2}
 
-    def test_threads_that_send_the_same_events_store_them_once(self, opened: Open) -> None:
-        with opened() as store:
-            outcomes: list[Outcome] = []
+    def test_threads_that_send_the_same_events_store_them_once(self, store: Store) -> None:
+        outcomes: list[Outcome] = []
 
-            def send() -> None:
-                for number in range(50):
-                    batch: list[Event] = [make_ranking(number), make_label(number, number)]
-                    outcomes.extend(store.append("music", batch))
+        def send() -> None:
+            for number in range(50):
+                batch: list[Event] = [make_ranking(number), make_label(number, number)]
+                outcomes.extend(store.append("music", batch))
 
-            threads = [threading.Thread(target=send) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            counted = Counter(outcome.status for outcome in outcomes)
-            assert counted == {"accepted": 100, "duplicate": 300}
-            assert {outcome.seq for outcome in outcomes} == set(range(1, 101))
-            assert len(read_back(store, "music")) == 50
+        threads = [threading.Thread(target=send) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        counted = Counter(outcome.status for outcome in outcomes)
+        assert counted == {"accepted": 100, "duplicate": 300}
+        assert {outcome.seq for outcome in outcomes} == set(range(1, 101))
+        assert len(read_back(store, "music")) == 50
 
-    def test_other_work_is_done_in_a_transaction_of_the_writer(self, opened: Open) -> None:
-        with opened() as store:
-            store.transact(partial(count_seen, count=3)).result()
-            assert store.counters("music") == {"seen": 3}
+    def test_other_work_is_done_in_a_transaction_of_the_writer(self, store: Store) -> None:
+        store.transact(partial(count_seen, count=3)).result()
+        assert store.counters("music") == {"seen": 3}
 
     def test_a_closed_store_accepts_nothing(self, opened: Open) -> None:
         with opened() as store:

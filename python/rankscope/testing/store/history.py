@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.transaction import Transaction
     from rankscope.testing.store.events import Open
 
@@ -77,53 +78,50 @@ class HistoryConformance:
             assert [one.status for one in store.append("music", [changed])] == ["conflict"]
             store.verify()
 
-    def test_labels_of_archived_rankings_are_added(self, opened: Open, place: str) -> None:
-        with opened() as store:
-            store.set_history(place)
-            store.append("music", RANKINGS)
-            store.archive("music", DAY)
-            store.append("music", LABELS)
-            assert store.count_pending("music") == 0
-            for _ in range(2):
-                assert store.find_labels("music", "ranking-5") == [LABELS[5]]
-                rows = read_back(store, "music")
-                assert sum(len(events) - 1 for events in rows.values()) == len(LABELS)
-                store.verify()
-                store.archive("music", DAY)
-            assert {one.status for one in store.append("music", LABELS)} == {"duplicate"}
-
-    def test_deletion_reaches_archived_events(self, opened: Open, place: str) -> None:
-        with opened() as store:
-            store.set_history(place)
-            store.append("music", [*RANKINGS, *LABELS])
-            store.archive("music", 2 * HOUR)
-            assert store.erase("music", Chosen(user_id="odd")) == Deleted(30, 4)
-            assert store.delete_before("music", HOUR + HOUR // 2) == Deleted(15, 5)
-            left = read_back(store, "music")
-            assert left.keys() == {f"ranking-{number}" for number in range(30, COUNT, 2)}
+    def test_labels_of_archived_rankings_are_added(self, store: Store, place: str) -> None:
+        store.set_history(place)
+        store.append("music", RANKINGS)
+        store.archive("music", DAY)
+        store.append("music", LABELS)
+        assert store.count_pending("music") == 0
+        for _ in range(2):
+            assert store.find_labels("music", "ranking-5") == [LABELS[5]]
+            rows = read_back(store, "music")
+            assert sum(len(events) - 1 for events in rows.values()) == len(LABELS)
             store.verify()
-            assert [one.status for one in store.append("music", RANKINGS[:2])] == ["accepted"] * 2
+            store.archive("music", DAY)
+        assert {one.status for one in store.append("music", LABELS)} == {"duplicate"}
+
+    def test_deletion_reaches_archived_events(self, store: Store, place: str) -> None:
+        store.set_history(place)
+        store.append("music", [*RANKINGS, *LABELS])
+        store.archive("music", 2 * HOUR)
+        assert store.erase("music", Chosen(user_id="odd")) == Deleted(30, 4)
+        assert store.delete_before("music", HOUR + HOUR // 2) == Deleted(15, 5)
+        left = read_back(store, "music")
+        assert left.keys() == {f"ranking-{number}" for number in range(30, COUNT, 2)}
+        store.verify()
+        assert [one.status for one in store.append("music", RANKINGS[:2])] == ["accepted"] * 2
 
     @pytest.mark.parametrize("harm", ["lost", "changed", "changed number"])
     def test_a_lost_or_changed_row_of_a_block_is_noticed(
-        self, opened: Open, place: str, harm: str
+        self, store: Store, place: str, harm: str
     ) -> None:
-        with opened() as store:
-            store.set_history(place)
-            store.append("music", [*RANKINGS, *LABELS])
-            store.archive("music", 2 * HOUR)
-            store.archive("music", 3 * HOUR)
-            store.erase("music", Chosen(user_id="odd"))
-            store.delete_before("music", HOUR)
-            # Two of three hours are left, and both were written again.
+        store.set_history(place)
+        store.append("music", [*RANKINGS, *LABELS])
+        store.archive("music", 2 * HOUR)
+        store.archive("music", 3 * HOUR)
+        store.erase("music", Chosen(user_id="odd"))
+        store.delete_before("music", HOUR)
+        # Two of three hours are left, and both were written again.
+        store.verify()
+        store.transact(partial(damage_log, harm=harm)).result()
+        with pytest.raises(FileError) as noticed:
+            store.query(check_tally)
+        assert noticed.value.code == "store_damaged"
+        assert ("1 blocks instead of 2" in str(noticed.value)) == (harm == "lost")
+        with pytest.raises(FileError):
             store.verify()
-            store.transact(partial(damage_log, harm=harm)).result()
-            with pytest.raises(FileError) as noticed:
-                store.query(check_tally)
-            assert noticed.value.code == "store_damaged"
-            assert ("1 blocks instead of 2" in str(noticed.value)) == (harm == "lost")
-            with pytest.raises(FileError):
-                store.verify()
 
     def test_files_stay_in_the_place_that_was_set(self, opened: Open, place: str) -> None:
         with opened() as store:
@@ -139,21 +137,20 @@ class HistoryConformance:
             assert store.archive("music", DAY).rankings == COUNT
             assert len(read_back(store, "music")) == COUNT
 
-    def test_a_missing_file_is_named(self, opened: Open, place: str) -> None:
-        with opened() as store:
-            store.set_history(place)
-            store.append("music", RANKINGS)
-            store.archive("music", HOUR)
-            kept = store.require_history()
-            (path,) = kept.list_hour("music", 0)
-            kept.remove(path)
-            for ask in (
-                lambda: list(store.read("music")),
-                store.verify,
-            ):
-                with pytest.raises(FileError) as refused:
-                    ask()
-                assert refused.value.code == "history_missing"
-                assert kept.locate(path) in str(refused.value)
-            later = replace(RANKINGS[-1], event_id="new", ranking_id="new")
-            assert [one.status for one in store.append("music", [later])] == ["accepted"]
+    def test_a_missing_file_is_named(self, store: Store, place: str) -> None:
+        store.set_history(place)
+        store.append("music", RANKINGS)
+        store.archive("music", HOUR)
+        kept = store.require_history()
+        (path,) = kept.list_hour("music", 0)
+        kept.remove(path)
+        for ask in (
+            lambda: list(store.read("music")),
+            store.verify,
+        ):
+            with pytest.raises(FileError) as refused:
+                ask()
+            assert refused.value.code == "history_missing"
+            assert kept.locate(path) in str(refused.value)
+        later = replace(RANKINGS[-1], event_id="new", ranking_id="new")
+        assert [one.status for one in store.append("music", [later])] == ["accepted"]

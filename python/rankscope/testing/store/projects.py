@@ -40,22 +40,21 @@ class ProjectConformance:
             ]
             assert (store.audit("films"), store.projects()) == ([], ["music"])
 
-    def test_a_project_keeps_a_key_that_makes_others(self, opened: Open) -> None:
+    def test_a_project_keeps_a_key_that_makes_others(self, store: Store) -> None:
         ann, _ = make_key("music", ["admin"], name="ann", now=1)
         ben, _ = make_key("music", ["admin"], name="ben", now=2)
         log, _ = make_key("music", ["ingest"], name="log", now=3)
-        with opened() as store:
-            with pytest.raises(UsageError) as refused:
-                store.add_key(log, "root", keeps_admin=True)
-            assert refused.value.code == "no_administrator"
-            assert (store.keys("music"), store.audit("music")) == ([], [])
-            for key in (ann, log, ben):
-                store.add_key(key, "root", keeps_admin=True)
-            assert store.revoke_key("music", ann.key_id, 4, "root", keeps_admin=True)
-            with pytest.raises(UsageError):
-                store.revoke_key("music", ben.key_id, 5, "root", keeps_admin=True)
-            assert store.revoke_key("music", log.key_id, 6, "root", keeps_admin=True)
-            assert [key.revoked for key in store.keys("music")] == [4, None, 6]
+        with pytest.raises(UsageError) as refused:
+            store.add_key(log, "root", keeps_admin=True)
+        assert refused.value.code == "no_administrator"
+        assert (store.keys("music"), store.audit("music")) == ([], [])
+        for key in (ann, log, ben):
+            store.add_key(key, "root", keeps_admin=True)
+        assert store.revoke_key("music", ann.key_id, 4, "root", keeps_admin=True)
+        with pytest.raises(UsageError):
+            store.revoke_key("music", ben.key_id, 5, "root", keeps_admin=True)
+        assert store.revoke_key("music", log.key_id, 6, "root", keeps_admin=True)
+        assert [key.revoked for key in store.keys("music")] == [4, None, 6]
 
     def test_the_last_configuration_is_current(self, opened: Open) -> None:
         with opened() as store:

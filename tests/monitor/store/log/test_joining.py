@@ -10,21 +10,15 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.log import writer
 from rankscope.monitor.store.log.blocks import list_blocks
 from rankscope.monitor.store.log.writer import ALIKE, SIZES
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
+
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 SMALL, LARGE = SIZES
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
-        yield opened
 
 
 def append(store: SQLiteStore, sizes: Sequence[int]) -> None:

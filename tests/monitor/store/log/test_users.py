@@ -11,15 +11,13 @@ from rankscope.monitor.store.log.blocks import list_files
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.users import hash_users, may_have_user
 from rankscope.monitor.store.records import Chosen, Deleted
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_ranking
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
     from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 
 def texts(values: list[str]) -> Texts:
@@ -37,32 +35,33 @@ def test_users_are_hashed_once_and_nobody_is_no_user() -> None:
     assert np.isin(one, both).all()
 
 
-def test_only_files_of_the_user_are_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_files_of_the_user_are_opened(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hour = 3_600_000_000
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
-        for number, user in enumerate(("ann", "ben", "")):
-            shown = replace(make_ranking(number), time=number * hour, user_id=user)
-            store.append("music", [shown])
-        store.archive("music", DAY)
-        may_have = {
-            user: [
-                store.query(partial(may_have_user, block=block, user_id=user))
-                for block in store.query(list_files)
-            ]
-            for user in ("ann", "ben", "carl")
-        }
-        assert may_have == {
-            "ann": [True, False, False], "ben": [False, True, False], "carl": [False] * 3
-        }  # fmt: skip
-        opened: list[int] = []
-        has_any = HourFile.has_any
+    for number, user in enumerate(("ann", "ben", "")):
+        shown = replace(make_ranking(number), time=number * hour, user_id=user)
+        store.append("music", [shown])
+    store.archive("music", DAY)
+    may_have = {
+        user: [
+            store.query(partial(may_have_user, block=block, user_id=user))
+            for block in store.query(list_files)
+        ]
+        for user in ("ann", "ben", "carl")
+    }
+    assert may_have == {
+        "ann": [True, False, False], "ben": [False, True, False], "carl": [False] * 3
+    }  # fmt: skip
+    opened: list[int] = []
+    has_any = HourFile.has_any
 
-        def note(file: HourFile, *given: object) -> bool:
-            opened.append(file._hour.start)
-            return has_any(file, *given)  # type: ignore[arg-type]
+    def note(file: HourFile, *given: object) -> bool:
+        opened.append(file._hour.start)
+        return has_any(file, *given)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(HourFile, "has_any", note)
-        assert store.erase("music", Chosen(user_id="ben")) == Deleted(1, 0)
-        assert store.erase("music", Chosen(user_id="carl")) == Deleted(0, 0)
-        assert opened == [hour]
-        store.verify()
+    monkeypatch.setattr(HourFile, "has_any", note)
+    assert store.erase("music", Chosen(user_id="ben")) == Deleted(1, 0)
+    assert store.erase("music", Chosen(user_id="carl")) == Deleted(0, 0)
+    assert opened == [hour]
+    store.verify()

@@ -11,7 +11,7 @@ from operator import add
 from typing import NamedTuple
 
 from rankscope.deferred import np
-from rankscope.monitor.ask.names import find_mismatches
+from rankscope.monitor.ask.quality import find_mismatches
 from rankscope.monitor.definition.slices import MISSING, Slice
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.evaluate.stored_windows import AGES, count_labels, name_place, unpack_ages

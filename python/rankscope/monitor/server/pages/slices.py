@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.monitor.ask.contributions import rank_slices
+from rankscope.monitor.ask.series import rank_slices
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described

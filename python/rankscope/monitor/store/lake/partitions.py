@@ -16,7 +16,7 @@ from rankscope.monitor.store.chunks import (
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.state import find_contents, read_files, read_hours
 from rankscope.monitor.store.merging import concatenate, take
-from rankscope.monitor.store.tables.contexts import read_contexts
+from rankscope.monitor.store.tables.versions import read_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

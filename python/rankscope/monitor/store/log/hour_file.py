@@ -26,9 +26,8 @@ from rankscope.monitor.store.columns import (
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.log.files import damaged, missing
 from rankscope.monitor.store.log.layout import FORMAT, find_tied
-from rankscope.monitor.store.merging import split, take
+from rankscope.monitor.store.merging import offsets_of, split, take
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
-from rankscope.monitor.store.tables.documents import offsets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -43,10 +43,10 @@ from rankscope.monitor.store.merging import (
     merge_chunks,
     sort_labels,
 )
-from rankscope.monitor.store.tables.contexts import read_contexts
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks, pending
 from rankscope.monitor.store.tables.statements import in_project, parse_stored
+from rankscope.monitor.store.tables.versions import read_contexts
 from rankscope.records import replace
 
 TYPE_CHECKING = False

@@ -42,9 +42,9 @@ from rankscope.monitor.store.log.users import hash_users
 from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.merging import choose
 from rankscope.monitor.store.records import Archived, Deleted
-from rankscope.monitor.store.tables.contexts import read_contexts
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks
+from rankscope.monitor.store.tables.versions import read_contexts
 from rankscope.monitor.store.tables.windows import mark_hours
 
 TYPE_CHECKING = False

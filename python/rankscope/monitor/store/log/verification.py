@@ -23,9 +23,8 @@ from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
 from rankscope.monitor.store.log.writer import make_block
-from rankscope.monitor.store.tables.contexts import read_contexts_of
 from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
-from rankscope.monitor.store.tables.versions import RankingSpan
+from rankscope.monitor.store.tables.versions import RankingSpan, read_contexts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from functools import partial
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import NullPool
 
-from rankscope.errors import DeadlineError, FileError, UsageError, hint_extra
-from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.monitor.store.deadline import check_deadline, find_deadline
-from rankscope.monitor.store.tables.statements import CONVERT
+from rankscope.errors import FileError, UsageError, hint_extra
+from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.store.deadline import check_deadline, explain_stop, find_deadline
+from rankscope.monitor.store.tables.statements import CONVERT, refuse_text
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,49 @@ POOLED = 4
 REPEATED = frozenset({"40001", "40P01"})
 """SQLSTATE of transactions that did nothing because of others, and succeed when they are repeated:
 serialization failures and deadlocks."""
-AGAIN = "try again later"
+LOST = frozenset({"OperationalError", "InterfaceError", "ConnectionTimeout"})
+"""Errors of the driver without a SQLSTATE: there is no connection."""
+UNREACHABLE = "08"
+EXPLAINED: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
+    ((*REPEATED, "55P03"), "store_busy", "other processes write to the store", "try again later"),
+    (
+        ("53100", "58"),
+        "store_full",
+        "the server cannot write to its disk",
+        "free some space on the disk of the server, and look at its log",
+    ),
+    (
+        ("53",),
+        "store_busy",
+        "the server has too much to do",
+        "try again later; the server allows max_connections connections",
+    ),
+    (
+        ("25006",),
+        "store_unreachable",
+        "the server only reads: it may be a standby",
+        "name the primary server, for example with ?target_session_attrs=read-write",
+    ),
+    (
+        ("42501", "3D000", "28"),
+        "io",
+        "the store cannot be opened",
+        "check the user and its rights: it has to own the schema, or be able to create it",
+    ),
+    (
+        ("42P01", "42703", "3F000", "XX"),
+        "store_damaged",
+        "the store is damaged",
+        "restore a backup",
+    ),
+    (
+        (UNREACHABLE, "57P"),
+        "store_unreachable",
+        "the database cannot be reached",
+        "check that the server runs, and the host, port, user and password",
+    ),
+)
+"""Errors of a store by the start of SQLSTATE, the first that fits: their code, message and hint."""
 
 
 def connect_postgres(address: Address, *, writes: bool, busy_seconds: float = 0.0) -> Engine:
@@ -142,10 +185,7 @@ def convert_error(
 ) -> RankscopeError | None:
     """Return the error of a store for one of the driver, `None` where it is a mistake of ours."""
     if isinstance(error, UnicodeEncodeError):
-        # Half a character, in what a program asks for; events are checked before they come here.
-        return RefusedError(
-            "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
-        )
+        return refuse_text(error)
     if not hasattr(error, "sqlstate"):
         return None
     state = str(getattr(error, "sqlstate", None) or "")
@@ -155,43 +195,15 @@ def convert_error(
     if "NUL (0x00)" in reason:
         return RefusedError("", "text without NUL", "NUL", code="nul_byte", hint="remove it")
     if state == "57014":
-        deadline = find_deadline()
-        if deadline is None:
-            return DeadlineError("the read was interrupted", code="read_stopped")
-        return deadline.make_error()
-    code, message, hint = _explain(state, is_lost=is_lost or type(error).__name__ in LOST)
-    if not code:
+        return explain_stop()
+    is_lost = is_lost or type(error).__name__ in LOST
+    kind = state or (UNREACHABLE if is_lost else "")
+    explained = next((rest for starts, *rest in EXPLAINED if kind.startswith(starts)), None)
+    if explained is None:
         return None
+    code, message, hint = explained
     shown = f"{reason}, SQLSTATE {state}" if state else reason
     return FileError(f"{message} ({shown})", hint=hint, code=code, file=str(address))
-
-
-LOST = frozenset({"OperationalError", "InterfaceError", "ConnectionTimeout"})
-"""Errors of the driver without a SQLSTATE: there is no connection."""
-
-
-def _explain(state: str, *, is_lost: bool) -> tuple[str, str, str]:
-    """Return the code, the message and the hint for a SQLSTATE; empty where it is our mistake."""
-    if state in REPEATED or state == "55P03":
-        return "store_busy", "other processes write to the store", AGAIN
-    if state == "53100" or state.startswith("58"):
-        hint = "free some space on the disk of the server, and look at its log"
-        return "store_full", "the server cannot write to its disk", hint
-    if state.startswith("53"):
-        hint = "try again later; the server allows max_connections connections"
-        return "store_busy", "the server has too much to do", hint
-    if state == "25006":
-        hint = "name the primary server, for example with ?target_session_attrs=read-write"
-        return "store_unreachable", "the server only reads: it may be a standby", hint
-    if state in {"42501", "3D000"} or state.startswith("28"):
-        hint = "check the user and its rights: it has to own the schema, or be able to create it"
-        return "io", "the store cannot be opened", hint
-    if state in {"42P01", "42703", "3F000"} or state.startswith("XX"):
-        return "store_damaged", "the store is damaged", "restore a backup"
-    if state.startswith(("08", "57P")) or (is_lost and not state):
-        hint = "check that the server runs, and the host, port, user and password"
-        return "store_unreachable", "the database cannot be reached", hint
-    return "", "", ""
 
 
 def wait_until(moment: float, seconds: float) -> bool:
@@ -201,3 +213,30 @@ def wait_until(moment: float, seconds: float) -> bool:
         return False
     time.sleep(min(seconds, left))
     return True
+
+
+@record(frozen=True, slots=True)
+class ServerHealth:
+    """A server and the database of a store.
+
+    Args:
+        version: The version of the server.
+        size: The size of the database, in bytes.
+        unsafe: A setting without which a power loss can lose what was acknowledged, if it is off;
+            otherwise empty.
+    """
+
+    version: str
+    size: int
+    unsafe: str
+
+
+def read_health(connection: Connection) -> ServerHealth:
+    """Read the settings of the server on which the promises of a store rest."""
+    version, size, *settings = connection.exec_driver_sql(
+        "SELECT current_setting('server_version'), pg_database_size(current_database()), "
+        "current_setting('fsync'), current_setting('full_page_writes')"
+    ).one()
+    names = ("fsync", "full_page_writes")
+    off = [name for name, value in zip(names, settings, strict=True) if value != "on"]
+    return ServerHealth(str(version), int(size), off[0] if off else "")

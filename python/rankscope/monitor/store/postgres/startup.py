@@ -5,18 +5,22 @@ from __future__ import annotations
 import secrets
 from hashlib import blake2b
 
-from sqlalchemy import inspect, select
+from sqlalchemy import Column, MetaData, Table, Text, delete, inspect, select
+from sqlalchemy.dialects.postgresql import insert
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.postgres.secrets import SECRETS
+from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.version import NAME, check_version, insert_facts
+from rankscope.monitor.store.tables.version import NAME, insert_facts, read_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.postgres.address import Address
+
 
 # Rows are locked in one order by all, and read again once others release them.
 LOCK = (
@@ -106,23 +110,47 @@ def _make_tables(connection: Connection) -> str:
 
 
 def _read_store(connection: Connection, address: Address, tables: set[str]) -> str:
-    if schema.meta.name not in tables:
-        raise FileError(
-            f"the schema {address.schema} is not a store: "
-            f"its tables are {', '.join(sorted(tables))[:100]}",
-            hint="use another schema, such as ?schema=rankscope_events; nothing was changed",
-            code="store_version",
-            file=str(address),
-        )
-    facts = dict(map(tuple, connection.execute(select(schema.meta))))
-    try:
-        check_version(facts, str(address))
-        int(facts["last_seq"])
-        return str(facts["store"])
-    except (KeyError, ValueError) as error:
-        raise FileError(
-            f"the store is damaged (its facts: {error!r:.80})",
-            hint="restore a backup",
-            code="store_damaged",
-            file=str(address),
-        ) from error
+    facts = read_facts(
+        connection,
+        tables,
+        str(address),
+        what=f"the schema {address.schema}",
+        hint="use another schema, such as ?schema=rankscope_events",
+    )
+    return facts.store.hex()
+
+
+SECRETS = Table(
+    "secrets",
+    MetaData(),
+    Column("secret_id", Text, primary_key=True),
+    Column("secret", Text, nullable=False),
+)
+"""Secrets by their ids, which are in `webhooks`."""
+
+
+class SecretTable:
+    """The table of the secrets of a store.
+
+    Args:
+        connection: A connection, within a transaction.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, secret_id: str) -> Secret | None:
+        """Find a secret by its id, `None` where the table does not have it, as in a backup."""
+        wanted = select(SECRETS.c.secret).where(SECRETS.c.secret_id == secret_id)
+        text = self._connection.execute(wanted).scalar_one_or_none()
+        return None if text is None else Secret(text)
+
+    def add(self, secret_id: str, secret: Secret) -> None:
+        """Add a secret."""
+        row = {"secret_id": secret_id, "secret": secret.reveal()}
+        self._connection.execute(insert(SECRETS).values(row).on_conflict_do_nothing())
+
+    def keep(self, secret_ids: Collection[str]) -> None:
+        """Remove all secrets but those with these ids."""
+        others = SECRETS.c.secret_id.not_in(list(secret_ids))
+        self._connection.execute(delete(SECRETS).where(others))

@@ -10,7 +10,6 @@ from functools import partial
 from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
-from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
@@ -21,36 +20,35 @@ from rankscope.monitor.store.postgres.connection import (
     wait_until,
 )
 from rankscope.monitor.store.postgres.lease import Lease, PostgresTransaction
-from rankscope.monitor.store.postgres.secrets import SecretTable
 from rankscope.monitor.store.postgres.startup import (
+    SecretTable,
     check_store,
     list_tables,
     lock_number,
     lock_writers,
     prepare_store,
 )
-from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.version import VERSION
+from rankscope.monitor.store.tables.version import VERSION, damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache
+from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
     from os import PathLike
-    from typing import Any, NoReturn, TypeVar
+    from typing import Any, NoReturn, Unpack
 
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.borrowed import Ask
+    from rankscope.monitor.store.commits import Grouping
     from rankscope.monitor.store.keys import Secret
     from rankscope.monitor.store.postgres.address import Address
     from rankscope.monitor.store.transaction import Transaction
-
-    T = TypeVar("T")
+    from rankscope.monitor.store.writers import Ask
 
 BUSY_SECONDS = 5.0
 PAUSE = 0.1
@@ -119,17 +117,12 @@ class PostgresReader(StoreReader):
         checks = (find_wrong_lake, _find_wrong_number)
         problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
-            raise FileError(
-                f"the store is damaged ({problem})",
-                hint="restore a backup",
-                code="store_damaged",
-                file=str(self.address),
-            )
+            raise damaged(problem, str(self.address))
         self.query(check_windows)
         self.verify_log()
 
 
-class PostgresStore(PostgresReader, Store):
+class PostgresStore(PostgresReader, GroupWriter):
     """A store in a PostgreSQL database; see `Store` for its guarantees.
 
     Any number of processes can write. One transaction writes at a time, and commits in groups: what
@@ -138,10 +131,8 @@ class PostgresStore(PostgresReader, Store):
 
     Args:
         url: The URL of the database; see `read_address`. The tables are made if they do not exist.
-        group_seconds: How long the first event of a group waits for others.
-        group_events: A group of this many events does not wait.
-        queue_events: The largest number of events that may wait to be committed.
         busy_seconds: How long a transaction waits for other processes, or for a connection.
+        grouping: How transactions are committed together; see `GroupCommitter`.
 
     Raises:
         UsageError: It is not the URL of a store.
@@ -152,10 +143,8 @@ class PostgresStore(PostgresReader, Store):
         self,
         url: str,
         *,
-        group_seconds: float = 0.005,
-        group_events: int = 500,
-        queue_events: int = 20_000,
         busy_seconds: float = BUSY_SECONDS,
+        **grouping: Unpack[Grouping],
     ) -> None:
         self._is_open = False
         address = read_address(url)
@@ -180,33 +169,13 @@ class PostgresStore(PostgresReader, Store):
             super().close()
             raise
         self._lease = Lease(lock_number(f"rankscope evaluates {store}"))
-        self._committer = GroupCommitter(
-            self._commit,
-            self._count_rows,
-            seconds=group_seconds,
-            events=group_events,
-            queue=queue_events,
-        )
+        self._committer = GroupCommitter(self._commit, self._count_rows, **grouping)
         self._is_open = True
-
-    @property
-    def failure(self) -> FileError | None:
-        """The reason why nothing more is written, if that is so."""
-        return self._committer.failure
-
-    @property
-    def waiting(self) -> int:
-        """The number of events that wait to be committed."""
-        return self._committer.waiting
 
     @property
     def keys_version(self) -> int:
         """How often keys have been made or revoked, also by other processes a second ago."""
         return self._keys_version + self._keys.version
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Do some work in a transaction of the writer; see `Store.transact`."""
-        return self._committer.submit(work, size)
 
     def take_evaluation(self) -> bool:
         """Take the lease of the one process that evaluates, and return whether this one has it."""

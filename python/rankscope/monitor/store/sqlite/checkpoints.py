@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import STOPS, converted_errors, driver_of
 from rankscope.monitor.store.sqlite.files import beside, size_of
-from rankscope.monitor.store.sqlite.log import measure_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,15 +82,7 @@ class Checkpointer:
     def clear(self) -> bool:
         """Copy the log and empty its file, and return whether no reader kept it from that."""
         self.close()
-        driver = driver_of(self._connection)
-        with converted_errors(self._path):
-            wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
-            driver.execute("PRAGMA busy_timeout=0")
-            try:
-                is_busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            finally:
-                driver.execute(f"PRAGMA busy_timeout={wait}")
-        return not is_busy
+        return not self._copy_all("TRUNCATE")
 
     def close(self) -> None:
         """Wait for the thread."""
@@ -128,14 +120,48 @@ class Checkpointer:
             )
 
     def _finish(self) -> None:
-        """Copy the rest, so that the log begins anew, without waiting for readers of its past."""
-        driver = driver_of(self._connection)
+        """Copy the rest, so that the log begins anew."""
         # To overwrite the file is faster than to make it longer.
-        mode = "RESTART" if self.log_bytes <= 2 * AFTER_BYTES else "TRUNCATE"
+        self._copy_all("RESTART" if self.log_bytes <= 2 * AFTER_BYTES else "TRUNCATE")
+
+    def _copy_all(self, mode: str) -> bool:
+        """Copy the log without waiting for readers, and return whether one kept it from that."""
+        driver = driver_of(self._connection)
         with converted_errors(self._path):
             wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
             driver.execute("PRAGMA busy_timeout=0")
             try:
-                driver.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+                is_busy, *_ = driver.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
             finally:
                 driver.execute(f"PRAGMA busy_timeout={wait}")
+        return bool(is_busy)
+
+
+HEAD = 32
+FRAME_HEAD = 24
+SALTS = 8
+"""The bytes of two random numbers that a new start of the log changes, in its head and in the head
+of each page."""
+
+
+def measure_log(path: Path) -> int:
+    """Return how many bytes at the start of a log are in use, 0 where there is none."""
+    try:
+        log = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    try:
+        head = os.pread(log, HEAD, 0)
+        size = FRAME_HEAD + int.from_bytes(head[8:12], "big")
+        salts = head[16 : 16 + SALTS]
+        # The pages since the last start come first.
+        least, most = 0, max(os.fstat(log).st_size - HEAD, 0) // size
+        while least < most:
+            middle = (least + most) // 2
+            if os.pread(log, SALTS, HEAD + middle * size + 8) == salts:
+                least = middle + 1
+            else:
+                most = middle
+    finally:
+        os.close(log)
+    return HEAD + least * size if least else 0

@@ -11,11 +11,11 @@ from typing import cast
 from sqlalchemy import URL, create_engine, event
 from sqlalchemy.pool import NullPool
 
-from rankscope.errors import DeadlineError, FileError
-from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.monitor.store.deadline import check_deadline, find_deadline
+from rankscope.errors import FileError
+from rankscope.monitor.store.deadline import check_deadline, explain_stop, find_deadline
 from rankscope.monitor.store.sqlite.lock import DESCRIPTORS
-from rankscope.monitor.store.tables.statements import CONVERT
+from rankscope.monitor.store.tables.statements import CONVERT, refuse_text
+from rankscope.monitor.store.tables.version import damaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,39 @@ READER_PRAGMAS = {"query_only": "ON", "temp_store": "MEMORY"}
 STOPS = "nothing more is written until the store is opened again"
 NO_SUCH = re.compile("no such (table|column|index|collation)|malformed|unsupported file format")
 """Messages of SQLite about statements that are valid in an undamaged store."""
+EXPLAINED = (
+    (
+        {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL},
+        "store_busy",
+        "the store is locked by another process",
+        "try again later",
+    ),
+    (
+        {sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC},
+        "store_failed",
+        "the disk may not have stored what was written",
+        f"check the disk; {STOPS}",
+    ),
+    (
+        {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR},
+        "store_full",
+        "the disk is full, or cannot be written",
+        "free some space on the disk, then try again",
+    ),
+    (
+        {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB},
+        "store_damaged",
+        "the store is damaged",
+        f"restore a backup; {STOPS}",
+    ),
+    (
+        {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM},
+        "io",
+        "the store cannot be opened",
+        "check the path and its permissions",
+    ),
+)
+"""Errors of a store by codes of SQLite, the first that fits: their code, message and hint."""
 
 
 class CountedConnection(sqlite3.Connection):
@@ -141,62 +174,21 @@ def convert_error(error: BaseException | None, path: Path) -> RankscopeError | N
     if not isinstance(code, int):
         return _convert_text_error(error, path)
     if code == sqlite3.SQLITE_INTERRUPT:
-        deadline = find_deadline()
-        if deadline is None:
-            return DeadlineError("the read was interrupted", code="read_stopped")
-        return deadline.make_error()
+        return explain_stop()
     reason = f"{getattr(error, 'sqlite_errorname', 'SQLITE_ERROR')}: {error}"
-    primary = code & 0xFF
-    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
-        return FileError(
-            f"the store is locked by another process ({reason})",
-            hint="try again later",
-            code="store_busy",
-            file=str(path),
-        )
-    if code in {sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC}:
-        return FileError(
-            f"the disk may not have stored what was written ({reason})",
-            hint=f"check the disk; {STOPS}",
-            code="store_failed",
-            file=str(path),
-        )
-    if primary in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-        return FileError(
-            f"the disk is full, or cannot be written ({reason})",
-            hint="free some space on the disk, then try again",
-            code="store_full",
-            file=str(path),
-        )
-    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or NO_SUCH.search(reason):
-        return _damaged(reason, path)
-    if primary in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
-        return FileError(
-            f"the store cannot be opened ({reason})",
-            hint="check the path and its permissions",
-            code="io",
-            file=str(path),
-        )
+    if NO_SUCH.search(reason):
+        code = sqlite3.SQLITE_CORRUPT
+    for codes, store_code, message, hint in EXPLAINED:
+        if code in codes or code & 0xFF in codes:
+            return FileError(f"{message} ({reason})", hint=hint, code=store_code, file=str(path))
     return None
 
 
 def _convert_text_error(error: BaseException | None, path: Path) -> RankscopeError | None:
     """Return the error for text that is not Unicode, `None` for any other."""
     if isinstance(error, UnicodeEncodeError):
-        # Half a character, in what a program asks for; events are checked before they come here.
-        return RefusedError(
-            "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
-        )
+        return refuse_text(error)
     is_stored = isinstance(error, sqlite3.OperationalError) and "decode" in str(error)
     if is_stored or isinstance(error, UnicodeDecodeError):
-        return _damaged("text that is not UTF-8", path)
+        return damaged("text that is not UTF-8", str(path), f"restore a backup; {STOPS}")
     return None
-
-
-def _damaged(reason: str, path: Path) -> FileError:
-    return FileError(
-        f"the store is damaged ({reason})",
-        hint=f"restore a backup; {STOPS}",
-        code="store_damaged",
-        file=str(path),
-    )

@@ -79,8 +79,36 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=DESCRIPTORS.forget)
 
 
-class WriterLock:
-    """The lock on the file `.lock`, held until it is closed or the process ends.
+class FileLock:
+    """A lock on an open file, held until it is closed or the process ends."""
+
+    _file: int | None = None
+
+    def _hold(self, opened: int) -> None:
+        """Lock a file; raise `OSError` if another process holds the lock."""
+        import fcntl  # noqa: PLC0415 - systems without it can still read stores
+
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._file = opened
+        this = weakref.ref(self)
+
+        # In child processes, so that none holds it after its parent has died.
+        def drop() -> None:
+            inherited = this()
+            if inherited is not None:
+                inherited.drop()
+
+        os.register_at_fork(after_in_child=drop)
+
+    def drop(self) -> None:
+        """Close the descriptor; where a child inherited it, its parent keeps the lock."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class WriterLock(FileLock):
+    """The lock on the file `.lock`.
 
     Args:
         path: The file; it is kept when the lock is released.
@@ -90,30 +118,21 @@ class WriterLock:
     """
 
     def __init__(self, path: Path) -> None:
-        import fcntl  # noqa: PLC0415 - systems without it can still read stores
-
-        self._file: int | None = None
         make_private(path)
         opened = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._hold(opened)
         except OSError as error:
             os.close(opened)
             holder = path.read_text(encoding="ascii", errors="replace").strip()
             raise _locked(path, f"process {holder or 'unknown'}") from error
         os.ftruncate(opened, 0)
         os.pwrite(opened, f"{os.getpid()}\n".encode(), 0)
-        self._file = opened
-        _release_in_child(self)
 
-    def close(self) -> None:
-        """Release it."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+    close = FileLock.drop
 
 
-class InodeLock:
+class InodeLock(FileLock):
     """The lock on a database itself, under whatever name it was opened.
 
     Args:
@@ -124,20 +143,15 @@ class InodeLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file: int | None = None
         self._inode = inode_of(path)
         if not LOCKS_ARE_APART:
             return
-        import fcntl  # noqa: PLC0415 - as above
-
         opened = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._hold(opened)
         except OSError as error:
             DESCRIPTORS.close(self._inode, opened)
             raise _locked(path, "it opened the store under another name") from error
-        self._file = opened
-        _release_in_child(self)
 
     def sync(self) -> None:
         """Wait until the disk has what was written to the database, where it is open here.
@@ -156,12 +170,6 @@ class InodeLock:
             DESCRIPTORS.close(self._inode, self._file)
             self._file = None
 
-    def close_in_child(self) -> None:
-        """Close the descriptor that a child inherited; unlocking it would unlock the parent's."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-
 
 def inode_of(path: Path) -> Inode:
     """Return what identifies a file under all its names."""
@@ -176,17 +184,3 @@ def _locked(path: Path, found: str) -> FileError:
         code="store_locked",
         file=str(path),
     )
-
-
-def _release_in_child(lock: WriterLock | InodeLock) -> None:
-    """Release a lock in child processes, so that none holds it after its parent has died."""
-    this = weakref.ref(lock)
-
-    def release() -> None:
-        inherited = this()
-        if isinstance(inherited, InodeLock):
-            inherited.close_in_child()
-        elif inherited is not None:
-            inherited.close()
-
-    os.register_at_fork(after_in_child=release)

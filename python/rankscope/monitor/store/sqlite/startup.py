@@ -8,14 +8,14 @@ import threading
 from concurrent.futures import Future
 from contextlib import suppress
 
-from sqlalchemy import inspect, select
+from sqlalchemy import inspect
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import connect_sqlite, driver_of
 from rankscope.monitor.store.sqlite.files import size_of
 from rankscope.monitor.store.sqlite.high_water import Mark
-from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.version import check_version, insert_facts
+from rankscope.monitor.store.tables import schema, version
+from rankscope.monitor.store.tables.version import damaged, insert_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,37 +95,14 @@ def _run_with_deadline(work: Callable[[], T], seconds: float) -> T:
 def _check_pages(connection: Connection, path: Path) -> None:
     found = list(connection.exec_driver_sql("PRAGMA quick_check(1)").scalars())
     if found != ["ok"]:
-        raise damaged(path, f"{found[0]:.120}")
+        raise damaged(f"{found[0]:.120}", str(path))
 
 
 def read_facts(connection: Connection, path: Path) -> Mark:
     """Read the last event and transaction of a store."""
-    tables = set(inspect(connection).get_table_names())
-    if schema.meta.name not in tables:
-        found = (
-            f"its tables are {', '.join(sorted(tables))[:100]}" if tables else "it has no tables"
+    tables = inspect(connection).get_table_names()
+    return Mark(
+        *version.read_facts(
+            connection, tables, str(path), what="the database", hint="check the path"
         )
-        raise FileError(
-            f"the database is not a store: {found}",
-            hint="check the path; nothing was changed",
-            code="store_version",
-            file=str(path),
-        )
-    facts = dict(map(tuple, connection.execute(select(schema.meta))))
-    try:
-        check_version(facts, str(path))
-        return Mark(
-            bytes.fromhex(facts["store"]), int(facts["last_seq"]), int(facts["last_commit"])
-        )
-    except (KeyError, ValueError, TypeError) as error:
-        raise damaged(path, f"its facts: {error!r:.80}") from error
-
-
-def damaged(path: Path, reason: str) -> FileError:
-    """Return the error of a store that is damaged."""
-    return FileError(
-        f"the store is damaged ({reason})",
-        hint="restore a backup",
-        code="store_damaged",
-        file=str(path),
     )

@@ -8,7 +8,6 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.log.blocks import list_files
@@ -45,24 +44,24 @@ from rankscope.monitor.store.sqlite.high_water import (
 )
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
 from rankscope.monitor.store.sqlite.secrets import SecretFile
-from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
-from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.sqlite.startup import inspect_store, make_tables, read_facts
+from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
+from rankscope.monitor.store.tables.version import damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache, Transaction
+from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
-    from typing import Any, TypeVar
+    from typing import Any, Unpack
 
-    from rankscope.monitor.store.borrowed import Ask
+    from rankscope.monitor.store.commits import Grouping
     from rankscope.monitor.store.keys import Secret
     from rankscope.monitor.store.log.files import Listed
-
-    T = TypeVar("T")
+    from rankscope.monitor.store.writers import Ask
 
 BUSY_SECONDS = 5.0
 TRIES = 3
@@ -165,12 +164,12 @@ class SQLiteReader(StoreReader):
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
             problem = found if found != "ok" else find_wrong_lake(connection)
         if problem is not None:
-            raise damaged(self.path, f"{problem:.120}")
+            raise damaged(f"{problem:.120}", str(self.path))
         self.query(check_windows)
         self.verify_log()
 
 
-class SQLiteStore(SQLiteReader, Store):
+class SQLiteStore(SQLiteReader, GroupWriter):
     """A store in a SQLite file; see `Store` for its guarantees.
 
     One thread of one process writes, and commits in groups: what is acknowledged is in the log, and
@@ -181,10 +180,8 @@ class SQLiteStore(SQLiteReader, Store):
         path: The file, which is made if it does not exist.
         accept_loss: Open a store although transactions that it acknowledged are lost; they are
             counted in `lost_commits`, and their events in `lost_events`.
-        group_seconds: How long the first event of a group waits for others.
-        group_events: A group of this many events does not wait.
-        queue_events: The largest number of events that may wait to be committed.
         busy_seconds: How long a transaction waits for a lock that another process holds.
+        grouping: How transactions are committed together; see `GroupCommitter`.
 
     Raises:
         FileError: Another process writes, or the store is damaged, of another version, on a network
@@ -208,10 +205,8 @@ class SQLiteStore(SQLiteReader, Store):
         path: str | os.PathLike[str],
         *,
         accept_loss: bool = False,
-        group_seconds: float = 0.005,
-        group_events: int = 500,
-        queue_events: int = 20_000,
         busy_seconds: float = BUSY_SECONDS,
+        **grouping: Unpack[Grouping],
     ) -> None:
         file = locate_store(path)
         self._cache = NumberCache()
@@ -253,13 +248,7 @@ class SQLiteStore(SQLiteReader, Store):
             self._checkpointer = stack.enter_context(
                 closing(Checkpointer(file, self._connection, lock))
             )
-            self._committer = GroupCommitter(
-                self._commit,
-                self._tidy,
-                seconds=group_seconds,
-                events=group_events,
-                queue=queue_events,
-            )
+            self._committer = GroupCommitter(self._commit, self._tidy, **grouping)
             self._resources = stack.pop_all()
         self._is_open = True
 
@@ -285,23 +274,9 @@ class SQLiteStore(SQLiteReader, Store):
         return self._mark.seq
 
     @property
-    def failure(self) -> FileError | None:
-        """The reason why nothing more is written, if that is so."""
-        return self._committer.failure
-
-    @property
-    def waiting(self) -> int:
-        """The number of events that wait to be committed."""
-        return self._committer.waiting
-
-    @property
     def log_bytes(self) -> int:
         """The size of the log."""
         return self._checkpointer.log_bytes
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Do some work in a transaction of the writer; see `Store.transact`."""
-        return self._committer.submit(work, size)
 
     def close(self) -> None:
         """Commit what was submitted, and close the files."""

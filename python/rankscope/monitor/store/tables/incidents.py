@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select
 
 from rankscope.monitor.store.records import ChangeRow, IncidentRow
 from rankscope.monitor.store.tables.schema import incident_changes, incidents
-from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.statements import columns_of, in_project, put_row, read_records
+from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlalchemy import Connection, Select
-
-COLUMNS: tuple[str, ...] = IncidentRow.__match_args__
-CHANGE: tuple[str, ...] = ChangeRow.__match_args__
 
 
 def put_incidents(
@@ -27,13 +25,10 @@ def put_incidents(
 ) -> None:
     """Store incidents that are new or have changed, and add to their history."""
     for row in rows:
-        values = {name: getattr(row, name) for name in COLUMNS}
-        here = (incidents.c.project_id == project_id) & (incidents.c.incident_id == row.incident_id)
-        if connection.execute(update(incidents).where(here).values(values)).rowcount == 0:
-            connection.execute(insert(incidents), {"project_id": project_id, **values})
+        key = {"project_id": project_id, "incident_id": row.incident_id}
+        put_row(connection, incidents, key, as_dict(row))
     for change in changes:
-        made: dict[str, object] = {name: getattr(change, name) for name in CHANGE}
-        connection.execute(insert(incident_changes), made)
+        connection.execute(insert(incident_changes), as_dict(change))
 
 
 def list_incidents(
@@ -59,7 +54,7 @@ def list_incidents(
     if rule is not None:
         wanted = wanted.where(incidents.c.rule == rule)
     ordered = wanted.order_by(incidents.c.opened.desc(), incidents.c.incident_id.desc())
-    return _read_rows(connection, ordered.limit(limit))
+    return read_records(connection, IncidentRow, ordered.limit(limit))
 
 
 def find_incident(connection: Connection, project: str, incident_id: str) -> IncidentRow | None:
@@ -67,15 +62,14 @@ def find_incident(connection: Connection, project: str, incident_id: str) -> Inc
     wanted = _select_rows().where(
         in_project(incidents.c.project_id, project), incidents.c.incident_id == incident_id
     )
-    return next(iter(_read_rows(connection, wanted)), None)
+    return next(iter(read_records(connection, IncidentRow, wanted)), None)
 
 
 def list_changes(connection: Connection, project: str, incident_id: str) -> list[ChangeRow]:
     """List the history of an incident, the oldest change first."""
-    columns = (incident_changes.c[name] for name in CHANGE)
     same = incidents.c.incident_id == incident_changes.c.incident_id
     wanted = (
-        select(*columns)
+        select(*columns_of(incident_changes, ChangeRow))
         .select_from(incident_changes.join(incidents, same))
         .where(
             in_project(incidents.c.project_id, project),
@@ -83,7 +77,7 @@ def list_changes(connection: Connection, project: str, incident_id: str) -> list
         )
         .order_by(incident_changes.c.number)
     )
-    return [ChangeRow(*row) for row in connection.execute(wanted)]
+    return read_records(connection, ChangeRow, wanted)
 
 
 def count_incidents(connection: Connection, project: str) -> dict[tuple[str, str], int]:
@@ -98,8 +92,4 @@ def count_incidents(connection: Connection, project: str) -> dict[tuple[str, str
 
 
 def _select_rows() -> Select[Any]:
-    return select(*(incidents.c[name] for name in COLUMNS))
-
-
-def _read_rows(connection: Connection, wanted: Select[Any]) -> list[IncidentRow]:
-    return [IncidentRow(**row) for row in connection.execute(wanted).mappings()]
+    return select(*columns_of(incidents, IncidentRow))

@@ -7,7 +7,8 @@ from sqlalchemy import insert, select, update
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import ApiKey, AuditEntry
 from rankscope.monitor.store.tables.schema import audit, keys, projects
-from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.statements import columns_of, in_project, read_records
+from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +31,8 @@ def insert_key(
             "create an administrator's key first, with the scopes read and admin",
         )
     project_id = transaction.project(key.project)
-    row = {
-        "key_id": key.key_id,
-        "project_id": project_id,
-        "scopes": " ".join(key.scopes),
-        "name": key.name,
-        "created": key.created,
-        "digest": key.digest,
-        "revoked": key.revoked,
-    }
+    row = as_dict(key) | {"project_id": project_id, "scopes": " ".join(key.scopes)}
+    del row["project"]
     transaction.connection.execute(insert(keys), row)
     entry = AuditEntry(key.created, actor, "key.create", key.key_id)
     insert_audit(transaction.connection, project_id, entry)
@@ -95,38 +89,25 @@ def list_keys(connection: Connection, project: str) -> list[ApiKey]:
 
 
 def _select_keys(connection: Connection, *wanted: ColumnElement[bool]) -> list[ApiKey]:
-    asked = select(keys, projects.c.name.label("project")).join(
-        projects, projects.c.project_id == keys.c.project_id
+    columns = [column for column in keys.columns if column.name != "project_id"]
+    asked = (
+        select(*columns, projects.c.name.label("project"))
+        .join(projects, projects.c.project_id == keys.c.project_id)
+        .where(*wanted)
+        .order_by(keys.c.created, keys.c.key_id)
     )
-    rows = connection.execute(asked.where(*wanted).order_by(keys.c.created, keys.c.key_id))
     return [
-        ApiKey(
-            row.key_id,
-            row.project,
-            tuple(row.scopes.split()),
-            row.name,
-            row.created,
-            row.digest,
-            row.revoked,
-        )
-        for row in rows
+        ApiKey(**{**row, "scopes": tuple(row["scopes"].split())})
+        for row in connection.execute(asked).mappings()
     ]
 
 
 def list_audit(connection: Connection, project: str) -> list[AuditEntry]:
     """List the changes that were made in a project, oldest first."""
-    columns = (audit.c.time, audit.c.actor, audit.c.action, audit.c.subject)
-    wanted = select(*columns).where(in_project(audit.c.project_id, project))
-    return [AuditEntry(*row) for row in connection.execute(wanted.order_by(audit.c.audit_id))]
+    wanted = select(*columns_of(audit, AuditEntry)).where(in_project(audit.c.project_id, project))
+    return read_records(connection, AuditEntry, wanted.order_by(audit.c.audit_id))
 
 
 def insert_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
     """Record a change in the audit log."""
-    row = {
-        "project_id": project_id,
-        "time": entry.time,
-        "actor": entry.actor,
-        "action": entry.action,
-        "subject": entry.subject,
-    }
-    connection.execute(insert(audit), row)
+    connection.execute(insert(audit), {"project_id": project_id, **as_dict(entry)})

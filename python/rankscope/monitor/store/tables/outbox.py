@@ -16,7 +16,8 @@ from rankscope.monitor.store.records import (
 )
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import outbox, projects, webhooks
-from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.statements import in_project, read_records
+from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,25 +41,30 @@ def insert_notifications(connection: Connection, project_id: int, notice: Notice
         here = (webhooks.c.project_id == project_id) & webhooks.c.disabled.is_(None)
         if channel == WEBHOOK and not connection.execute(select(webhooks).where(here)).all():
             continue
-        row = {
-            "project_id": project_id,
-            "notification_id": notice.notice_id,
-            "channel": channel,
-            "body": notice.body,
-            "created": notice.time,
-            "status": "waiting",
-            "attempts": 0,
-            "due": notice.time,
-            "finished": None,
-            "problem": "",
-        }
-        connection.execute(insert(outbox), row)
+        _insert(connection, project_id, notice, channel)
+
+
+def _insert(connection: Connection, project_id: int, notice: NoticeRow, channel: str) -> None:
+    row = {
+        "project_id": project_id,
+        "notification_id": notice.notice_id,
+        "channel": channel,
+        "body": notice.body,
+        "created": notice.time,
+        "status": "waiting",
+        "attempts": 0,
+        "due": notice.time,
+        "finished": None,
+        "problem": "",
+    }
+    connection.execute(insert(outbox), row)
 
 
 def list_notifications(connection: Connection, project: str, limit: int) -> list[OutboxRow]:
     """List the last notifications of a project, newest first."""
     wanted = _select_rows().where(in_project(outbox.c.project_id, project))
-    return _read_rows(connection, wanted.order_by(outbox.c.number.desc()).limit(limit))
+    newest = wanted.order_by(outbox.c.number.desc()).limit(limit)
+    return read_records(connection, OutboxRow, newest)
 
 
 def list_due(connection: Connection, now: int, limit: int) -> list[OutboxRow]:
@@ -87,7 +93,7 @@ def list_due(connection: Connection, now: int, limit: int) -> list[OutboxRow]:
     is_slow = case((outbox.c.channel == LOG, 0), else_=1)
     wanted = _select_rows().join(due, due.c.number == outbox.c.number)
     ordered = wanted.order_by(is_slow, due.c.place, outbox.c.number)
-    return _read_rows(connection, ordered.limit(limit))
+    return read_records(connection, OutboxRow, ordered.limit(limit))
 
 
 def _select_rows() -> Select[Any]:
@@ -95,10 +101,6 @@ def _select_rows() -> Select[Any]:
     of_project = projects.c.project_id == outbox.c.project_id
     wanted = select(projects.c.name.label("project"), *columns)
     return wanted.select_from(outbox).join(projects, of_project)
-
-
-def _read_rows(connection: Connection, wanted: Select[Any]) -> list[OutboxRow]:
-    return [OutboxRow(**row) for row in connection.execute(wanted).mappings()]
 
 
 def count_notifications(connection: Connection, project: str) -> dict[str, int]:
@@ -158,17 +160,7 @@ def expand_notification(transaction: Transaction, row: OutboxRow, channels: Sequ
     if connection.execute(delete(outbox).where(here)).rowcount == 0:
         return
     project_id = transaction.project(row.project)
-    given = {
-        "project_id": project_id,
-        "notification_id": row.notification_id,
-        "body": row.body,
-        "created": row.created,
-        "status": "waiting",
-        "attempts": 0,
-        "due": row.created,
-        "finished": None,
-        "problem": "",
-    }
+    notice = NoticeRow(row.notification_id, row.created, row.body, channels)
     for channel in channels:
         # A rule may name a channel besides.
         known = select(outbox.c.number).where(
@@ -177,7 +169,7 @@ def expand_notification(transaction: Transaction, row: OutboxRow, channels: Sequ
             outbox.c.channel == channel,
         )
         if connection.execute(known).first() is None:
-            connection.execute(insert(outbox), {**given, "channel": channel})
+            _insert(connection, project_id, notice, channel)
 
 
 def list_recipients(
@@ -260,14 +252,8 @@ def set_webhook(
     secret_id = secrets.token_hex(8)
     transaction.secrets[secret_id] = webhook.secret
     transaction.changes_webhooks = True
-    row = {
-        "project_id": project_id,
-        "url": webhook.url,
-        "secret_id": secret_id,
-        "allows_http": webhook.allows_http,
-        "created": webhook.created,
-        "disabled": webhook.disabled,
-    }
+    row = as_dict(webhook) | {"project_id": project_id, "secret_id": secret_id}
+    del row["secret"]
     transaction.connection.execute(insert(webhooks), row)
     insert_audit(transaction.connection, project_id, audit)
 

@@ -6,14 +6,15 @@ transaction. The store does not read the JSON in them.
 
 from __future__ import annotations
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select
 
 from rankscope.monitor.store.records import RuleRow
 from rankscope.monitor.store.tables.incidents import put_incidents
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.outbox import insert_notifications
 from rankscope.monitor.store.tables.schema import rules
-from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.statements import columns_of, in_project, put_row, read_records
+from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.keys import AuditEntry
     from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
     from rankscope.monitor.store.transaction import Transaction
-
-COLUMNS = tuple(name for name in rules.columns.keys() if name != "project_id")  # noqa: SIM118 - not a dict
 
 
 def list_rules(connection: Connection, project: str) -> list[RuleRow]:
@@ -40,8 +39,8 @@ def find_rule(connection: Connection, project: str, name: str) -> RuleRow | None
 
 
 def _select_rules(connection: Connection, wanted: ColumnElement[bool]) -> list[RuleRow]:
-    asked = select(*(rules.c[name] for name in COLUMNS)).where(wanted).order_by(rules.c.name)
-    return [RuleRow(**row) for row in connection.execute(asked).mappings()]
+    asked = select(*columns_of(rules, RuleRow)).where(wanted).order_by(rules.c.name)
+    return read_records(connection, RuleRow, asked)
 
 
 def save_rules(
@@ -76,15 +75,8 @@ def save_rules(
     if stale:
         return stale
     for row in rows:
-        values = {name: getattr(row, name) for name in COLUMNS}
-        here = (rules.c.project_id == project_id) & (rules.c.name == row.name)
-        if row.name in known:
-            connection.execute(update(rules).where(here).values(values))
-        else:
-            connection.execute(insert(rules), {"project_id": project_id, **values})
-    put_incidents(connection, project_id, incidents, changes)
-    for notice in notices:
-        insert_notifications(connection, project_id, notice)
+        put_row(connection, rules, {"project_id": project_id, "name": row.name}, as_dict(row))
+    _put_effects(connection, project_id, incidents, changes, notices)
     for entry in audit:
         insert_audit(connection, project_id, entry)
     return []
@@ -116,8 +108,19 @@ def remove_rule(
     here = (rules.c.project_id == project_id) & (rules.c.name == name)
     if connection.execute(delete(rules).where(here)).rowcount == 0:
         return False
+    _put_effects(connection, project_id, incidents, changes, notices)
+    insert_audit(connection, project_id, audit)
+    return True
+
+
+def _put_effects(
+    connection: Connection,
+    project_id: int,
+    incidents: Sequence[IncidentRow],
+    changes: Sequence[ChangeRow],
+    notices: Sequence[NoticeRow],
+) -> None:
+    """Store what follows from a change of rules."""
     put_incidents(connection, project_id, incidents, changes)
     for notice in notices:
         insert_notifications(connection, project_id, notice)
-    insert_audit(connection, project_id, audit)
-    return True

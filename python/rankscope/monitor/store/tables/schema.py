@@ -19,12 +19,33 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlalchemy.types import TypeEngine
+
 TABLES = MetaData()
 
 # SQLite keeps rows in the order of a key that is INTEGER, and of no other.
 SEQ = BigInteger().with_variant(Integer(), "sqlite")
 # Every database compares and sorts texts by their bytes, as SQLite does.
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def _columns(kind: type[TypeEngine[Any]] | TypeEngine[Any], *names: str) -> list[Column[Any]]:
+    """Make columns that have a value in each row."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def _keys(kind: type[TypeEngine[Any]] | TypeEngine[Any], *names: str) -> list[Column[Any]]:
+    return [Column(name, kind, primary_key=True) for name in names]
+
+
+def _of_project(*, is_key: bool = False) -> Column[int]:
+    project = ForeignKey("projects.project_id")
+    return Column("project_id", Integer, project, primary_key=is_key, nullable=False)
+
 
 meta = Table(
     "meta",
@@ -51,12 +72,9 @@ contexts = Table(
     "contexts",
     TABLES,
     Column("context_id", Integer, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    _of_project(),
     Column("digest", LargeBinary(16), nullable=False),
-    Column("model", TEXT, nullable=False),
-    Column("version", TEXT, nullable=False),
-    Column("environment", TEXT, nullable=False),
-    Column("attributes", TEXT, nullable=False),
+    *_columns(TEXT, "model", "version", "environment", "attributes"),
     Column("rankings", BigInteger, nullable=False),
     Column("first", BigInteger),
     Column("last", BigInteger),
@@ -69,17 +87,11 @@ blocks = Table(
     "blocks",
     TABLES,
     Column("block_id", SEQ, primary_key=True, autoincrement=False),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    _of_project(),
     Column("start", BigInteger, nullable=False),
-    Column("kind", SmallInteger, nullable=False),
-    Column("environment", SmallInteger, nullable=False),
-    Column("last_seq", BigInteger, nullable=False),
-    Column("first", BigInteger, nullable=False),
-    Column("last", BigInteger, nullable=False),
-    Column("rankings", BigInteger, nullable=False),
-    Column("labels", BigInteger, nullable=False),
-    Column("contexts", TEXT, nullable=False),
-    Column("path", TEXT, nullable=False),
+    *_columns(SmallInteger, "kind", "environment"),
+    *_columns(BigInteger, "last_seq", "first", "last", "rankings", "labels"),
+    *_columns(TEXT, "contexts", "path"),
     Column("size", BigInteger, nullable=False),
     Column("checksum", LargeBinary(16), nullable=False),
     Index("blocks_by_start", "project_id", "start", "kind", "environment"),
@@ -103,11 +115,7 @@ users who have rankings in it."""
 ids = Table(
     "ids",
     TABLES,
-    Column("high", BigInteger, nullable=False),
-    Column("low", BigInteger, nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    Column("digest", BigInteger, nullable=False),
-    Column("time", BigInteger, nullable=False),
+    *_columns(BigInteger, "high", "low", "seq", "digest", "time"),
     Column("role", SmallInteger, nullable=False),
     Column("checksum", BigInteger, nullable=False),
     PrimaryKeyConstraint("high", "low"),
@@ -122,10 +130,8 @@ pending = Table(
     "pending",
     TABLES,
     Column("seq", SEQ, primary_key=True, autoincrement=False),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("event_id", TEXT, nullable=False),
-    Column("ranking_id", TEXT, nullable=False),
-    Column("doc_id", TEXT, nullable=False),
+    _of_project(),
+    *_columns(TEXT, "event_id", "ranking_id", "doc_id"),
     Column("time", BigInteger, nullable=False),
     Column("kind", SmallInteger, nullable=False),
     Column("labels", TEXT, nullable=False),
@@ -141,10 +147,8 @@ values_files = Table(
     Column(
         "block_id", BigInteger, ForeignKey("blocks.block_id"), primary_key=True, autoincrement=False
     ),
-    Column("definition", TEXT, nullable=False),
-    Column("path", TEXT, nullable=False),
-    Column("rankings", BigInteger, nullable=False),
-    Column("size", BigInteger, nullable=False),
+    *_columns(TEXT, "definition", "path"),
+    *_columns(BigInteger, "rankings", "size"),
     Column("checksum", LargeBinary(16), nullable=False),
 )
 """The files with the values of the rankings of archived hours, and the hash of the definition that
@@ -153,7 +157,7 @@ they were computed with. A row is removed whenever the file of its hour is repla
 counters = Table(
     "counters",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("reason", TEXT, primary_key=True),
     Column("count", BigInteger, nullable=False),
 )
@@ -163,9 +167,8 @@ keys = Table(
     "keys",
     TABLES,
     Column("key_id", TEXT, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("scopes", TEXT, nullable=False),
-    Column("name", TEXT, nullable=False),
+    _of_project(),
+    *_columns(TEXT, "scopes", "name"),
     Column("created", BigInteger, nullable=False),
     Column("digest", LargeBinary(32), nullable=False),
     Column("revoked", BigInteger),
@@ -176,11 +179,9 @@ audit = Table(
     "audit",
     TABLES,
     Column("audit_id", SEQ, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    _of_project(),
     Column("time", BigInteger, nullable=False),
-    Column("actor", TEXT, nullable=False),
-    Column("action", TEXT, nullable=False),
-    Column("subject", TEXT, nullable=False),
+    *_columns(TEXT, "actor", "action", "subject"),
 )
 """Who changed what."""
 
@@ -188,47 +189,42 @@ configurations = Table(
     "configurations",
     TABLES,
     Column("configuration_id", SEQ, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    _of_project(),
     Column("time", BigInteger, nullable=False),
-    Column("actor", TEXT, nullable=False),
-    Column("text", TEXT, nullable=False),
+    *_columns(TEXT, "actor", "text"),
 )
 """Configurations of projects as JSON; the last one of a project is current."""
 
 progress = Table(
     "progress",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("digest", LargeBinary(16), primary_key=True),
-    Column("seq", BigInteger, nullable=False),
-    Column("as_of", BigInteger, nullable=False),
-    Column("slicing", TEXT, nullable=False),
-    Column("baseline", TEXT, nullable=False),
+    *_columns(BigInteger, "seq", "as_of"),
+    *_columns(TEXT, "slicing", "baseline"),
 )
 """How far windows are up to date; `digest` is that of the configuration."""
 
 hours = Table(
     "hours",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("digest", LargeBinary(16), primary_key=True),
     Column("start", BigInteger, primary_key=True),
     Column("ages", LargeBinary, nullable=False),
-    Column("late", BigInteger, nullable=False),
-    Column("unshown", BigInteger, nullable=False),
+    *_columns(BigInteger, "late", "unshown"),
     Column("labels", Text, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
+    *_columns(BigInteger, "checksum"),
 )
 """One row per hour that has rankings; `checksum` is that of all other columns."""
 
 open_hours = Table(
     "open_hours",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("digest", LargeBinary(16), primary_key=True),
     Column("start", BigInteger, primary_key=True),
-    Column("as_of", BigInteger, nullable=False),
-    Column("rankings", BigInteger, nullable=False),
+    *_columns(BigInteger, "as_of", "rankings"),
     Column("is_behind", Boolean, nullable=False),
 )
 """One row per hour that was not final when it was summed, at `as_of`; `is_behind` if later events
@@ -237,19 +233,12 @@ still have to be summed."""
 cells = Table(
     "cells",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("digest", LargeBinary(16), primary_key=True),
-    Column("length", BigInteger, primary_key=True),
-    Column("start", BigInteger, primary_key=True),
-    Column("slice", TEXT, primary_key=True),
-    Column("environment", TEXT, primary_key=True),
-    Column("model", TEXT, primary_key=True),
-    Column("version", TEXT, primary_key=True),
+    *_keys(BigInteger, "length", "start"),
+    *_keys(TEXT, "slice", "environment", "model", "version"),
     Column("is_mature", Boolean, primary_key=True),
-    Column("counts", LargeBinary, nullable=False),
-    Column("defined", LargeBinary, nullable=False),
-    Column("sums", LargeBinary, nullable=False),
-    Column("spread", LargeBinary, nullable=False),
+    *_columns(LargeBinary, "counts", "defined", "sums", "spread"),
     Column("checksum", BigInteger, nullable=False),
     Index("cells_by_slice", "project_id", "digest", "length", "slice", "start"),
 )
@@ -258,14 +247,10 @@ cells = Table(
 rules = Table(
     "rules",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("name", TEXT, primary_key=True),
-    Column("rule", TEXT, nullable=False),
-    Column("progress", TEXT, nullable=False),
-    Column("state", TEXT, nullable=False),
-    Column("reason", TEXT, nullable=False),
-    Column("since", BigInteger, nullable=False),
-    Column("evaluated", BigInteger, nullable=False),
+    *_columns(TEXT, "rule", "progress", "state", "reason"),
+    *_columns(BigInteger, "since", "evaluated"),
     Column("silenced_until", BigInteger),
     Column("revision", BigInteger, nullable=False),
 )
@@ -275,12 +260,9 @@ incidents = Table(
     "incidents",
     TABLES,
     Column("incident_id", TEXT, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("rule", TEXT, nullable=False),
-    Column("kind", TEXT, nullable=False),
-    Column("state", TEXT, nullable=False),
-    Column("opened", BigInteger, nullable=False),
-    Column("updated", BigInteger, nullable=False),
+    _of_project(),
+    *_columns(TEXT, "rule", "kind", "state"),
+    *_columns(BigInteger, "opened", "updated"),
     Column("body", TEXT, nullable=False),
     Index("incidents_by_state", "project_id", "state", "opened"),
     Index("incidents_of_project", "project_id", "opened", "incident_id"),
@@ -294,9 +276,7 @@ incident_changes = Table(
     Column("number", SEQ, primary_key=True),
     Column("incident_id", TEXT, ForeignKey("incidents.incident_id"), nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("action", TEXT, nullable=False),
-    Column("actor", TEXT, nullable=False),
-    Column("note", TEXT, nullable=False),
+    *_columns(TEXT, "action", "actor", "note"),
     Index("changes_of_incident", "incident_id", "number"),
 )
 """The history of incidents: every change, with who made it."""
@@ -305,10 +285,8 @@ outbox = Table(
     "outbox",
     TABLES,
     Column("number", SEQ, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("notification_id", TEXT, nullable=False),
-    Column("channel", TEXT, nullable=False),
-    Column("body", TEXT, nullable=False),
+    _of_project(),
+    *_columns(TEXT, "notification_id", "channel", "body"),
     Column("created", BigInteger, nullable=False),
     Column("status", TEXT, nullable=False),
     Column("attempts", Integer, nullable=False),
@@ -323,9 +301,8 @@ outbox = Table(
 webhooks = Table(
     "webhooks",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
-    Column("url", TEXT, nullable=False),
-    Column("secret_id", TEXT, nullable=False),
+    _of_project(is_key=True),
+    *_columns(TEXT, "url", "secret_id"),
     Column("allows_http", Boolean, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("disabled", BigInteger),
@@ -336,7 +313,7 @@ signs them."""
 lakes = Table(
     "lakes",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("text", Text, nullable=False),
 )
 """Where the rankings and labels of a project are that are read in place, as JSON."""
@@ -344,13 +321,11 @@ lakes = Table(
 lake_files = Table(
     "lake_files",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("path", Text, primary_key=True),
+    _of_project(is_key=True),
+    *_keys(Text, "kind", "path"),
     Column("size", BigInteger, nullable=False),
     Column("stamp", Text, nullable=False),
-    Column("seen", BigInteger, nullable=False),
-    Column("rows", BigInteger, nullable=False),
+    *_columns(BigInteger, "seen", "rows"),
     Column("first", BigInteger),
     Column("last", BigInteger),
     Column("counts", Text, nullable=False),
@@ -361,11 +336,10 @@ with the content of a file, and `counts` is JSON."""
 lake_hours = Table(
     "lake_hours",
     TABLES,
-    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    _of_project(is_key=True),
     Column("start", BigInteger, primary_key=True),
     Column("seq", BigInteger, nullable=False),
-    Column("spans", Text, nullable=False),
-    Column("counts", Text, nullable=False),
+    *_columns(Text, "spans", "counts"),
     Column("matched", BigInteger, nullable=False),
     Column("arrived", Text, nullable=False),
 )

@@ -14,21 +14,36 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     bindparam,
+    insert,
     select,
+    update,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from rankscope.errors import FileError
+from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.tables.schema import projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeVar
 
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Executable, Table
+    from sqlalchemy import (
+        Column,
+        ColumnElement,
+        Connection,
+        CursorResult,
+        Dialect,
+        Executable,
+        Select,
+        Table,
+    )
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.types import TypeEngine
+
+    R = TypeVar("R")
 
 FIRST, LAST = -(2**63), 2**63 - 1
 """The earliest and the latest time, where a caller names none."""
@@ -116,11 +131,36 @@ def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
     return column == number.scalar_subquery()
 
 
+def put_row(
+    connection: Connection, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    """Write values into the row with a key, which is made if it isn't there."""
+    here = [table.c[name] == value for name, value in key.items()]
+    if connection.execute(update(table).where(*here).values(values)).rowcount == 0:
+        connection.execute(insert(table), {**key, **values})
+
+
+def columns_of(table: Table, kind: type[object]) -> list[Column[Any]]:
+    """Return the columns of a table with the fields of a record."""
+    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]  # of records
+    return [table.c[name] for name in names]
+
+
+def read_records(connection: Connection, kind: type[R], wanted: Select[Any]) -> list[R]:
+    """Return rows as records of a kind."""
+    return [kind(**row) for row in connection.execute(wanted).mappings()]
+
+
 def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...]]:
     """Fetch rows as the driver returns them, in two thirds of the time of SQLAlchemy's rows."""
     fetch, cursor = result.cursor_strategy, result.cursor
     rows = fetch.fetchall(result, cursor) if size < 0 else fetch.fetchmany(result, cursor, size)
     return list(rows)
+
+
+def refuse_text(error: UnicodeEncodeError) -> RefusedError:
+    """Return the error of half a character in what a program asks for; events have none."""
+    return RefusedError("", "text", show(error.object), code="surrogate", hint="write it as UTF-8")
 
 
 CONVERT = "rankscope_convert"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert
+from typing import NamedTuple
+
+from sqlalchemy import insert, select
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.tables.schema import meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from sqlalchemy import Connection
 
@@ -19,8 +21,58 @@ UNRELEASED = "schema_version"
 """What the version was called before the first release, when it was counted from 1, too."""
 
 
-def check_version(facts: Mapping[str, str], file: str) -> None:
-    """Refuse a store with tables of another version; `ValueError` where its version is damaged."""
+class Facts(NamedTuple):
+    """What a store says of itself.
+
+    Args:
+        store: Its random id.
+        last_seq: The number of the last event.
+        last_commit: The number of the last transaction.
+    """
+
+    store: bytes
+    last_seq: int
+    last_commit: int
+
+
+def read_facts(
+    connection: Connection, tables: Collection[str], file: str, *, what: str, hint: str
+) -> Facts:
+    """Read the facts of a store, and refuse one that is another's or of another version.
+
+    Args:
+        connection: A connection.
+        tables: The names of the tables that there are.
+        file: What errors call the store.
+        what: What must be a store.
+        hint: What to do if it is none.
+    """
+    if meta.name not in tables:
+        listed = (
+            f"its tables are {', '.join(sorted(tables))[:100]}" if tables else "it has no tables"
+        )
+        raise FileError(
+            f"{what} is not a store: {listed}",
+            hint=f"{hint}; nothing was changed",
+            code="store_version",
+            file=file,
+        )
+    facts = dict(map(tuple, connection.execute(select(meta))))
+    try:
+        _check_version(facts, file)
+        return Facts(
+            bytes.fromhex(facts["store"]), int(facts["last_seq"]), int(facts["last_commit"])
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise damaged(f"its facts: {error!r:.80}", file) from error
+
+
+def damaged(reason: str, file: str, hint: str = "restore a backup") -> FileError:
+    """Return the error of a store that is damaged."""
+    return FileError(f"the store is damaged ({reason})", hint=hint, code="store_damaged", file=file)
+
+
+def _check_version(facts: Mapping[str, str], file: str) -> None:
     if UNRELEASED in facts:
         message = "the store was written by a checkout from before the first release of rankscope"
         hint = (

@@ -13,15 +13,16 @@ from sqlalchemy import bindparam, case, or_, select, update
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
-from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.records import Context, Version
 from rankscope.monitor.store.tables.schema import contexts
-from rankscope.monitor.store.tables.statements import Prepared, fetch_rows, in_project
+from rankscope.monitor.store.tables.statements import Prepared, fetch_rows, in_project, parse_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
-    from sqlalchemy import BindParameter, Connection, Update
+    from sqlalchemy import BindParameter, ColumnElement, Connection, Update
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
@@ -121,3 +122,23 @@ def _fold(environment: Environment, spans: Mapping[Pair, RankingSpan]) -> Iterat
     for pair, others in folded.items():
         span = reduce(RankingSpan.merge, others)
         yield Version(*pair, environment, span.first, span.last, span.rankings, len(others))
+
+
+def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
+    """Return the contexts of a project by their numbers."""
+    return _select_contexts(connection, in_project(contexts.c.project_id, project))
+
+
+def read_contexts_of(connection: Connection, project_id: int) -> dict[int, Context]:
+    """Return the contexts of the project with a number, by their own numbers."""
+    return _select_contexts(connection, contexts.c.project_id == project_id)
+
+
+def _select_contexts(connection: Connection, is_theirs: ColumnElement[bool]) -> dict[int, Context]:
+    rows = connection.execute(select(contexts).where(is_theirs))
+    return {row.context_id: _to_context(row) for row in rows}
+
+
+def _to_context(row: Any) -> Context:  # noqa: ANN401 - a row of any statement with its columns
+    attributes = tuple(sorted(parse_stored(row.attributes).items()))
+    return Context(row.model, row.version, row.environment, attributes)

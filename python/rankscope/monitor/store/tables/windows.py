@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
-from sqlalchemy import Boolean, delete, func, insert, select, update
+from sqlalchemy import Boolean, delete, func, insert, select
 
 from rankscope.errors import FileError
 from rankscope.monitor.events.limits import HOUR
@@ -21,10 +21,13 @@ from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
     StoredFlag,
+    columns_of,
     fetch_rows,
     in_project,
+    put_row,
+    read_records,
 )
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,10 +128,9 @@ HOURS = CheckedTable(schema.hours, "a stored hour", HourRow.__match_args__)
 
 def read_progress(connection: Connection, project: str, digest: bytes) -> Progress | None:
     """Return how far the windows of a configuration are up to date, `None` if there are none."""
-    columns = (schema.progress.c[name] for name in Progress.__match_args__)
-    wanted = select(*columns).where(*_of(schema.progress, project, digest))
-    row = connection.execute(wanted).one_or_none()
-    return None if row is None else Progress(*row)
+    wanted = select(*columns_of(schema.progress, Progress))
+    rows = read_records(connection, Progress, wanted.where(*_of(schema.progress, project, digest)))
+    return next(iter(rows), None)
 
 
 def read_cells(
@@ -309,11 +311,7 @@ def replace_windows(
     if open_hours:
         new = [owner | hour._asdict() for hour in open_hours]
         connection.execute(insert(schema.open_hours), new)
-    table = schema.progress
-    values = {name: getattr(progress, name) for name in Progress.__match_args__}
-    changed = update(table).where(*_where(table, owner)).values(values)
-    if connection.execute(changed).rowcount == 0:
-        connection.execute(insert(table), owner | values)
+    put_row(connection, schema.progress, owner, as_dict(progress))
     return True
 
 
@@ -351,11 +349,11 @@ def mark_hours(connection: Connection, project_id: int, starts: Sequence[int]) -
     open_hours = schema.open_hours
     for digest in digests.all() if starts else ():
         owner = {"project_id": project_id, "digest": digest}
-        known = (open_hours.c.project_id == project_id) & (open_hours.c.digest == digest)
+        known = _where(open_hours, owner)
         behind = {"as_of": 0, "rankings": 0, "is_behind": True}
-        for at in range(0, len(starts), 500):
-            some = starts[at : at + 500]
-            connection.execute(delete(open_hours).where(known, open_hours.c.start.in_(some)))
+        for at in range(0, len(starts), AT_ONCE):
+            some = starts[at : at + AT_ONCE]
+            connection.execute(delete(open_hours).where(*known, open_hours.c.start.in_(some)))
             connection.execute(
                 insert(open_hours), [owner | behind | {"start": start} for start in some]
             )

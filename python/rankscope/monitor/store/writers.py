@@ -1,4 +1,4 @@
-"""A store that another process writes."""
+"""The writing sides of stores, whatever database is behind them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,31 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
 
     from rankscope.errors import FileError
+    from rankscope.monitor.store.commits import GroupCommitter
     from rankscope.monitor.store.transaction import Transaction
 
     T = TypeVar("T")
     Ask: TypeAlias = Callable[[Callable[[Transaction], Any], int], object]
+
+
+class GroupWriter(Store):
+    """The writing side of a store that commits in groups; a backend sets `_committer`."""
+
+    _committer: GroupCommitter
+
+    @property
+    def failure(self) -> FileError | None:
+        """The reason why nothing more is written, if that is so."""
+        return self._committer.failure
+
+    @property
+    def waiting(self) -> int:
+        """The number of events that wait to be committed."""
+        return self._committer.waiting
+
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
+        """Do some work in a transaction of the writer; see `Store.transact`."""
+        return self._committer.submit(work, size)
 
 
 class BorrowedWriter(Store):
