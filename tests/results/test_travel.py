@@ -177,7 +177,7 @@ ONLY_FIELDS = {
     "rankscope.trace.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("Plain", "Printed", "EstimatedMeans", "Tabular")
+ABSTRACT = ("Printed", "EstimatedMeans", "Tabular")
 
 
 def _is_of(found: object, module: str) -> bool:
