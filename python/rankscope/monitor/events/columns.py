@@ -60,8 +60,8 @@ def find_starts(columns: Mapping[str, Foreign], name: str) -> NDArray[np.int64]:
 
 def list_rows(bounds: NDArray[np.int64], places: Sequence[int]) -> NDArray[np.int64]:
     """Return the rows of the rankings at some places."""
-    some = [np.arange(bounds[place], bounds[place + 1]) for place in places]
-    return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
+    rows = [np.arange(bounds[place], bounds[place + 1]) for place in places]
+    return np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
 
 
 def split_documents(
@@ -104,7 +104,7 @@ def split_lists(
     """Return rankings of which each is a row, with lists of documents."""
     count = len(next(iter(columns.values())))
     # A column without any value is not there.
-    columns = {name: one for name, one in columns.items() if one.null_count < count}
+    columns = {name: column for name, column in columns.items() if column.null_count < count}
     as_list, as_lists, of_documents, _ = names
     has_items = any(as_list.get(name) == "items" for name in columns)
     others = [name for name in columns if name not in attributes]
@@ -124,8 +124,8 @@ def split_lists(
     documents = {role: open_list(column)[1] for role, column in lists.items()}
     plain = np.ones(len(places), dtype=np.uint8)
     shown = _read_documents(documents, plain, bounds, nan_is_none=())
-    said = _read_rows(columns, roles, attributes, [], (bounds, plain))
-    return Columns(count, places.tolist(), said, (*shown, False))
+    heads = _read_rows(columns, roles, attributes, [], (bounds, plain))
+    return Columns(count, places.tolist(), heads, (*shown, False))
 
 
 def _split_items(
@@ -154,18 +154,18 @@ def _split_items(
             _exclude(plain, bounds, np.flatnonzero(np.asarray(shown.is_null())))
         fields = [field.name for field in shown.type]
         inside = dict(zip(fields, map(decode, shown.flatten()), strict=True))
-        found = find_list_roles(fields, of_documents)
-        if len(inside) < len(fields) or "labels" in found or "doc_id" not in found:
+        names = find_list_roles(fields, of_documents)
+        if len(inside) < len(fields) or "labels" in names or "doc_id" not in names:
             raise UnusualColumnError
-        documents = {role: inside[found[role]] for role in ITEM_NAMES if role in found}
+        documents = {role: inside[names[role]] for role in ITEM_NAMES if role in names}
         has_some = (np.diff(bounds) > 0).astype(np.uint8)
         for name in fields:
             if name not in of_documents:
                 read_has(inside[name])  # lists and objects are looked into by the reader
                 unknown.append((name, has_some))
     shown_columns = _read_documents(documents, plain, bounds, nan_is_none=())
-    said = _read_rows(columns, roles, attributes, unknown, (bounds, plain))
-    return Columns(count, places.tolist(), said, (*shown_columns, False))
+    heads = _read_rows(columns, roles, attributes, unknown, (bounds, plain))
+    return Columns(count, places.tolist(), heads, (*shown_columns, False))
 
 
 def _read_rows(
@@ -182,8 +182,8 @@ def _read_rows(
     for role in ATTRIBUTES:
         if role in roles:
             named += _read_maps(columns[roles[role]])
-    known = {*roles.values(), *attributes}
-    of_rows = [(name, read_has(column)) for name, column in columns.items() if name not in known]
+    used = {*roles.values(), *attributes}
+    of_rows = [(name, read_has(column)) for name, column in columns.items() if name not in used]
     heads = {role: columns[roles[role]] for role in ("ranking_id", "time", *HEADS) if role in roles}
     return _read_heads(heads, named, [*of_rows, *unknown], *extent)
 
@@ -191,7 +191,9 @@ def _read_rows(
 def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
     """Find the rows that have lists of one length each."""
     types, compute = load_arrow().types, load_arrow("pyarrow.compute")
-    if not all(types.is_list(one.type) or types.is_large_list(one.type) for one in lists.values()):
+    if not all(
+        types.is_list(column.type) or types.is_large_list(column.type) for column in lists.values()
+    ):
         raise UnusualColumnError
     sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists.values()]
     usual: NDArray[np.bool_] = np.logical_and.reduce(
@@ -349,9 +351,9 @@ def _read_ranks(column: Foreign) -> NDArray[np.int64]:
 
 def find_list_roles(names: Sequence[str], roles: Mapping[str, str]) -> Mapping[str, str]:
     """Return the names of columns by role, from the roles of all names."""
-    found: dict[str, str] = {}
+    names_by_role: dict[str, str] = {}
     for name in names:
         role = roles.get(name)
-        if role is not None and found.setdefault(role, name) != name:
+        if role is not None and names_by_role.setdefault(role, name) != name:
             raise UnusualColumnError
-    return found
+    return names_by_role

@@ -151,12 +151,12 @@ def read_attributes(
         (('country', 'de'), ('tv', 'true'))
     """
     attributes: dict[str, str] = {}
-    for where, given in values:
-        if not isinstance(given, Mapping):
+    for where, mapping in values:
+        if not isinstance(mapping, Mapping):
             raise RefusedError(
-                where, "an object of names and values", show(given), code="attribute_type"
+                where, "an object of names and values", show(mapping), code="attribute_type"
             )
-        for name, value in given.items():
+        for name, value in mapping.items():
             place = f"{where}.{show(name)[1:-1][:40]}"
             key = read_id(name, place, limits.name_bytes)
             if value is None:

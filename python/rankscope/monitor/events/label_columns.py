@@ -38,24 +38,24 @@ def split_labels(columns: Mapping[str, Foreign], role_of: Mapping[str, str]) -> 
     """Return labels of which each is a row."""
     count = len(next(iter(columns.values()), ()))
     # A column without any value is not there.
-    columns = {name: one for name, one in columns.items() if one.null_count < count}
+    columns = {name: column for name, column in columns.items() if column.null_count < count}
     roles = find_list_roles(list(columns), role_of)
     if UBI_FIELD in columns or not {"ranking_id", "doc_id", "time"} <= roles.keys():
         raise UnusualColumnError
-    found = {role: columns[name] for role, name in roles.items()}
+    column_of = {role: columns[name] for role, name in roles.items()}
     unknown = [(name, _read_given(columns[name])) for name in columns if name not in role_of]
-    values = read_numbers(found["value"]) if "value" in found else None
+    values = read_numbers(column_of["value"]) if "value" in column_of else None
     plain = np.ones(count, dtype=np.uint8)
     if values is not None:
         plain[np.isinf(values)] = 0
     return (
         plain,
-        read_times(found["time"]),
-        read_ids(found["ranking_id"]),
-        read_ids(found["doc_id"]),
-        read_ids(found["event_id"]) if "event_id" in found else None,
-        _read_words(found["kind"]) if "kind" in found else None,
-        _read_labels(found["labels"]) if "labels" in found else None,
+        read_times(column_of["time"]),
+        read_ids(column_of["ranking_id"]),
+        read_ids(column_of["doc_id"]),
+        read_ids(column_of["event_id"]) if "event_id" in column_of else None,
+        _read_words(column_of["kind"]) if "kind" in column_of else None,
+        _read_labels(column_of["labels"]) if "labels" in column_of else None,
         values,
         unknown,
     )
@@ -76,7 +76,6 @@ def _read_labels(
     if not (types.is_list(column.type) or types.is_large_list(column.type)):
         return _read_words(column)
     bounds, labels = open_list(column)
-
     return bounds, to_array(column.is_valid()).astype(np.uint8), _read_words(labels)
 
 

@@ -86,6 +86,12 @@ class Rejection:
     found: str
     hint: str = ""
 
+    @property
+    def message(self) -> str:
+        """What was expected and found, and where."""
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}expected {self.expected}, found {self.found}"
+
     def __str__(self) -> str:
         place = f"{self.index}.{self.where}" if self.where else str(self.index)
         return f"{place}: expected {self.expected}, found {self.found} [{self.code}]"
@@ -205,11 +211,11 @@ class Batch:
         self._unknown: Counter[str] = Counter()
         self._pending: set[tuple[bool, str]] = set()
 
-    def add(self, given: object, read: Read) -> None:
-        """Read one more object, or record the `RefusedError` given in its place."""
+    def add(self, value: object, read: Read) -> None:
+        """Read one more object, or record the `RefusedError` in its place."""
         self._pending.clear()
         try:
-            self._answers.append(read(_see_object(given)))
+            self._answers.append(read(_see_object(value)))
         except RefusedError as error:
             self._answers.append(error.at(len(self._answers)))
             return
@@ -234,9 +240,9 @@ class Batch:
         return Reading(tuple(self._answers), dict(self._notes), dict(self._unknown))
 
 
-def _see_object(given: object) -> Mapping[str, Any]:
-    if isinstance(given, RefusedError):  # the parser has rejected it already
-        raise given
-    if isinstance(given, Mapping) and all(type(name) is str for name in given):
-        return given
-    raise RefusedError("", "an object", show(given), code="json_type")
+def _see_object(value: object) -> Mapping[str, Any]:
+    if isinstance(value, RefusedError):  # the parser has rejected it already
+        raise value
+    if isinstance(value, Mapping) and all(type(name) is str for name in value):
+        return value
+    raise RefusedError("", "an object", show(value), code="json_type")

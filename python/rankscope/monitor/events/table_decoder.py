@@ -52,15 +52,15 @@ class TableDecoder:
             return None
         try:
             bounds = find_starts(rows.columns, name)
-            found = split_documents(typed.columns, roles, self._attributes, bounds)
+            split = split_documents(typed.columns, roles, self._attributes, bounds)
         except UnusualColumnError:
             return None
 
         def read_rest(places: Sequence[int]) -> Reading:
-            some = self._take(rows, list_rows(bounds, places), roles)
-            return self._reader.read_ranking_rows(some, now=now, attributes=self._attributes)
+            columns = self._take(rows, list_rows(bounds, places), roles)
+            return self._reader.read_ranking_rows(columns, now=now, attributes=self._attributes)
 
-        reading = self._decoder.decode_columns(found, read_rest, now=now)
+        reading = self._decoder.decode_columns(split, read_rest, now=now)
         return reading, rows.places[bounds[:-1]].tolist()
 
     def decode_lists(
@@ -68,11 +68,11 @@ class TableDecoder:
     ) -> Decoded | None:
         """Decode rankings in rows with lists of documents."""
         try:
-            found = split_lists(rows.columns, self._reader.names, self._attributes)
+            split = split_lists(rows.columns, self._reader.names, self._attributes)
         except UnusualColumnError:
             return None
         return self._decoder.decode_columns(
-            found, lambda places: read(list_objects(take_rows(rows, places))), now=now
+            split, lambda places: read(list_objects(take_rows(rows, places))), now=now
         )
 
     def decode_labels(self, rows: Rows, roles: Mapping[str, str], *, now: int) -> Decoded | None:
@@ -81,18 +81,18 @@ class TableDecoder:
         if typed is None or not len(rows.places):
             return None
         try:
-            found = split_labels(typed.columns, self._reader.names[3])
+            split = split_labels(typed.columns, self._reader.names[3])
         except UnusualColumnError:
             return None
 
         def read_rest(places: Sequence[int]) -> Reading:
             return self._reader.read_label_rows(self._take(rows, places, roles), now=now)
 
-        return self._decoder.decode_label_columns(found, read_rest, now=now)
+        return self._decoder.decode_label_columns(split, read_rest, now=now)
 
     def _take(
         self, rows: Rows, places: Sequence[int] | NDArray[np.int64], roles: Mapping[str, str]
     ) -> dict[str, Any]:
         """Return the columns of some rows, as the reader takes them."""
-        some = take_rows(rows, places)
-        return (read_cells(some, roles) if self._is_text else some).columns
+        taken = take_rows(rows, places)
+        return (read_cells(taken, roles) if self._is_text else taken).columns

@@ -87,16 +87,16 @@ def read_moment(value: object, where: str) -> datetime:
 def set_times(made: object, *names: str) -> None:
     """Keep the times that a record was made with as `datetime` objects in UTC."""
     for name in names:
-        given = getattr(made, name)
-        if given is not None:
-            object.__setattr__(made, name, read_moment(given, name))
+        value = getattr(made, name)
+        if value is not None:
+            object.__setattr__(made, name, read_moment(value, name))
 
 
-def to_datetimes(given: Mapping[str, Any]) -> dict[str, Any]:
+def to_datetimes(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return named values of which those that are times of the store are `datetime` objects."""
     return {
         name: to_datetime(value) if name in {"since", "until"} else value
-        for name, value in given.items()
+        for name, value in values.items()
     }
 
 
@@ -115,19 +115,19 @@ def read_time(value: object, where: str) -> tuple[int, bool]:
         >>> read_time("1970-01-01T01:00:00.000001+01:00", "time"), read_time(1500, "time")
         ((1, False), (1500000, False))
     """
-    found, is_leap = None, False
+    micros, is_leap = None, False
     if isinstance(value, str):
-        found, is_leap = _read_text(value, where)
+        micros, is_leap = _read_text(value, where)
     elif isinstance(value, datetime):
         if value.tzinfo is None:
             raise _no_zone(where, str(value))
-        found = (value - EPOCH) // MICROSECOND
+        micros = (value - EPOCH) // MICROSECOND
     # NaN and infinity are not below anything.
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR:
-        found = round(value * 1000)
-    if found is None or found not in YEARS:
+        micros = round(value * 1000)
+    if micros is None or micros not in YEARS:
         raise _no_time(where, value)
-    return found, is_leap
+    return micros, is_leap
 
 
 def _read_text(text: str, where: str) -> tuple[int | None, bool]:

@@ -25,7 +25,7 @@ from rankscope.monitor.arrays import (
     write_times,
 )
 from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
-from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
+from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns, require_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def write_rankings(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
     items = chunk.items
     offsets = pa.array(items.offsets)
     columns = [
-        write_texts(_require(chunk.event_ids)),
+        write_texts(require_ids(chunk.event_ids)),
         write_texts(chunk.ranking_ids),
         write_times(chunk.times),
         write_texts(chunk.query_keys),
@@ -125,7 +125,7 @@ def write_labels(chunk: Chunk) -> Foreign:
     pa = load_arrow()
     labels = chunk.labels
     columns = [
-        write_texts(_require(labels.event_ids)),
+        write_texts(require_ids(labels.event_ids)),
         write_texts(chunk.ranking_ids).take(pa.array(labels.rankings)),
         write_times(labels.times),
         write_texts(labels.doc_ids),
@@ -375,9 +375,3 @@ def _find(table: Foreign, name: str) -> Foreign:
             code="columns",
         )
     return table.column(name)
-
-
-def _require(column: Texts | None) -> Texts:
-    if column is None:
-        raise TypeError("the ids of events were not asked for")
-    return column

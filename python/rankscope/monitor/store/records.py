@@ -11,7 +11,7 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Any, Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.keys import Secret
 
+    T = TypeVar("T")
     Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
 
 
@@ -262,6 +263,13 @@ class LabelColumns:
     event_ids: Texts | None = None
     seqs: NDArray[np.int64] | None = None
     positions: NDArray[np.int64] | None = None
+
+
+def require_ids(column: T | None) -> T:
+    """Return a column of the ids or numbers of events, which is read only if it is asked for."""
+    if column is None:
+        raise TypeError("the ids of events were not asked for")
+    return column
 
 
 @record(frozen=True, slots=True)

@@ -168,11 +168,13 @@ def read_coverage(connection: Connection, project: str) -> Coverage | None:
     if read_lake(connection, project) is None:
         return None
     table = schema.lake_files
-    theirs = in_project(table.c.project_id, project)
-    files = connection.execute(select(func.count()).select_from(table).where(theirs)).scalar_one()
-    wanted = select(table).where(theirs, table.c.counts.contains(f'"{FAULT}": {{'))
-    found = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
-    left_out = tuple(one.fault for one in found if one.fault is not None)
+    of_project = in_project(table.c.project_id, project)
+    files = connection.execute(
+        select(func.count()).select_from(table).where(of_project)
+    ).scalar_one()
+    wanted = select(table).where(of_project, table.c.counts.contains(f'"{FAULT}": {{'))
+    faulty = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
+    left_out = tuple(file.fault for file in faulty if file.fault is not None)
     return Coverage(files=files, left_out=left_out)
 
 
@@ -199,7 +201,7 @@ def _to_hour(row: Any) -> KnownHour:  # noqa: ANN401 - a row of any statement wi
         earlier=earlier,
         counts=json.loads(row.counts),
         matched=row.matched,
-        arrived=[tuple(one) for one in json.loads(row.arrived)],
+        arrived=[tuple(arrival) for arrival in json.loads(row.arrived)],
     )
 
 
@@ -277,7 +279,7 @@ def store_scan(
     before = _totals(connection, project)
     seq = transaction.next_seq()
     table = schema.lake_files
-    for kind, path in {*removed, *((one.kind, one.file.path) for one in files)}:
+    for kind, path in {*removed, *((file.kind, file.file.path) for file in files)}:
         connection.execute(
             delete(table).where(
                 table.c.project_id == project_id, table.c.kind == kind, table.c.path == path
@@ -289,19 +291,19 @@ def store_scan(
             [
                 {
                     "project_id": project_id,
-                    "kind": one.kind,
-                    "path": one.file.path,
-                    "size": one.file.size,
-                    "stamp": one.file.stamp,
-                    "seen": one.seen,
-                    "rows": one.rows,
-                    "first": one.first,
-                    "last": one.last,
+                    "kind": file.kind,
+                    "path": file.file.path,
+                    "size": file.file.size,
+                    "stamp": file.file.stamp,
+                    "seen": file.seen,
+                    "rows": file.rows,
+                    "first": file.first,
+                    "last": file.last,
                     "counts": json.dumps(
-                        {**one.counts, **(_write_fault(one.fault) if one.fault else {})}
+                        {**file.counts, **(_write_fault(file.fault) if file.fault else {})}
                     ),
                 }
-                for one in files
+                for file in files
             ],
         )
     _store_hours(transaction, project, project_id, seq, hours)
@@ -328,13 +330,13 @@ def _store_hours(
     hours: Sequence[SeenHour],
 ) -> None:
     connection, table = transaction.connection, schema.lake_hours
-    known = {one.start: one for one in read_hours(connection, project)} if hours else {}
+    hour_of = {hour.start: hour for hour in read_hours(connection, project)} if hours else {}
     for hour in hours:
         spans = {
             transaction.context(project_id, content): list(span)
             for content, span in hour.spans.items()
         }
-        old = known.get(hour.start)
+        old = hour_of.get(hour.start)
         arrived = [] if old is None else list(old.arrived)
         for number, (count, *_) in spans.items():
             added = count - (0 if old is None else old.spans.get(number, (0,))[0])
@@ -412,6 +414,6 @@ def find_wrong_count(connection: Connection) -> str | None:
 def find_contents(contexts: Mapping[int, Context]) -> dict[Content, int]:
     """Return the numbers of contexts by their contents."""
     return {
-        (one.model, one.version, one.environment, one.attributes): number
-        for number, one in contexts.items()
+        (context.model, context.version, context.environment, context.attributes): number
+        for number, context in contexts.items()
     }

@@ -178,12 +178,7 @@ class HistoryFolder(HistoryPlace):
 
         What is left of the file when the block ends is removed.
         """
-        return self._open_part(self.path / name_hour(project, start, kind))
-
-    @contextmanager
-    def _open_part(self, folder: Path) -> Iterator[Path]:
-        with open_local_part(folder, self._make_folders) as part:
-            yield part
+        return open_local_part(self.path / name_hour(project, start, kind), _make_folders)
 
     def publish(self, part: Path) -> Published:
         """Make a written file durable under a name of its own."""
@@ -197,7 +192,7 @@ class HistoryFolder(HistoryPlace):
         """Copy a file from another place under the same path, and make it durable."""
         source = place.check(listed)
         path = self.path / listed.path
-        with self._open_part(path.parent) as part:
+        with open_local_part(path.parent, _make_folders) as part:
             shutil.copyfile(source, part)
             if compute_checksum(part) != listed.checksum:
                 raise damaged(place.locate(listed.path), "it has changed while it was copied")
@@ -205,7 +200,7 @@ class HistoryFolder(HistoryPlace):
 
     def claim(self, store: str) -> None:
         """Take the folder for a store."""
-        with self._open_part(self.path) as part:
+        with open_local_part(self.path, _make_folders) as part:
             owner = self.path / OWNER
             if owner.exists():
                 check_owner(str(self.path), owner.read_text("utf-8"), store)
@@ -252,10 +247,10 @@ class HistoryFolder(HistoryPlace):
 
     def list_open(self) -> list[Path]:
         """List the files and folders that others than the owner may read or write."""
-        there = [self.path, *sorted(self.path.rglob("*"))] if self.path.is_dir() else []
+        paths = [self.path, *sorted(self.path.rglob("*"))] if self.path.is_dir() else []
         return [
             path
-            for path in there
+            for path in paths
             if stat.S_IMODE(path.stat().st_mode)
             & ~(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
         ]
@@ -281,16 +276,17 @@ class HistoryFolder(HistoryPlace):
                     count += 1
         return count
 
-    def _make_folders(self, folder: Path) -> None:
-        """Make a folder of the history and those above it, which only the owner may open."""
-        missing_ones = []
-        while not folder.is_dir():
-            missing_ones.append(folder)
-            folder = folder.parent
-        for one in reversed(missing_ones):
-            with suppress(FileExistsError):
-                one.mkdir(PRIVATE_FOLDER)
-            _sync(one.parent)
+
+def _make_folders(folder: Path) -> None:
+    """Make a folder of the history and those above it, which only the owner may open."""
+    new = []
+    while not folder.is_dir():
+        new.append(folder)
+        folder = folder.parent
+    for each in reversed(new):
+        with suppress(FileExistsError):
+            each.mkdir(PRIVATE_FOLDER)
+        _sync(each.parent)
 
 
 @contextmanager
@@ -363,11 +359,11 @@ def occupied(place: str) -> UsageError:
 
 def compute_checksum(path: Path) -> bytes:
     """Return 16 bytes of BLAKE2b of a file."""
-    found = blake2b(digest_size=16)
+    checksum = blake2b(digest_size=16)
     with path.open("rb") as opened:
         while piece := opened.read(PIECE):
-            found.update(piece)
-    return found.digest()
+            checksum.update(piece)
+    return checksum.digest()
 
 
 def missing(path: object, error: OSError) -> FileError:
