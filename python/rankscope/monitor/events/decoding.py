@@ -131,32 +131,26 @@ class EventDecoder:
         self, columns: Columns, rest: Callable[[Sequence[int]], Reading], *, now: int
     ) -> Decoded:
         """Decode rankings from columns."""
-
-        def decode(span: tuple[int, int]) -> Plain:
-            return _core.decode_columns(self._core, columns.heads, columns.documents, span)
-
-        return self._decode_rows(decode, (columns.count, columns.places), rest, now)
+        decode = partial(_core.decode_columns, self._core, columns.heads, columns.documents)
+        return self._decode_rows(decode, columns.count, columns.places, rest, now)
 
     def decode_label_columns(
         self, columns: LabelColumns, rest: Callable[[Sequence[int]], Reading], *, now: int
     ) -> Decoded:
         """Decode labels from columns, as `decode_columns` does rankings."""
-
-        def decode(span: tuple[int, int]) -> Plain:
-            return _core.decode_label_columns(self._core, columns, span)
-
+        decode = partial(_core.decode_label_columns, self._core, columns)
         count = len(columns[0])
-        return self._decode_rows(decode, (count, range(count)), rest, now)
+        return self._decode_rows(decode, count, range(count), rest, now)
 
     def _decode_rows(
         self,
         decode: Callable[[tuple[int, int]], Plain],
-        extent: tuple[int, Sequence[int]],
+        count: int,
+        places: Sequence[int],
         rest: Callable[[Sequence[int]], Reading],
         now: int,
     ) -> Decoded:
-        """Decode rows: how many there are, and the places of those that columns hold."""
-        count, places = extent
+        """Decode rows, of which the columns hold those at some places."""
         try:
             batch, left, remarks = decode(self._find_span(now))
         except ValueError:  # a text is not UTF-8, which reading it says

@@ -40,20 +40,20 @@ RANKING_NAMES: dict[str, tuple[str, ...]] = {
 }
 """By role, the names of the fields of a ranking."""
 
+DOCUMENT_NAMES = (
+    "doc_id",
+    "item_id",
+    "document_id",
+    "product_id",
+    "object_id",
+    "docno",
+    "docid",
+    "prediction_id",
+)
+"""The names of a document in a ranking or a label."""
+
 ITEM_NAMES: dict[str, tuple[str, ...]] = {
-    "doc_id": (
-        "doc_id",
-        "item_id",
-        "document_id",
-        "product_id",
-        "object_id",
-        "docno",
-        "docid",
-        "prediction_id",
-        "query_response_hit_ids",
-        "doc_ids",
-        "item_ids",
-    ),
+    "doc_id": (*DOCUMENT_NAMES, "query_response_hit_ids", "doc_ids", "item_ids"),
     "rank": ("rank", "ranks", "position"),
     "score": ("score", "scores", "prediction_score", "prediction", "similarity"),
     "relevance": (
@@ -73,16 +73,7 @@ ITEM_NAMES: dict[str, tuple[str, ...]] = {
 LABEL_NAMES: dict[str, tuple[str, ...]] = {
     "event_id": ("event_id",),
     "ranking_id": RANKING_NAMES["ranking_id"],
-    "doc_id": (
-        "doc_id",
-        "item_id",
-        "document_id",
-        "product_id",
-        "object_id",
-        "docno",
-        "docid",
-        "prediction_id",
-    ),
+    "doc_id": DOCUMENT_NAMES,
     "time": ("time", "timestamp", "ts", "event_time", "label_time", "actual_timestamp"),
     "labels": ("labels", "label", "relevance_labels", "relevance_label", "action_name"),
     "value": ("value", "relevance", "relevance_score", "gains", "gain", "grade", "rel", "target"),

@@ -418,9 +418,7 @@ class Ingestion:
 
         if self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, is_text=is_text)
-            decoded = decoder.decode_labels(rows, roles, now=self._now())
-            if decoded is not None:
-                return decoded
+            return decoder.decode_labels(rows, roles, now=self._now())
         cells = read_cells(rows, roles) if is_text else rows
         return self._reader.read_label_rows(cells.columns, now=self._now())
 
@@ -440,28 +438,23 @@ class Ingestion:
         unknown = set(rows.columns).difference(roles.values(), attributes)
         if name is not None and self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, attributes, is_text=is_text)
-            decoded = decoder.decode_documents(rows, name, roles, now=self._now())
-            if decoded is not None:
-                self._take(count_unknown(decoded[0], unknown), file, decoded[1])
-                return
-        cells = read_cells(rows, roles) if is_text else rows
-        reading = self._reader.read_ranking_rows(
-            cells.columns, now=self._now(), attributes=attributes
-        )
-        reading = count_unknown(reading, unknown)
+            decoded, places = decoder.decode_documents(rows, name, roles, now=self._now())
+            self._take(count_unknown(decoded, unknown), file, places)
+            return
+        cells = (read_cells(rows, roles) if is_text else rows).columns
+        reading = self._reader.read_ranking_rows(cells, now=self._now(), attributes=attributes)
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
-        self._take(reading, file, places)
+        self._take(count_unknown(reading, unknown), file, places)
 
     def _read_lists(self, rows: Rows) -> Reading | Decoded:
         """Read rankings in rows with lists of documents."""
         from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
         from rankscope.monitor.events.tables import list_objects  # noqa: PLC0415 - likewise
 
-        decoder = TableDecoder(self._reader, self._attributes)
-        reading = None
         if self._sink.takes_prepared:
-            reading = decoder.decode_lists(rows, self._read_objects, now=self._now())
-        return self._read_objects(list_objects(rows)) if reading is None else reading
+            decoder = TableDecoder(self._reader, self._attributes)
+            return decoder.decode_lists(rows, self._read_objects, now=self._now())
+        return self._read_objects(list_objects(rows))
 
     def _choose_attributes(self, names: Collection[str]) -> list[str]:
         """Choose the columns of a table that are attributes."""

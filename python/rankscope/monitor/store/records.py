@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,11 +133,7 @@ class LeftOut:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        said = {name: getattr(self, name) for name in LEFT_OUT_FIELDS}
-        return said | {"seen": format_time(self.seen)}
-
-
-LEFT_OUT_FIELDS: tuple[str, ...] = LeftOut.__match_args__
+        return as_dict(self) | {"seen": format_time(self.seen)}
 
 
 @record(frozen=True, slots=True, kw_only=True)

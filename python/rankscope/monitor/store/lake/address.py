@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
 from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,17 +71,12 @@ class Lake:
 
     def to_json(self) -> str:
         """Write it as JSON."""
-        kinds = {
-            kind: {
-                "url": table.url,
-                "layout": table.layout,
-                "names": dict(table.names),
-                "attributes": list(table.attributes),
-            }
+        tables = {
+            kind: as_dict(table) | {"names": dict(table.names)}
             for kind, table in self.sources.items()
         }
         spans = {"reach": self.reach, "early": self.early, "within": self.within}
-        return json.dumps({**kinds, **spans, "timezone": self.timezone}, sort_keys=True)
+        return json.dumps({**tables, **spans, "timezone": self.timezone}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import NamedTuple
 
 from rankscope import _core
@@ -11,7 +12,6 @@ from rankscope.inputs.arrow import check_whole, load_arrow
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode
 from rankscope.monitor.arrays import to_array
-from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import move_attributes
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (
@@ -25,7 +25,7 @@ from rankscope.monitor.events.names import (
 )
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.table_decoder import TableDecoder
-from rankscope.monitor.events.tables import Rows, first_places, list_objects, take_rows
+from rankscope.monitor.events.tables import Rows, take_rows
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -152,21 +152,12 @@ class RankingDecoder:
         rows = Rows(columns, places)
         decoder = TableDecoder(self._reader, plan.attributes)
         if plan.is_grouped:
-            decoded = decoder.decode_lists(
-                rows, lambda objects: self._read(objects, plan), now=0
-            ) or pack_reading(self._read(list_objects(rows), plan))
-            return _pack(decoded, places)
+            return _pack(decoder.decode_lists(rows, partial(self._read, plan), now=0), places)
         name = plan.roles["ranking_id"]
-        rows = _sort(rows, name)
-        with_places = decoder.decode_documents(rows, name, plan.roles, now=0)
-        if with_places is not None:
-            decoded, first = with_places
-            return _pack(decoded, np.array(first, dtype=np.int64))
-        reading = self._reader.read_ranking_rows(rows.columns, now=0, attributes=plan.attributes)
-        firsts = first_places(rows.columns[name].to_pylist(), rows.places.tolist())
-        return _pack(pack_reading(reading), np.array(firsts, dtype=np.int64))
+        decoded, firsts = decoder.decode_documents(_sort(rows, name), name, plan.roles, now=0)
+        return _pack(decoded, np.array(firsts, dtype=np.int64))
 
-    def _read(self, objects: Sequence[object], plan: Plan) -> Reading:
+    def _read(self, plan: Plan, objects: Sequence[object]) -> Reading:
         moved = [move_attributes(item, plan.attributes, self._holders) for item in objects]
         return self._reader.read_rankings(moved, now=0)
 
@@ -200,10 +191,7 @@ class LabelDecoder:
     ) -> DecodedTable:
         """Decode labels, as `RankingDecoder` does rankings."""
         rows = Rows({name: join_chunks(table[name], name) for name in roles.values()}, places)
-        decoded = TableDecoder(self._reader).decode_labels(rows, roles, now=0)
-        if decoded is None:
-            decoded = pack_reading(self._reader.read_label_rows(rows.columns, now=0))
-        return _pack(decoded, places)
+        return _pack(TableDecoder(self._reader).decode_labels(rows, roles, now=0), places)
 
 
 def join_chunks(column: Foreign, name: str, fields: Collection[str] = ()) -> Foreign:

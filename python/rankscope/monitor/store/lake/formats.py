@@ -25,28 +25,14 @@ from rankscope.monitor.store.lake.pieces import WHOLE, list_pieces
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Protocol
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.store.lake.address import Layout, TableAddress
     from rankscope.monitor.store.lake.events import Foreign
     from rankscope.monitor.store.lake.pieces import Piece
 
-    class LakeTable(Protocol):
-        """A table whose rows are in files."""
-
-        def list_files(self) -> list[DataFile]:
-            """List the files that the table has now, in an order that stays."""
-
-        def read_schema(self, file: DataFile) -> Foreign:
-            """Read the schema of a file."""
-
-        def list_pieces(self, file: DataFile, time: str) -> tuple[Piece, ...]:
-            """List the pieces of a file that can be read one by one, with the times they have."""
-
-        def read(
-            self, file: DataFile, columns: Sequence[str], groups: Sequence[int] | None = None
-        ) -> Foreign:
-            """Read the rows of a file, or those of some of its row groups."""
+    LakeTable: TypeAlias = "ParquetFiles | DeltaTable | IcebergTable"
+    """A table whose rows are in files."""
 
 
 BLOCK = 8 << 20

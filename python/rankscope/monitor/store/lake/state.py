@@ -11,11 +11,11 @@ from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lake.address import Lake
 from rankscope.monitor.store.lake.files import DataFile
-from rankscope.monitor.store.records import LEFT_OUT_FIELDS, Coverage, LeftOut
+from rankscope.monitor.store.records import Coverage, LeftOut
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.statements import in_project
-from rankscope.records import record
+from rankscope.monitor.store.tables.statements import in_project, insert_rows
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -285,27 +285,7 @@ def store_scan(
                 table.c.project_id == project_id, table.c.kind == kind, table.c.path == path
             )
         )
-    if files:
-        connection.execute(
-            insert(table),
-            [
-                {
-                    "project_id": project_id,
-                    "kind": file.kind,
-                    "path": file.file.path,
-                    "size": file.file.size,
-                    "stamp": file.file.stamp,
-                    "seen": file.seen,
-                    "rows": file.rows,
-                    "first": file.first,
-                    "last": file.last,
-                    "counts": json.dumps(
-                        {**file.counts, **(_write_fault(file.fault) if file.fault else {})}
-                    ),
-                }
-                for file in files
-            ],
-        )
+    insert_rows(connection, table, [(project_id, *_write_file(file)) for file in files])
     _store_hours(transaction, project, project_id, seq, hours)
     after = _totals(connection, project)
     for code in {*before, *after}:
@@ -318,8 +298,12 @@ def store_scan(
     return seq
 
 
-def _write_fault(fault: LeftOut) -> dict[str, Any]:
-    return {FAULT: {name: getattr(fault, name) for name in LEFT_OUT_FIELDS}}
+def _write_file(known: KnownFile) -> tuple[Any, ...]:
+    """Return the row of a file, without its project."""
+    counts = {**known.counts, **({FAULT: as_dict(known.fault)} if known.fault else {})}
+    file, times = known.file, (known.first, known.last)
+    stored = (known.kind, file.path, file.size, file.stamp, known.seen, known.rows)
+    return (*stored, *times, json.dumps(counts))
 
 
 def _store_hours(
@@ -345,16 +329,10 @@ def _store_hours(
         connection.execute(
             delete(table).where(table.c.project_id == project_id, table.c.start == hour.start)
         )
-        row = {
-            "project_id": project_id,
-            "start": hour.start,
-            "seq": seq,
-            "spans": json.dumps(spans | ({EARLIER: hour.earlier} if hour.earlier else {})),
-            "counts": json.dumps(dict(hour.counts)),
-            "matched": hour.matched,
-            "arrived": json.dumps(arrived),
-        }
-        connection.execute(insert(table), row)
+        written = json.dumps(spans | ({EARLIER: hour.earlier} if hour.earlier else {}))
+        counts = json.dumps(dict(hour.counts))
+        row = (hour.start, seq, written, counts, hour.matched, json.dumps(arrived))
+        insert_rows(connection, table, [(project_id, *row)])
 
 
 def _totals(connection: Connection, project: str) -> Counter[str]:

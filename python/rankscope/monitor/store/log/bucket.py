@@ -27,7 +27,6 @@ from rankscope.monitor.store.log.files import (
     OWNER,
     PART,
     PRIVATE_FOLDER,
-    HistoryPlace,
     Published,
     check_owner,
     compute_checksum,
@@ -58,7 +57,7 @@ USED_SECONDS = 60.0
 """A copy that was used within this time stays: somebody may be about to open it."""
 
 
-class HistoryBucket(HistoryPlace):
+class HistoryBucket:
     """The archived hours of a store in a bucket, such as `s3://bucket/folder`.
 
     Args:

@@ -171,4 +171,4 @@ def _delete_from(
         new = rewrite_hour(store, place, project, block.start, find_kept, is_erased=is_erased)
         if new is not None:
             finish_removals(store, place, project)
-            return new.deleted
+            return new.removed.deleted

@@ -6,12 +6,11 @@ import os
 import shutil
 import stat
 import time
-from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from secrets import token_hex
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import quote
 
 from rankscope.errors import FileError, UsageError
@@ -24,7 +23,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal, TypeAlias
 
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.bucket import HistoryBucket
+
     FileKind: TypeAlias = Literal["rankings", "values"]
+    Listed: TypeAlias = "Block | ArchivedValues"
+    """A file that the log lists: a path, a size and a checksum."""
+    HistoryPlace: TypeAlias = "HistoryFolder | HistoryBucket"
+    """Where the files of the archived hours of a store are."""
 
 KINDS: tuple[FileKind, ...] = ("rankings", "values")
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
@@ -59,22 +65,6 @@ class ArchivedValues(NamedTuple):
     checksum: bytes
 
 
-class Listed(Protocol):
-    """A file that the log lists."""
-
-    @property
-    def path(self) -> str:
-        """Its path in the folder."""
-
-    @property
-    def size(self) -> int:
-        """The number of its bytes."""
-
-    @property
-    def checksum(self) -> bytes:
-        """16 bytes of BLAKE2b of it."""
-
-
 class Published(NamedTuple):
     """A file that is durable.
 
@@ -89,56 +79,7 @@ class Published(NamedTuple):
     checksum: bytes
 
 
-class HistoryPlace(ABC):
-    """Where the files of the archived hours of a store are.
-
-    Files are named after their checksum and never changed.
-    """
-
-    @abstractmethod
-    def locate(self, path: str) -> str:
-        """Return the whole path or the URL of a file."""
-
-    @abstractmethod
-    def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
-        """Return a path under which a file can be read now."""
-
-    @abstractmethod
-    def open_part(
-        self, project: str, start: int, kind: FileKind = "rankings"
-    ) -> AbstractContextManager[Path]:
-        """Let a block write a file that `publish` takes; what is left of it then is removed."""
-
-    @abstractmethod
-    def publish(self, part: Path) -> Published:
-        """Make a written file durable under a name of its own."""
-
-    @abstractmethod
-    def retire(self, path: str) -> None:
-        """Note that a file was replaced just now, so that it is removed only later."""
-
-    @abstractmethod
-    def remove(self, path: str) -> None:
-        """Remove a file."""
-
-    @abstractmethod
-    def list_hour(self, project: str, start: int) -> list[str]:
-        """List the paths of all files of an hour, also of those that were replaced."""
-
-    @abstractmethod
-    def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that are not listed, and return how many they were."""
-
-    @abstractmethod
-    def list_open(self) -> list[Path]:
-        """List the files and folders that others than the owner may read or write."""
-
-    @abstractmethod
-    def claim(self, store: str) -> None:
-        """Take the place for the store with an id, which has no files there yet."""
-
-
-class HistoryFolder(HistoryPlace):
+class HistoryFolder:
     """The folder of the archived hours of a store.
 
     Files are named after their checksum and never changed. Only their owner may read them.

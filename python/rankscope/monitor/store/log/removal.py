@@ -110,10 +110,8 @@ def delete_pending(
     rows = fetch_rows(connection.execute(chosen.limit(AT_ONCE)))
     connection.execute(delete(pending).where(pending.c.seq.in_([seq for seq, _ in rows])))
     transaction.pending[project_id] -= len(rows)
-    remove_ids(transaction, project_id, [(event_id, seq) for seq, event_id in rows])
-    deleted = Deleted(0, len(rows))
-    count_removed(transaction, project_id, {}, deleted)
-    return deleted
+    ids = [(event_id, seq) for seq, event_id in rows]
+    return record_removed(transaction, project_id, Removed(Deleted(0, len(rows)), Counter(), ids))
 
 
 def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
@@ -134,7 +132,7 @@ def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> 
     for block in listed:
         columns, times = open_columns(connection, block)
         removed = removed.add(_cut(transaction, block, columns, times < time))
-    return _finish(transaction, project_id, removed)
+    return record_removed(transaction, project_id, removed)
 
 
 def erase_file(transaction: Transaction, project: str, block: Block) -> Deleted:
@@ -144,7 +142,7 @@ def erase_file(transaction: Transaction, project: str, block: Block) -> Deleted:
     mark_blocks(transaction, [block], ERASED)
     removed = Counter({context: span.rankings for context, span in block.spans.items()})
     deleted = Deleted(block.rankings, block.labels)
-    return _finish(transaction, transaction.project(project), Removed(deleted, removed, []))
+    return record_removed(transaction, transaction.project(project), Removed(deleted, removed, []))
 
 
 def find_chosen(connection: Connection, project: str, chosen: Chosen) -> list[Block]:
@@ -183,7 +181,7 @@ def erase_hot(transaction: Transaction, project: str, block: Block, chosen: Chos
             if is_removed.any():
                 removed = removed.add(_cut(transaction, label_block, labels, is_removed))
     mark_hours(connection, project_id, [block.start])
-    return _finish(transaction, project_id, removed, is_erased=True)
+    return record_removed(transaction, project_id, removed, is_erased=True)
 
 
 def _find_fitting(rankings: _core.RankingBlock, chosen: Chosen) -> NDArray[np.bool_]:
@@ -236,33 +234,23 @@ def _cut(
     return Removed(Deleted(len(gone), 0), Counter(to_integers(gone.contexts()).tolist()), ids)
 
 
-def _finish(
+def record_removed(
     transaction: Transaction, project_id: int, removed: Removed, *, is_erased: bool = False
 ) -> Deleted:
+    """Remove the ids of what was removed, count it, and subtract it from its contexts."""
     remove_ids(transaction, project_id, removed.ids)
-    count_removed(transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased)
-    return removed.deleted
-
-
-def count_removed(
-    transaction: Transaction,
-    project_id: int,
-    removed: Mapping[int, int],
-    deleted: Deleted,
-    *,
-    is_erased: bool = False,
-) -> None:
-    """Count what was removed, and subtract it from the rankings of its contexts."""
+    deleted = removed.deleted
     counts = {"deleted_rankings": deleted.rankings, "deleted_labels": deleted.labels}
     if is_erased:
         counts[ERASED_RANKINGS] = deleted.rankings
     for reason, count in counts.items():
         if count:
             transaction.counts[project_id, reason] += count
-    subtract_rankings(transaction, project_id, removed)
+    _subtract_rankings(transaction, project_id, removed.contexts)
+    return deleted
 
 
-def subtract_rankings(
+def _subtract_rankings(
     transaction: Transaction, project_id: int, removed: Mapping[int, int]
 ) -> None:
     """Subtract removed rankings from the counts of their contexts."""
@@ -338,7 +326,7 @@ def replace_set(
         columns, times = open_columns(connection, block)
         removed = removed.add(_cut(transaction, block, columns, times >= FIRST))
     remove_ids(transaction, project_id, removed.ids)
-    subtract_rankings(transaction, project_id, removed.contexts)
+    _subtract_rankings(transaction, project_id, removed.contexts)
     if removed.deleted.rankings:
         transaction.counts[project_id, REPLACED_RANKINGS] += removed.deleted.rankings
     for at, outcome in enumerate(store_events(transaction, project, batch, rejected)):

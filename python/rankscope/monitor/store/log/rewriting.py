@@ -36,7 +36,7 @@ from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import remove_ids
 from rankscope.monitor.store.log.layout import GROUP, write_hour
 from rankscope.monitor.store.log.reading import LogReader
-from rankscope.monitor.store.log.removal import count_removed
+from rankscope.monitor.store.log.removal import Removed, record_removed
 from rankscope.monitor.store.log.users import hash_users
 from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.merging import choose
@@ -87,18 +87,14 @@ class Rewritten(NamedTuple):
         before: The blocks.
         file: The new file; `None` if nothing is left.
         users: The hashes of its users.
-        deleted: The numbers of deleted rankings and labels.
-        removed: The deleted rankings by context.
-        ids: The ids of the deleted events, with their numbers.
+        removed: What was deleted.
         is_erased: Whether windows are computed again without what was deleted.
     """
 
     before: tuple[Block, ...]
     file: Block | None
     users: bytes
-    deleted: Deleted
-    removed: dict[int, int]
-    ids: list[tuple[str, int]]
+    removed: Removed
     is_erased: bool
 
 
@@ -167,7 +163,7 @@ def rewrite_hour(
     """
     with store.engine.connect() as connection:
         new = _write_file(connection, place, project, start, find_kept, is_erased=is_erased)
-    if find_kept is not None and not new.deleted.rankings:
+    if find_kept is not None and not new.removed.deleted.rankings:
         return new
     # None of these can be listed any more once the hour is replaced.
     earlier = place.list_hour(project, start)
@@ -194,22 +190,22 @@ def _write_file(
 ) -> Rewritten:
     """Write the file of an hour as it is at one moment."""
     users = [np.zeros(0, dtype=np.uint32)]
-    removed: Counter[int] = Counter()
-    removed_labels = 0
-    removed_ids: list[tuple[str, int]] = []
+    contexts: Counter[int] = Counter()
+    labels = 0
+    ids: list[tuple[str, int]] = []
 
     def keep(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Leave out what is to be deleted, and note it."""
-        nonlocal removed_labels
+        nonlocal labels
         for chunk in chunks:
             kept = chunk
             if find_kept is not None:
                 is_kept = find_kept(chunk)
                 if not is_kept.all():
                     gone = choose(chunk, np.flatnonzero(~is_kept))
-                    removed.update(gone.contexts.tolist())
-                    removed_labels += len(gone.labels.codes)
-                    removed_ids.extend(_list_event_ids(gone))
+                    contexts.update(gone.contexts.tolist())
+                    labels += len(gone.labels.codes)
+                    ids.extend(_list_event_ids(gone))
                     kept = choose(chunk, np.flatnonzero(is_kept))
             if len(kept.seqs):
                 users.append(hash_users(kept.user_ids))
@@ -240,8 +236,8 @@ def _write_file(
                 *published,
             )
     hashes = np.unique(np.concatenate(users)).tobytes()
-    deleted = Deleted(removed.total(), removed_labels)
-    return Rewritten(before, file, hashes, deleted, dict(removed), removed_ids, is_erased)
+    deleted = Deleted(contexts.total(), labels)
+    return Rewritten(before, file, hashes, Removed(deleted, contexts, ids), is_erased)
 
 
 def _list_event_ids(chunk: Chunk) -> Iterator[tuple[str, int]]:
@@ -271,9 +267,8 @@ def put_hour(transaction: Transaction, project: str, start: int, new: Rewritten)
         remove_blocks(transaction, select_blocks(transaction.connection, taken))
         insert_blocks(transaction, [(new.file, write_index(new.file, new.users))])
     project_id = transaction.project(project)
-    remove_ids(transaction, project_id, new.ids)
-    count_removed(transaction, project_id, new.removed, new.deleted, is_erased=new.is_erased)
-    if new.is_erased and new.deleted.rankings:
+    deleted = record_removed(transaction, project_id, new.removed, is_erased=new.is_erased)
+    if new.is_erased and deleted.rankings:
         mark_hours(transaction.connection, project_id, [start])
     return True
 

@@ -67,9 +67,7 @@ class TallyChange:
 
     def add(self, new: Iterable[Block]) -> None:
         """Add blocks."""
-        for block in new:
-            self._count += 1
-            self._digest += _hash(block)
+        self.add_hashes(map(_hash, new))
 
     def subtract(self, old: Iterable[Block]) -> None:
         """Take blocks away."""
