@@ -1,7 +1,7 @@
-"""Turns tables of rankings into the columns that the core decodes.
+"""Turns tables of rankings and of labels into the columns that the core decodes.
 
-A table has a document a row, or a ranking a row with lists of documents. Only columns of the usual
-types are taken; the reader of rows has the others.
+A table has a document a row, a ranking a row with lists of documents, or a label a row. Only
+columns of the usual types are taken; the reader of rows has the others.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
     Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
     """Offsets of texts, the texts end to end, and whether each is there, empty where all are."""
+    LabelColumns: TypeAlias = tuple[Any, ...]
+    """Which rows of labels may be plain, and their columns, as the core takes them."""
 
 HEADS = ("event_id", "query_key", "user_id", "model", "version", "environment")
 ATTRIBUTES = ("attributes", "features", "tags")
 LARGEST_WHOLE = 1e15
+UBI_FIELD = "event_attributes"
+"""User Behavior Insights have the document in there."""
 
 
 class UnusualColumnError(Exception):
@@ -114,14 +118,10 @@ def split_lists(
     lists = {role: columns[roles[role]] for role in ITEM_NAMES if role in roles}
     if "labels" in lists or "doc_id" not in lists or not {"ranking_id", "time"} <= roles.keys():
         raise UnusualColumnError
-    usual = _find_usual(lists)
-    places = np.flatnonzero(usual)
-    if len(places) < count:
-        kept = load_arrow().array(usual)
-        columns = {name: column.filter(kept) for name, column in columns.items()}
-        lists = {role: columns[roles[role]] for role in lists}
-    bounds, _ = open_list(lists["doc_id"])
-    documents = {role: open_list(column)[1] for role, column in lists.items()}
+    columns, places = _keep_usual(columns, list(lists.values()))
+    opened = {role: open_list(columns[roles[role]]) for role in lists}
+    bounds, _ = opened["doc_id"]
+    documents = {role: values for role, (_, values) in opened.items()}
     plain = np.ones(len(places), dtype=np.uint8)
     shown = _read_documents(documents, plain, bounds, nan_is_none=())
     heads = _read_rows(columns, roles, attributes, [], (bounds, plain))
@@ -137,15 +137,9 @@ def _split_items(
     """Return rankings whose documents are one list, of objects or of ids."""
     if not {"ranking_id", "time"} <= roles.keys():
         raise UnusualColumnError
-    items = columns[roles["items"]]
-    count = len(items)
-    usual = _find_usual({"items": items})
-    places = np.flatnonzero(usual)
-    if len(places) < count:
-        kept = load_arrow().array(usual)
-        columns = {name: column.filter(kept) for name, column in columns.items()}
-        items = columns[roles["items"]]
-    bounds, shown = open_list(items)
+    count = len(columns[roles["items"]])
+    columns, places = _keep_usual(columns, [columns[roles["items"]]])
+    bounds, shown = open_list(columns[roles["items"]])
     plain = np.ones(len(places), dtype=np.uint8)
     unknown = []
     documents = {"doc_id": shown}
@@ -188,18 +182,19 @@ def _read_rows(
     return _read_heads(heads, named, [*of_rows, *unknown], *extent)
 
 
-def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
-    """Find the rows that have lists of one length each."""
+def _keep_usual(
+    columns: Mapping[str, Foreign], lists: Sequence[Foreign]
+) -> tuple[Mapping[str, Foreign], NDArray[np.int64]]:
+    """Keep the rows that have lists of one length each, and return where they are."""
     types, compute = load_arrow().types, load_arrow("pyarrow.compute")
-    if not all(
-        types.is_list(column.type) or types.is_large_list(column.type) for column in lists.values()
-    ):
+    if not all(types.is_list(column.type) or types.is_large_list(column.type) for column in lists):
         raise UnusualColumnError
-    sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists.values()]
-    usual: NDArray[np.bool_] = np.logical_and.reduce(
-        [sizes[0] >= 0, *(size == sizes[0] for size in sizes)]
-    )
-    return usual
+    sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists]
+    usual = np.logical_and.reduce([sizes[0] >= 0, *(size == sizes[0] for size in sizes)])
+    if not usual.all():
+        kept = load_arrow().array(usual)
+        columns = {name: column.filter(kept) for name, column in columns.items()}
+    return columns, np.flatnonzero(usual)
 
 
 def open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
@@ -357,3 +352,56 @@ def find_list_roles(names: Sequence[str], roles: Mapping[str, str]) -> Mapping[s
         if role is not None and names_by_role.setdefault(role, name) != name:
             raise UnusualColumnError
     return names_by_role
+
+
+def split_labels(columns: Mapping[str, Foreign], role_of: Mapping[str, str]) -> LabelColumns:
+    """Return labels of which each is a row."""
+    count = len(next(iter(columns.values()), ()))
+    # A column without any value is not there.
+    columns = {name: column for name, column in columns.items() if column.null_count < count}
+    roles = find_list_roles(list(columns), role_of)
+    if UBI_FIELD in columns or not {"ranking_id", "doc_id", "time"} <= roles.keys():
+        raise UnusualColumnError
+    column_of = {role: columns[name] for role, name in roles.items()}
+    unknown = [(name, _read_present(columns[name])) for name in columns if name not in role_of]
+    values = read_numbers(column_of["value"]) if "value" in column_of else None
+    plain = np.ones(count, dtype=np.uint8)
+    if values is not None:
+        plain[np.isinf(values)] = 0
+    return (
+        plain,
+        read_times(column_of["time"]),
+        read_ids(column_of["ranking_id"]),
+        read_ids(column_of["doc_id"]),
+        read_ids(column_of["event_id"]) if "event_id" in column_of else None,
+        _read_words(column_of["kind"]) if "kind" in column_of else None,
+        _read_labels(column_of["labels"]) if "labels" in column_of else None,
+        values,
+        unknown,
+    )
+
+
+def _read_words(column: Foreign) -> Texts:
+    types = load_arrow().types
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        raise UnusualColumnError
+    return read_ids(column)
+
+
+def _read_labels(
+    column: Foreign,
+) -> Texts | tuple[NDArray[np.int64], NDArray[np.uint8], Texts]:
+    """Return a label a row, or the bounds of lists, which rows have one, and all labels."""
+    types = load_arrow().types
+    if not (types.is_list(column.type) or types.is_large_list(column.type)):
+        return _read_words(column)
+    bounds, labels = open_list(column)
+    return bounds, to_array(column.is_valid()).astype(np.uint8), _read_words(labels)
+
+
+def _read_present(column: Foreign) -> NDArray[np.uint8]:
+    """Return which rows have something in a column; NaN is nothing."""
+    has = read_has(column)
+    if load_arrow().types.is_floating(column.type):
+        has &= ~np.isnan(fill_nulls(column, 0))
+    return has

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from rankscope.monitor.events.columns import Columns
-    from rankscope.monitor.events.label_columns import LabelColumns
+    from rankscope.monitor.events.columns import Columns, LabelColumns
     from rankscope.monitor.events.reader import EventReader
 
     Remarks: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]

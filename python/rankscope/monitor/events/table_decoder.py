@@ -8,10 +8,10 @@ from rankscope.monitor.events.columns import (
     find_starts,
     list_rows,
     split_documents,
+    split_labels,
     split_lists,
 )
 from rankscope.monitor.events.decoding import EventDecoder
-from rankscope.monitor.events.label_columns import split_labels
 from rankscope.monitor.events.tables import (
     first_places,
     list_objects,

@@ -120,13 +120,13 @@ def read_time(value: object, where: str) -> tuple[int, bool]:
         micros, is_leap = _read_text(value, where)
     elif isinstance(value, datetime):
         if value.tzinfo is None:
-            raise _no_zone(where, str(value))
+            raise RefusedError(where, "a time with its zone", show(str(value)), code="time_zone")
         micros = (value - EPOCH) // MICROSECOND
     # NaN and infinity are not below anything.
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR:
         micros = round(value * 1000)
     if micros is None or micros not in YEARS:
-        raise _no_time(where, value)
+        raise RefusedError(where, "a time", show(value), code="time_format")
     return micros, is_leap
 
 
@@ -136,7 +136,7 @@ def _read_text(text: str, where: str) -> tuple[int | None, bool]:
         return None, False
     day, minutes, seconds, fraction, zone = match.groups()
     if zone is None:
-        raise _no_zone(where, text)
+        raise RefusedError(where, "a time with its zone", show(text), code="time_zone")
     is_leap = seconds == "60"
     plain = f"{day}T{minutes}:{'59' if is_leap else seconds}{(fraction or '')[:7]}{zone.upper()}"
     try:
@@ -154,26 +154,6 @@ def format_time(moment: int | datetime) -> str:
     """
     moment = moment.astimezone(UTC) if isinstance(moment, datetime) else to_datetime(moment)
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
-
-
-def _no_time(where: str, value: object) -> RefusedError:
-    return RefusedError(
-        where,
-        "a time",
-        show(value),
-        code="time_format",
-        hint="write it as 2026-11-21T18:00:00Z, or as milliseconds since 1970",
-    )
-
-
-def _no_zone(where: str, text: str) -> RefusedError:
-    return RefusedError(
-        where,
-        "a time with its zone",
-        show(text),
-        code="time_zone",
-        hint="append Z for UTC, or an offset such as +01:00",
-    )
 
 
 LONGEST_DURATION = 365_250 * DAY

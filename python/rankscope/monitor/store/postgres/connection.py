@@ -143,9 +143,7 @@ def convert_error(
     """Return the error of a store for one of the driver, `None` where it is a mistake of ours."""
     if isinstance(error, UnicodeEncodeError):
         # Half a character, in what a program asks for; events are checked before they come here.
-        return RefusedError(
-            "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
-        )
+        return RefusedError("", "text", show(error.object), code="surrogate")
     if not hasattr(error, "sqlstate"):
         return None
     state = str(getattr(error, "sqlstate", None) or "")
@@ -153,7 +151,7 @@ def convert_error(
     lines = str(error).strip().splitlines() or [type(error).__name__]
     reason = f"{getattr(diagnosis, 'message_primary', None) or lines[0]:.200}"
     if "NUL (0x00)" in reason:
-        return RefusedError("", "text without NUL", "NUL", code="nul_byte", hint="remove it")
+        return RefusedError("", "text without NUL", "NUL", code="nul_byte")
     if state == "57014":
         deadline = find_deadline()
         if deadline is None:

@@ -184,9 +184,7 @@ def _convert_text_error(error: BaseException | None, path: Path) -> RankscopeErr
     """Return the error for text that is not Unicode, `None` for any other."""
     if isinstance(error, UnicodeEncodeError):
         # Half a character, in what a program asks for; events are checked before they come here.
-        return RefusedError(
-            "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
-        )
+        return RefusedError("", "text", show(error.object), code="surrogate")
     is_stored = isinstance(error, sqlite3.OperationalError) and "decode" in str(error)
     if is_stored or isinstance(error, UnicodeDecodeError):
         return _damaged("text that is not UTF-8", path)
