@@ -69,7 +69,7 @@ class EventReader:
     def __init__(
         self, names: Mapping[str, str] | None = None, limits: Limits | None = None
     ) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._rankings = Aliases(RANKING_NAMES, names)
         self._lists = [name for name, role in self._rankings.role_of.items() if role == "items"]
         self._columns = Aliases(COLUMN_NAMES, names)
@@ -77,11 +77,6 @@ class EventReader:
         self._labels = Aliases(LABEL_NAMES, names)
         self._rows = Aliases(ROW_NAMES, names)
         self._roles = Aliases({role: (role,) for role in COLUMN_NAMES})
-
-    @property
-    def limits(self) -> Limits:
-        """How much an event may hold."""
-        return self._limits
 
     @property
     def names(self) -> tuple[Mapping[str, str], ...]:
@@ -133,7 +128,7 @@ class EventReader:
     def _read_ranking(
         self, values: Mapping[str, Any], now: int, batch: Batch, aliases: Aliases | None = None
     ) -> tuple[Event, ...]:
-        limits = self._limits
+        limits = self.limits
         has_items = aliases is None and any(name in values for name in self._lists)
         fields = (aliases or (self._rankings if has_items else self._columns)).find(values)
         self._note_unknown(values, fields, batch)
@@ -208,7 +203,7 @@ class EventReader:
                 if isinstance(item.get(name), Mapping | list | tuple):
                     # The event, the list of documents and the document lie around it.
                     check_depth(
-                        item[name], f"items[{at}].{show(name)[1:-1]}", self._limits.depth - 3
+                        item[name], f"items[{at}].{show(name)[1:-1]}", self.limits.depth - 3
                     )
         if "doc_id" not in fields.roles:
             raise _missing("items[0].doc_id", "an id")
@@ -228,7 +223,7 @@ class EventReader:
             zip(columns["doc_id"], columns.get("labels", ()), strict=False)
         ):
             labels = (
-                () if logged is None else read_labels(logged, f"items[{at}].labels", self._limits)
+                () if logged is None else read_labels(logged, f"items[{at}].labels", self.limits)
             )
             if labels:
                 event_id = _make_id("logged", ranking.event_id, str(doc_id))
@@ -250,7 +245,7 @@ class EventReader:
         value: float | None = None
         if _has(values, roles, "labels"):
             where = roles["labels"]
-            labels = read_labels(values[where], where, self._limits)
+            labels = read_labels(values[where], where, self.limits)
         if _has(values, roles, "value"):
             where = roles["value"]
             value = read_number(values[where], where, "rel_not_number")
@@ -267,13 +262,13 @@ class EventReader:
         for name in fields.unknown:
             batch.unknown(name)
             if isinstance(values[name], Mapping | list | tuple):
-                check_depth(values[name], show(name)[1:-1], self._limits.depth - 1)
+                check_depth(values[name], show(name)[1:-1], self.limits.depth - 1)
 
     def _read_id(self, values: Mapping[str, Any], fields: Fields, role: str) -> str:
         if not _has(values, fields.roles, role):
             raise _missing(fields.roles.get(role, role), "an id")
         where = fields.roles[role]
-        return read_id(values[where], where, self._limits.id_bytes)
+        return read_id(values[where], where, self.limits.id_bytes)
 
     def _read_text(
         self, values: Mapping[str, Any], fields: Fields, role: str, most: int | None = None
@@ -281,7 +276,7 @@ class EventReader:
         if not _has(values, fields.roles, role):
             return ""
         where = fields.roles[role]
-        return read_text(values[where], where, self._limits.id_bytes if most is None else most)
+        return read_text(values[where], where, self.limits.id_bytes if most is None else most)
 
     def _read_time(self, values: Mapping[str, Any], fields: Fields, now: int, batch: Batch) -> int:
         if not _has(values, fields.roles, "time"):
@@ -290,7 +285,7 @@ class EventReader:
         time, is_leap = read_time(values[where], where)
         if is_leap:
             batch.note(["leap_second"])
-        check_time(time, where, now, self._limits)
+        check_time(time, where, now, self.limits)
         return time
 
 

@@ -172,8 +172,8 @@ def read_items(
         columns = tuple(tuple(column[at] for at in order) if column else () for column in columns)  # type: ignore[assignment]
     if places and places[-1] != count:
         notes.append("rank_gaps")
-    known = [score for score in columns[0] if score is not None]
-    if known != sorted(known, reverse=True):
+    scored = [score for score in columns[0] if score is not None]
+    if scored != sorted(scored, reverse=True):
         notes.append("rank_score_disagree")
     return Items(ids, places, *columns), notes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from datetime import datetime
+from functools import partial
 
 from rankscope.deferred import np
 from rankscope.errors import LimitError
@@ -247,7 +248,7 @@ def _cut(table: Any) -> Iterator[Rows]:  # noqa: ANN401 - PyArrow has no types
 
 def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
     arrow = load_arrow()
-    values = open_column(column, name, lambda found: no_column(name, found))
+    values = open_column(column, name, partial(no_column, name))
     if isinstance(values, list):
         values = [None if is_null(value) else value for value in values]
         if not _are_alike(values):

@@ -57,13 +57,13 @@ class EventFile:
     """A file of events.
 
     Args:
-        given: A path; `-` is standard input.
+        path: The path; `-` is standard input.
         format: Its format, where its name does not tell it.
         encoding: How its text is encoded, `utf-8` or `latin-1`.
         progress: A function that is called with the bytes read so far.
     """
 
-    given: str
+    path: str
     format: EventFormat | None = None
     encoding: str = "utf-8"
     progress: Progress = None
@@ -71,17 +71,17 @@ class EventFile:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return "<stdin>" if self.given == "-" else self.given
+        return "<stdin>" if self.path == "-" else self.path
 
     @property
     def size(self) -> int:
         """The size in bytes, 0 if unknown."""
-        return 0 if self.is_stream else os.path.getsize(self.given)  # noqa: PTH202 - pathlib loads slowly
+        return 0 if self.is_stream else os.path.getsize(self.path)  # noqa: PTH202 - pathlib loads slowly
 
     @property
     def is_stream(self) -> bool:
         """Whether the file can be read only once."""
-        return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
+        return self.path == "-" or not os.path.isfile(self.path)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
         """Return the format."""
@@ -89,10 +89,10 @@ class EventFile:
             if self.format not in EVENT_FORMATS:
                 raise _bad_format(self.format)
             return self.format
-        form = tell_format(self.given, EVENT_FORMATS)
+        form = tell_format(self.path, EVENT_FORMATS)
         if form is not None:
             return form
-        refuse_archive_name(self.given, self.name)
+        refuse_archive_name(self.path, self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects[object]]:
@@ -116,7 +116,7 @@ class EventFile:
         with self._open() as file:
             opened = OpenFile(
                 file=file,
-                given=self.given,
+                given=self.path,
                 name=self.name,
                 form=form,
                 wanted=wanted,
@@ -127,9 +127,9 @@ class EventFile:
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        if FORMATS[self.tell_format()].is_text and self.given != "-":
-            refuse_binary(self.given)
-        file = open_binary(self.given, self.name)
+        if FORMATS[self.tell_format()].is_text and self.path != "-":
+            refuse_binary(self.path)
+        file = open_binary(self.path, self.name)
         try:
             yield file
         finally:

@@ -331,18 +331,17 @@ class Ingestion:
     def _take_json(self, file: EventFile) -> bool:
         """Ingest a file of JSON that the core can decode, or return that it can't."""
         attributes = self._attributes if self._kind == "rankings" else ()
+        form = file.tell_format()
+        if form not in {"jsonl", "json"}:
+            return False
         if attributes and not EventDecoder.can_move(self._reader):
             return False
-        form = file.tell_format()
+        decoder = EventDecoder(self._reader, attributes)
         if form == "jsonl":
-            decoder = EventDecoder(self._reader, attributes)
             for texts in file.read_lines():
                 reading = decoder.decode(texts.objects, self._kind, now=self._now())
                 self._take(reading, file.name, texts.places)
             return True
-        if form != "json":
-            return False
-        decoder = EventDecoder(self._reader, attributes)
         body = file.read_body()
         decoded = decoder.decode_body(
             body, self._kind, is_lines=False, most=len(body), now=self._now()

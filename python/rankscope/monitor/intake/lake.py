@@ -140,8 +140,8 @@ def _check_new(lake: Lake, before: Lake | None, now: int) -> None:
     An address with a mistake in it must not replace one that works. Files that cannot be read are
     left out as long as there is another one.
     """
-    known = {} if before is None else before.sources
-    fresh = [kind for kind, source in lake.sources.items() if known.get(kind) != source]
+    sources = {} if before is None else before.sources
+    fresh = [kind for kind, source in lake.sources.items() if sources.get(kind) != source]
     if not fresh:
         return
     from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow

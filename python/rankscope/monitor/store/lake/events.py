@@ -115,18 +115,18 @@ class RankingDecoder:
         # A column with a usual name of items has another role if somebody says so.
         if "items" in roles:
             fields = self._find_fields(schema.field(roles["items"]).type)
-            known = {**roles, **fields} if fields else {**roles, "doc_id": roles["items"]}
+            all_roles = {**roles, **fields} if fields else {**roles, "doc_id": roles["items"]}
             is_grouped = True
         else:
             roles = dict(self._lists.find(names).roles)
             is_grouped = "doc_id" in roles and is_list(schema.field(roles["doc_id"]).type)
             if not is_grouped:
                 roles = dict(self._rows.find(names).roles)
-            known = roles
+            all_roles = roles
         needed = [("ranking_id",), ("time",), ("doc_id",)]
         check_columns(
             needed if is_grouped else [*needed, ("rank", "score")],
-            known,
+            all_roles,
             schema.names,
             usual=RANKING_NAMES | ITEM_NAMES,
             option="--col",

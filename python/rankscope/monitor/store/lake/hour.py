@@ -87,7 +87,7 @@ def settle(
     start: int,
     batch: _core.EventBatch,
     labels: _core.EventBatch,
-    known: Sequence[tuple[int, ...]],
+    earlier: Sequence[tuple[int, ...]],
 ) -> Settled:
     """Tell which rankings of an hour, and which labels of files, are the first with their ids.
 
@@ -95,10 +95,10 @@ def settle(
         start: The start of the hour.
         batch: Its rankings, and the labels that were logged with them.
         labels: Labels of files.
-        known: The ids of earlier hours.
+        earlier: The ids of earlier hours.
     """
     joined = _core.EventBatch.join([batch, labels])
-    events = joined.hash_ids(PROJECT).settle(known, 1)
+    events = joined.hash_ids(PROJECT).settle(earlier, 1)
     statuses = np.frombuffer(events.statuses(), dtype=np.uint8)
     own, others = _count(statuses[: len(batch)]), _count(statuses[len(batch) :])
     return Settled(start, events, own, others)

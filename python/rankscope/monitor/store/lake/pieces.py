@@ -64,11 +64,11 @@ def list_pieces(metadata: Foreign, name: str) -> tuple[Piece, ...]:
 
 
 def _join(groups: Sequence[int], first: int, spans: Sequence[tuple[int, int] | None]) -> Piece:
-    known = [span for span in spans if span is not None]
-    if len(known) < len(spans):
+    limits = [span for span in spans if span is not None]
+    if len(limits) < len(spans):
         return Piece(tuple(groups), first)
     return Piece(
-        tuple(groups), first, min(span[0] for span in known), max(span[1] for span in known)
+        tuple(groups), first, min(span[0] for span in limits), max(span[1] for span in limits)
     )
 
 

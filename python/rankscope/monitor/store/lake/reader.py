@@ -226,9 +226,9 @@ class LakeReader:
     ) -> LakeHour:
         """Read an hour; its rankings may be in earlier ones, too."""
         decoded = self.read_rankings(start, start + HOUR, rankings)
-        known, used = self._find_earlier(decoded.batch, earlier, rankings)
+        earlier_ids, used = self._find_earlier(decoded.batch, earlier, rankings)
         chosen = self._choose_labels(start, buffer_texts(decoded.batch.ranking_ids()), labels)
-        settled = settle(start, decoded.batch, chosen, known)
+        settled = settle(start, decoded.batch, chosen, earlier_ids)
         # Repeated labels are rows of files that were counted as accepted.
         repeated = settled.labels - Counter(accepted=settled.labels["accepted"])
         counts = decoded.rejected + settled.own + repeated
@@ -252,15 +252,15 @@ class LakeReader:
         if not earlier:
             return [], ()
         own = set(batch.hash_ids(PROJECT).highs())
-        known, used = [], []
+        ids, used = [], []
         for start in sorted(earlier):
             other = self.read_rankings(start, start + HOUR, rankings).batch
             rows = other.hash_ids(PROJECT).settle([], 1).ids()
             shared = [row for row in rows if row[0] in own]
             if shared:
-                known += shared
+                ids += shared
                 used.append(start)
-        return known, tuple(used)
+        return ids, tuple(used)
 
     def _list_labels(
         self, files: Sequence[KnownFile], since: int, until: int
@@ -358,8 +358,8 @@ class _Part(NamedTuple):
 def _add_part(groups: list[tuple[dict[str, object], list[_Part]]], part: _Part) -> None:
     """Add rows to those that they can be read with."""
     kinds = find_kinds(part.table, part.plan)
-    for at, (known, parts) in enumerate(groups):
-        joined = join_kinds(known, kinds) if parts[0].plan == part.plan else None
+    for at, (known_kinds, parts) in enumerate(groups):
+        joined = join_kinds(known_kinds, kinds) if parts[0].plan == part.plan else None
         if joined is not None:
             groups[at] = (joined, [*parts, part])
             return

@@ -355,9 +355,9 @@ def _count_versions(connection: Connection, project: str, project_id: int) -> No
     table = schema.contexts
     columns = (table.c.context_id, table.c.rankings, table.c.first, table.c.last)
     stored = connection.execute(select(*columns).where(table.c.project_id == project_id)).all()
-    for number, *known in stored:
+    for number, *before in stored:
         count, first, last = spans.get(number, (0, None, None))
-        if known != [count, first, last]:
+        if before != [count, first, last]:
             connection.execute(
                 update(table)
                 .where(table.c.context_id == number)

@@ -52,10 +52,10 @@ def store_events(
 def _store_new(transaction: Transaction, project_id: int, batch: _core.EventBatch) -> Outcomes:
     connection = transaction.connection
     ids = batch.hash_ids(project_id)
-    known = select_ids(connection, ids.highs())
+    rows = select_ids(connection, ids.highs())
     try:
-        more = ids.more_highs(known) if known else []
-        settled = ids.settle(known + select_ids(connection, more), transaction.seq + 1)
+        more = ids.more_highs(rows) if rows else []
+        settled = ids.settle(rows + select_ids(connection, more), transaction.seq + 1)
     except ValueError as error:
         raise damaged("the ids of events", str(error)) from error
     statuses = settled.statuses()

@@ -141,8 +141,8 @@ def find_rankings(
 ) -> dict[str, Entry]:
     """Find rankings by their ids."""
     texts = list(ranking_ids)
-    known = Ids(connection, project_id, texts)
-    return {text: entry for text in texts if (entry := known.find(text, RANKING)) is not None}
+    stored = Ids(connection, project_id, texts)
+    return {text: entry for text in texts if (entry := stored.find(text, RANKING)) is not None}
 
 
 def remove_ids(transaction: Transaction, project_id: int, rows: Sequence[tuple[str, int]]) -> None:

@@ -134,9 +134,9 @@ def _list_to_archive(connection: Connection, project: str, before: int) -> list[
 
 def clean_place(store: Writer, place: HistoryPlace) -> int:
     """Remove files that are not listed any more, and return how many they were."""
-    known = {block.path for block in store.query(list_files)}
-    known.update(values.path for values in store.query(list_values))
-    return place.clean(known)
+    listed = {block.path for block in store.query(list_files)}
+    listed.update(values.path for values in store.query(list_values))
+    return place.clean(listed)
 
 
 def rewrite_hour(

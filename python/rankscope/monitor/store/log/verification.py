@@ -81,9 +81,10 @@ def _read_block(
         return
     (rankings,) = open_rankings(connection, [block])
     _check_block(block, rankings)
-    known = read_contexts_of(connection, block.project_id)
+    contexts_of = read_contexts_of(connection, block.project_id)
     if any(
-        number not in known or ENVIRONMENTS.index(known[number].environment) != block.environment
+        number not in contexts_of
+        or ENVIRONMENTS.index(contexts_of[number].environment) != block.environment
         for number in block.spans
     ):
         raise damaged("the contexts of a block", "wrong")
@@ -120,9 +121,9 @@ def _name_labels(event_ids: Texts, seqs: list[int]) -> list[Named]:
 
 def _check_ids(connection: Connection, block: Block, named: list[Named]) -> int:
     """Compare the ids of a block with those that are stored, and return how many they are."""
-    known = Ids(connection, block.project_id, [name for name, *_ in named])
+    stored = Ids(connection, block.project_id, [name for name, *_ in named])
     for name, seq, time, role in named:
-        entry = known.find(name, role)
+        entry = stored.find(name, role)
         if (
             entry is None
             or (entry.seq, entry.time, entry.role & (EVENT | RANKING)) != (seq, time, role)
