@@ -43,7 +43,7 @@ def test_labels_of_a_ranking_that_does_not_count_are_of_none() -> None:
     told = [click("1", "r1"), click("1", "r1"), click("1", "r1", time=10), click("2", "r2")]
     settled = settle_events(own, told)
     assert settled.own == {"accepted": 3, "conflict": 1}
-    assert settled.told == {"accepted": 2, "duplicate": 1, "conflict": 1}
+    assert settled.labels == {"accepted": 2, "duplicate": 1, "conflict": 1}
     assert settled.count_matched() == 3
     chunk = settled.make_chunk(
         {("", "", "production", ()): 7, ("", "1", "production", ()): 8}, event_ids=True
@@ -58,7 +58,7 @@ def test_rankings_of_earlier_hours_are_in_conflict_with_their_ids() -> None:
     settled = settle(HOUR, again, told, earlier)
     assert settled.own == {"conflict": 1}
     # The label is of the earlier hour.
-    assert (settled.told, settled.count_matched()) == ({"accepted": 1}, 0)
+    assert (settled.labels, settled.count_matched()) == ({"accepted": 1}, 0)
     assert len(settled.make_chunk({}, event_ids=False).seqs) == 0
 
 

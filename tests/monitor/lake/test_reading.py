@@ -20,9 +20,9 @@ from rankscope import _core
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.intake.ingestion import Ingestion
-from rankscope.monitor.store.chunks import make_label_events
-from rankscope.monitor.store.lake.events import Found, LabelDecoder, RankingDecoder
-from rankscope.monitor.store.lake.hour import list_ids, settle
+from rankscope.monitor.store.chunks import buffer_texts, make_label_events
+from rankscope.monitor.store.lake.events import DecodedTable, LabelDecoder, RankingDecoder
+from rankscope.monitor.store.lake.hour import settle
 from rankscope.monitor.store.lake.reader import ALWAYS
 
 TYPE_CHECKING = False
@@ -253,7 +253,7 @@ def test_labels_are_read_as_if_they_were_sent(rows: list[Any]) -> None:
     assert list_events(found.batch) == list_events(pack_events(events))
 
 
-def decode_labels(table: pa.Table) -> Found:
+def decode_labels(table: pa.Table) -> DecodedTable:
     decoder = LabelDecoder({})
     return decoder.decode(table, decoder.plan(table.schema), np.arange(table.num_rows))
 
@@ -266,7 +266,7 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     shown = [make_ranking("r2", START), make_ranking("r1", START + timedelta(minutes=1))]
     rankings = pack_events(shown)
     index = _core.LabelIndex(decode_labels(table).batch)
-    chosen = _core.choose_labels([index], list_ids(rankings), *ALWAYS)
+    chosen = _core.choose_labels([index], buffer_texts(rankings.ranking_ids()), *ALWAYS)
     settled = settle(shown[0].time, rankings, chosen, [])
     chunk = settled.make_chunk({("", "", "production", ()): 1}, event_ids=True)
     theirs = [event for event in events if event.ranking_id in {"r1", "r2"}]
@@ -276,5 +276,5 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     assert {label.event_id: label for label in found} == first
     order = [(label.ranking_id == "r1", label.time, label.event_id.encode()) for label in found]
     assert order == sorted(order)
-    assert settled.count_matched() == settled.told.total() == len(theirs)
-    assert settled.told["accepted"] == len(found)
+    assert settled.count_matched() == settled.labels.total() == len(theirs)
+    assert settled.labels["accepted"] == len(found)

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope._core import BatchBuilder, LabelIndex, choose_labels
-from rankscope.monitor.events.batch import add_event, pack_events
-from rankscope.monitor.events.digest import digest
+from rankscope.monitor.events.batch import add_event, digest, pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.records import replace
 

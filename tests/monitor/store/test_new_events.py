@@ -71,7 +71,7 @@ def test_a_batch_is_stored_as_its_events_one_by_one(tmp_path: Path, seed: int) -
     assert {outcome.status for outcome in found[0]} == {"accepted", "duplicate", "conflict"}
 
 
-def test_what_is_held_together_is_told_apart(
+def test_batches_that_are_stored_together_are_counted_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rankscope.monitor.intake.files.AT_ONCE", 7)
@@ -83,9 +83,9 @@ def test_what_is_held_together_is_told_apart(
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
-    def ingest(held: int) -> object:
-        monkeypatch.setattr(ingestion, "HELD", held)
-        with SQLiteStore(tmp_path / f"{held}.db", group_seconds=0) as store:
+    def ingest(most: int) -> object:
+        monkeypatch.setattr(ingestion, "MOST_EVENTS", most)
+        with SQLiteStore(tmp_path / f"{most}.db", group_seconds=0) as store:
             made = Ingestion(StoreSink(store, "music"), "rankings", now=lambda: 0)
             made.take(str(log))
         return made.ingested

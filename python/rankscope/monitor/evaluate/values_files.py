@@ -16,10 +16,11 @@ from rankscope.monitor.arrays import write_numbers
 from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.columns import MAKERS
+from rankscope.monitor.store.log.blocks import are_there
 from rankscope.monitor.store.log.files import ArchivedValues
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.layout import describe_hour
-from rankscope.monitor.store.log.values import is_listed, list_without_values, put_values
+from rankscope.monitor.store.log.values import list_without_values, put_values
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -105,7 +106,8 @@ def _write_hour(
             write_values(part, HourFile(place, hour), definition, hour.start)
         except FileError as error:
             # The file of an hour that is replaced is removed at once if events are deleted.
-            if error.code == "history_missing" and not store.query(partial(is_listed, hour=hour)):
+            is_listed = partial(are_there, expected=[hour])
+            if error.code == "history_missing" and not store.query(is_listed):
                 return None
             raise
         published = place.publish(part)

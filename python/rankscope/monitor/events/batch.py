@@ -45,6 +45,22 @@ def add_event(builder: _core.BatchBuilder, event: Event) -> None:
     )
 
 
+def digest(event: Event) -> bytes:
+    """Return the digest of the content of an event, without its id.
+
+    Examples:
+        >>> from rankscope.monitor.events.event import Label
+        >>> click = Label("e", "r", "d", 0, ("click",))
+        >>> digest(click) == digest(Label("other", "r", "d", 0, ("click",)))
+        True
+        >>> digest(click) == digest(Label("e", "r", "d", 1, ("click",)))
+        False
+    """
+    builder = _core.BatchBuilder()
+    add_event(builder, event)
+    return builder.finish().digest(0)
+
+
 def pack_events(events: Iterable[Event]) -> _core.EventBatch:
     """Make a batch of events, each an object of its own.
 

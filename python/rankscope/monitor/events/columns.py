@@ -1,7 +1,7 @@
-"""Turns tables of rankings into the columns that the core decodes.
+"""Turns tables of rankings and of labels into the columns that the core decodes.
 
-A table has a document a row, or a ranking a row with lists of documents. Only columns of the usual
-types are taken; the reader of rows has the others.
+A table has a document a row, a ranking a row with lists of documents, or a label a row. Only
+columns of the usual types are taken; the reader of rows has the others.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
     Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
     """Offsets of texts, the texts end to end, and whether each is there, empty where all are."""
+    LabelColumns: TypeAlias = tuple[Any, ...]
+    """Which rows of labels may be plain, and their columns, as the core takes them."""
 
 HEADS = ("event_id", "query_key", "user_id", "model", "version", "environment")
 ATTRIBUTES = ("attributes", "features", "tags")
 LARGEST_WHOLE = 1e15
+UBI_FIELD = "event_attributes"
+"""User Behavior Insights have the document in there."""
 
 
 class UnusualColumnError(Exception):
@@ -60,8 +64,8 @@ def find_starts(columns: Mapping[str, Foreign], name: str) -> NDArray[np.int64]:
 
 def list_rows(bounds: NDArray[np.int64], places: Sequence[int]) -> NDArray[np.int64]:
     """Return the rows of the rankings at some places."""
-    some = [np.arange(bounds[place], bounds[place + 1]) for place in places]
-    return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
+    rows = [np.arange(bounds[place], bounds[place + 1]) for place in places]
+    return np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
 
 
 def split_documents(
@@ -104,7 +108,7 @@ def split_lists(
     """Return rankings of which each is a row, with lists of documents."""
     count = len(next(iter(columns.values())))
     # A column without any value is not there.
-    columns = {name: one for name, one in columns.items() if one.null_count < count}
+    columns = {name: column for name, column in columns.items() if column.null_count < count}
     as_list, as_lists, of_documents, _ = names
     has_items = any(as_list.get(name) == "items" for name in columns)
     others = [name for name in columns if name not in attributes]
@@ -114,18 +118,14 @@ def split_lists(
     lists = {role: columns[roles[role]] for role in ITEM_NAMES if role in roles}
     if "labels" in lists or "doc_id" not in lists or not {"ranking_id", "time"} <= roles.keys():
         raise UnusualColumnError
-    usual = _find_usual(lists)
-    places = np.flatnonzero(usual)
-    if len(places) < count:
-        kept = load_arrow().array(usual)
-        columns = {name: column.filter(kept) for name, column in columns.items()}
-        lists = {role: columns[roles[role]] for role in lists}
-    bounds, _ = open_list(lists["doc_id"])
-    documents = {role: open_list(column)[1] for role, column in lists.items()}
+    columns, places = _keep_usual(columns, list(lists.values()))
+    opened = {role: open_list(columns[roles[role]]) for role in lists}
+    bounds, _ = opened["doc_id"]
+    documents = {role: values for role, (_, values) in opened.items()}
     plain = np.ones(len(places), dtype=np.uint8)
     shown = _read_documents(documents, plain, bounds, nan_is_none=())
-    said = _read_rows(columns, roles, attributes, [], (bounds, plain))
-    return Columns(count, places.tolist(), said, (*shown, False))
+    heads = _read_rows(columns, roles, attributes, [], (bounds, plain))
+    return Columns(count, places.tolist(), heads, (*shown, False))
 
 
 def _split_items(
@@ -137,15 +137,9 @@ def _split_items(
     """Return rankings whose documents are one list, of objects or of ids."""
     if not {"ranking_id", "time"} <= roles.keys():
         raise UnusualColumnError
-    items = columns[roles["items"]]
-    count = len(items)
-    usual = _find_usual({"items": items})
-    places = np.flatnonzero(usual)
-    if len(places) < count:
-        kept = load_arrow().array(usual)
-        columns = {name: column.filter(kept) for name, column in columns.items()}
-        items = columns[roles["items"]]
-    bounds, shown = open_list(items)
+    count = len(columns[roles["items"]])
+    columns, places = _keep_usual(columns, [columns[roles["items"]]])
+    bounds, shown = open_list(columns[roles["items"]])
     plain = np.ones(len(places), dtype=np.uint8)
     unknown = []
     documents = {"doc_id": shown}
@@ -154,18 +148,18 @@ def _split_items(
             _exclude(plain, bounds, np.flatnonzero(np.asarray(shown.is_null())))
         fields = [field.name for field in shown.type]
         inside = dict(zip(fields, map(decode, shown.flatten()), strict=True))
-        found = find_list_roles(fields, of_documents)
-        if len(inside) < len(fields) or "labels" in found or "doc_id" not in found:
+        names = find_list_roles(fields, of_documents)
+        if len(inside) < len(fields) or "labels" in names or "doc_id" not in names:
             raise UnusualColumnError
-        documents = {role: inside[found[role]] for role in ITEM_NAMES if role in found}
+        documents = {role: inside[names[role]] for role in ITEM_NAMES if role in names}
         has_some = (np.diff(bounds) > 0).astype(np.uint8)
         for name in fields:
             if name not in of_documents:
                 read_has(inside[name])  # lists and objects are looked into by the reader
                 unknown.append((name, has_some))
     shown_columns = _read_documents(documents, plain, bounds, nan_is_none=())
-    said = _read_rows(columns, roles, attributes, unknown, (bounds, plain))
-    return Columns(count, places.tolist(), said, (*shown_columns, False))
+    heads = _read_rows(columns, roles, attributes, unknown, (bounds, plain))
+    return Columns(count, places.tolist(), heads, (*shown_columns, False))
 
 
 def _read_rows(
@@ -182,22 +176,25 @@ def _read_rows(
     for role in ATTRIBUTES:
         if role in roles:
             named += _read_maps(columns[roles[role]])
-    known = {*roles.values(), *attributes}
-    of_rows = [(name, read_has(column)) for name, column in columns.items() if name not in known]
+    used = {*roles.values(), *attributes}
+    of_rows = [(name, read_has(column)) for name, column in columns.items() if name not in used]
     heads = {role: columns[roles[role]] for role in ("ranking_id", "time", *HEADS) if role in roles}
     return _read_heads(heads, named, [*of_rows, *unknown], *extent)
 
 
-def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
-    """Find the rows that have lists of one length each."""
+def _keep_usual(
+    columns: Mapping[str, Foreign], lists: Sequence[Foreign]
+) -> tuple[Mapping[str, Foreign], NDArray[np.int64]]:
+    """Keep the rows that have lists of one length each, and return where they are."""
     types, compute = load_arrow().types, load_arrow("pyarrow.compute")
-    if not all(types.is_list(one.type) or types.is_large_list(one.type) for one in lists.values()):
+    if not all(types.is_list(column.type) or types.is_large_list(column.type) for column in lists):
         raise UnusualColumnError
-    sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists.values()]
-    usual: NDArray[np.bool_] = np.logical_and.reduce(
-        [sizes[0] >= 0, *(size == sizes[0] for size in sizes)]
-    )
-    return usual
+    sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists]
+    usual = np.logical_and.reduce([sizes[0] >= 0, *(size == sizes[0] for size in sizes)])
+    if not usual.all():
+        kept = load_arrow().array(usual)
+        columns = {name: column.filter(kept) for name, column in columns.items()}
+    return columns, np.flatnonzero(usual)
 
 
 def open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
@@ -349,9 +346,62 @@ def _read_ranks(column: Foreign) -> NDArray[np.int64]:
 
 def find_list_roles(names: Sequence[str], roles: Mapping[str, str]) -> Mapping[str, str]:
     """Return the names of columns by role, from the roles of all names."""
-    found: dict[str, str] = {}
+    names_by_role: dict[str, str] = {}
     for name in names:
         role = roles.get(name)
-        if role is not None and found.setdefault(role, name) != name:
+        if role is not None and names_by_role.setdefault(role, name) != name:
             raise UnusualColumnError
-    return found
+    return names_by_role
+
+
+def split_labels(columns: Mapping[str, Foreign], role_of: Mapping[str, str]) -> LabelColumns:
+    """Return labels of which each is a row."""
+    count = len(next(iter(columns.values()), ()))
+    # A column without any value is not there.
+    columns = {name: column for name, column in columns.items() if column.null_count < count}
+    roles = find_list_roles(list(columns), role_of)
+    if UBI_FIELD in columns or not {"ranking_id", "doc_id", "time"} <= roles.keys():
+        raise UnusualColumnError
+    column_of = {role: columns[name] for role, name in roles.items()}
+    unknown = [(name, _read_present(columns[name])) for name in columns if name not in role_of]
+    values = read_numbers(column_of["value"]) if "value" in column_of else None
+    plain = np.ones(count, dtype=np.uint8)
+    if values is not None:
+        plain[np.isinf(values)] = 0
+    return (
+        plain,
+        read_times(column_of["time"]),
+        read_ids(column_of["ranking_id"]),
+        read_ids(column_of["doc_id"]),
+        read_ids(column_of["event_id"]) if "event_id" in column_of else None,
+        _read_words(column_of["kind"]) if "kind" in column_of else None,
+        _read_labels(column_of["labels"]) if "labels" in column_of else None,
+        values,
+        unknown,
+    )
+
+
+def _read_words(column: Foreign) -> Texts:
+    types = load_arrow().types
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        raise UnusualColumnError
+    return read_ids(column)
+
+
+def _read_labels(
+    column: Foreign,
+) -> Texts | tuple[NDArray[np.int64], NDArray[np.uint8], Texts]:
+    """Return a label a row, or the bounds of lists, which rows have one, and all labels."""
+    types = load_arrow().types
+    if not (types.is_list(column.type) or types.is_large_list(column.type)):
+        return _read_words(column)
+    bounds, labels = open_list(column)
+    return bounds, to_array(column.is_valid()).astype(np.uint8), _read_words(labels)
+
+
+def _read_present(column: Foreign) -> NDArray[np.uint8]:
+    """Return which rows have something in a column; NaN is nothing."""
+    has = read_has(column)
+    if load_arrow().types.is_floating(column.type):
+        has &= ~np.isnan(fill_nulls(column, 0))
+    return has

@@ -28,14 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from rankscope.monitor.events.columns import Columns
-    from rankscope.monitor.events.label_columns import LabelColumns
+    from rankscope.monitor.events.columns import Columns, LabelColumns
     from rankscope.monitor.events.reader import EventReader
 
-    Said: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]
+    Remarks: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]
     """The codes of notes and the names of unknown fields, and how many objects have them."""
-    Found: TypeAlias = tuple[_core.EventBatch, list[int], Said]
-    """The objects that are plain, the places of the others, and what is to be said."""
+    Plain: TypeAlias = tuple[_core.EventBatch, list[int], Remarks]
+    """The objects that are plain, the places of the others, and remarks on the plain ones."""
 
 DEEPEST = 16
 """Lists and objects in each other, in a field that is not known, that the core looks into."""
@@ -104,26 +103,26 @@ class EventDecoder:
         texts = _cut_body(body, most, is_lines=is_lines)
         if not 0 < len(texts) <= most:
             return None
-        found = self._decode(texts, kind, now)
-        _, left, said = found
-        if is_plain and (left or _are_many(_list_unknown(said))):
+        plain = self._decode(texts, kind, now)
+        _, left, remarks = plain
+        if is_plain and (left or _are_many(_list_unknown(remarks))):
             return None
         objects = []
         for place in left:
-            value = _parse(texts[place])
+            value = parse_text(texts[place])
             if isinstance(value, _BrokenTextError) and not is_lines:
                 return None
             objects.append(value)
-        return self._merge(texts, found, objects, kind, now)
+        return self._merge(texts, plain, objects, kind, now)
 
     def decode(self, texts: Sequence[bytes | RefusedError], kind: str, *, now: int) -> Decoded:
         """Decode texts of JSON, an object each."""
-        given = [b"" if isinstance(text, RefusedError) else text for text in texts]
-        found = self._decode(given, kind, now)
-        rest = [_parse(texts[place]) for place in found[1]]
-        return self._merge(texts, found, rest, kind, now)
+        bodies = [b"" if isinstance(text, RefusedError) else text for text in texts]
+        plain = self._decode(bodies, kind, now)
+        rest = [parse_text(texts[place]) for place in plain[1]]
+        return self._merge(texts, plain, rest, kind, now)
 
-    def _decode(self, texts: list[bytes], kind: str, now: int) -> Found:
+    def _decode(self, texts: list[bytes], kind: str, now: int) -> Plain:
         read = self._core.read_labels if kind == "labels" else self._core.read_rankings
         return read(texts, self._find_span(now))
 
@@ -131,41 +130,35 @@ class EventDecoder:
         self, columns: Columns, rest: Callable[[Sequence[int]], Reading], *, now: int
     ) -> Decoded:
         """Decode rankings from columns."""
-
-        def decode(span: tuple[int, int]) -> Found:
-            return _core.decode_columns(self._core, columns.heads, columns.documents, span)
-
-        return self._decode_rows(decode, (columns.count, columns.places), rest, now)
+        decode = partial(_core.decode_columns, self._core, columns.heads, columns.documents)
+        return self._decode_rows(decode, columns.count, columns.places, rest, now)
 
     def decode_label_columns(
         self, columns: LabelColumns, rest: Callable[[Sequence[int]], Reading], *, now: int
     ) -> Decoded:
         """Decode labels from columns, as `decode_columns` does rankings."""
-
-        def decode(span: tuple[int, int]) -> Found:
-            return _core.decode_label_columns(self._core, columns, span)
-
+        decode = partial(_core.decode_label_columns, self._core, columns)
         count = len(columns[0])
-        return self._decode_rows(decode, (count, range(count)), rest, now)
+        return self._decode_rows(decode, count, range(count), rest, now)
 
     def _decode_rows(
         self,
-        decode: Callable[[tuple[int, int]], Found],
-        extent: tuple[int, Sequence[int]],
+        decode: Callable[[tuple[int, int]], Plain],
+        count: int,
+        places: Sequence[int],
         rest: Callable[[Sequence[int]], Reading],
         now: int,
     ) -> Decoded:
-        """Decode rows: how many there are, and the places of those that columns hold."""
-        count, places = extent
+        """Decode rows, of which the columns hold those at some places."""
         try:
-            batch, left, said = decode(self._find_span(now))
+            batch, left, remarks = decode(self._find_span(now))
         except ValueError:  # a text is not UTF-8, which reading it says
-            batch, left, said = _core.BatchBuilder().finish(), list(range(len(places))), []
+            batch, left, remarks = _core.BatchBuilder().finish(), list(range(len(places))), []
         left = [places[place] for place in left]
         if len(places) < count:
             left = sorted({*range(count)}.difference(places).union(left))
-        read = rest(left) if left else Reading((), {}, {})
-        return _merge((batch, left, said), read, partial(rest, range(count)))
+        reading = rest(left) if left else Reading((), {}, {})
+        return _merge((batch, left, remarks), reading, partial(rest, range(count)))
 
     def _find_span(self, now: int) -> tuple[int, int]:
         limits = self._reader.limits
@@ -174,7 +167,7 @@ class EventDecoder:
     def _merge(
         self,
         texts: Sequence[bytes | RefusedError],
-        found: Found,
+        plain: Plain,
         rest: list[object],
         kind: str,
         now: int,
@@ -182,33 +175,35 @@ class EventDecoder:
         def read(objects: Iterable[object]) -> Reading:
             if kind == "labels":
                 return self._reader.read_labels(objects, now=now)
-            moved = [move_attributes(one, self._attributes) for one in objects]
+            moved = [move_attributes(value, self._attributes) for value in objects]
             return self._reader.read_rankings(moved, now=now)
 
-        return _merge(found, read(rest), lambda: read(map(_parse, texts)))
+        return _merge(plain, read(rest), lambda: read(map(parse_text, texts)))
 
 
-def _merge(found: Found, rest: Reading, read_all: Callable[[], Reading]) -> Decoded:
+def _merge(plain: Plain, rest: Reading, read_all: Callable[[], Reading]) -> Decoded:
     """Put together the objects that the core decoded, and the others."""
-    batch, left, said = found
-    if said and _are_many(_list_unknown(said).union(rest.unknown)):
+    batch, left, remarks = plain
+    if remarks and _are_many(_list_unknown(remarks).union(rest.unknown)):
         # Which names are counted depends on the order of all objects.
         return pack_reading(read_all())
     notes, unknown_fields = Counter(rest.notes), Counter(rest.unknown)
-    for codes, unknown, count in said:
+    for codes, unknown, count in remarks:
         notes.update(dict.fromkeys(codes, count))
         unknown_fields.update(dict.fromkeys(unknown, count))
     rejections = []
     if left:
         packed = pack_reading(rest)
         batch = batch.merge(packed.batch, left)
-        rejections = [replace(one, index=left[one.index]) for one in packed.rejections]
+        rejections = [
+            replace(rejection, index=left[rejection.index]) for rejection in packed.rejections
+        ]
     return Decoded(batch, rejections, dict(notes), dict(unknown_fields))
 
 
-def _list_unknown(said: Said) -> set[str]:
+def _list_unknown(remarks: Remarks) -> set[str]:
     """List the fields that are not known."""
-    return {name for _, unknown, _ in said for name in unknown}
+    return {name for _, unknown, _ in remarks for name in unknown}
 
 
 def _are_many(unknown: set[str]) -> bool:
@@ -228,27 +223,27 @@ def _cut_body(body: bytes, most: int, *, is_lines: bool) -> list[bytes]:
 
 
 def move_attributes(
-    given: object,
+    value: object,
     attributes: Sequence[str],
     names: Iterable[str] = RANKING_NAMES["attributes"],
 ) -> object:
     """Move fields of an object into its attributes, which have one of some names."""
-    if not attributes or not isinstance(given, Mapping):
-        return given
-    moved = {name: given[name] for name in attributes if name in given}
-    place = next((name for name in names if name in given), next(iter(names)))
-    there = given.get(place) or {}
-    if not moved or not isinstance(there, Mapping):
-        return given
-    rest = {name: value for name, value in given.items() if name not in moved}
-    return rest | {place: {**there, **moved}}
+    if not attributes or not isinstance(value, Mapping):
+        return value
+    moved = {name: value[name] for name in attributes if name in value}
+    place = next((name for name in names if name in value), next(iter(names)))
+    earlier = value.get(place) or {}
+    if not moved or not isinstance(earlier, Mapping):
+        return value
+    rest = {name: field for name, field in value.items() if name not in moved}
+    return rest | {place: {**earlier, **moved}}
 
 
 class _BrokenTextError(RefusedError):
     """A text that is not JSON."""
 
 
-def _parse(text: bytes | RefusedError) -> object:
+def parse_text(text: bytes | RefusedError) -> object:
     """Parse a text of JSON. What is refused is a `RefusedError`."""
     if isinstance(text, RefusedError):
         return text

@@ -21,9 +21,7 @@ def read_text(value: object, where: str, most: int) -> str:
     if type(value) is int:
         value = write_integer(value, where)
     if not isinstance(value, str):
-        raise RefusedError(
-            where, "text", show(value), code="id_type", hint="turn it into text first"
-        )
+        raise RefusedError(where, "text", show(value), code="id_type")
     check_text(value, where, most)
     return value
 
@@ -31,13 +29,7 @@ def read_text(value: object, where: str, most: int) -> str:
 def write_integer(value: int, where: str) -> str:
     """Return an integer as decimal text."""
     if value not in INTEGERS:
-        raise RefusedError(
-            where,
-            "integers of 64 bits",
-            show(value),
-            code="integer_range",
-            hint="write large ids as text",
-        )
+        raise RefusedError(where, "integers of 64 bits", show(value), code="integer_range")
     return str(value)
 
 
@@ -45,7 +37,7 @@ def read_id(value: object, where: str, most: int) -> str:
     """Read an id."""
     text = read_text(value, where, most)
     if not text:
-        raise RefusedError(where, "an id", "empty text", code="missing_id", hint="name it")
+        raise RefusedError(where, "an id", "empty text", code="missing_id")
     return text
 
 
@@ -53,13 +45,7 @@ def read_name(value: object, where: str, most: int) -> str:
     """Read a name: an id on one line."""
     text = read_id(value, where, most)
     if not text.isprintable():
-        raise RefusedError(
-            where,
-            "a line of text",
-            show(text),
-            code="bad_name",
-            hint="remove line breaks and control characters",
-        )
+        raise RefusedError(where, "a line of text", show(text), code="bad_name")
     return text
 
 
@@ -68,19 +54,13 @@ def check_text(text: str, where: str, most: int) -> None:
     try:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
-        raise RefusedError(
-            where, "text", show(text), code="surrogate", hint="write it as UTF-8"
-        ) from None
+        raise RefusedError(where, "text", show(text), code="surrogate") from None
     if size > most:
         raise RefusedError(
-            where,
-            f"at most {most} bytes",
-            f"{size} bytes: {show(text[:40])}",
-            code="id_length",
-            hint="shorten it",
+            where, f"at most {most} bytes", f"{size} bytes: {show(text[:40])}", code="id_length"
         )
     if "\0" in text:
-        raise RefusedError(where, "text without NUL", show(text), code="nul_byte", hint="remove it")
+        raise RefusedError(where, "text without NUL", show(text), code="nul_byte")
 
 
 def can_be_stored(text: object, most: int) -> bool:
@@ -111,11 +91,7 @@ def read_number(value: object, where: str, code: str) -> float:
         raise RefusedError(where, "a finite number", show(value), code=code)
     if number != value:
         raise RefusedError(
-            where,
-            "a number that double precision holds",
-            show(value),
-            code="inexact_number",
-            hint="round it first",
+            where, "a number that double precision holds", show(value), code="inexact_number"
         )
     return number
 
@@ -124,13 +100,7 @@ def read_labels(value: object, where: str, limits: Limits) -> tuple[str, ...]:
     """Read one or more labels."""
     labels = [value] if isinstance(value, str) else value
     if not isinstance(labels, list | tuple) or not all(type(label) is str for label in labels):
-        raise RefusedError(
-            where,
-            "a label, or a list of them",
-            show(value),
-            code="label_type",
-            hint="labels are texts; a grade is the field value",
-        )
+        raise RefusedError(where, "a label, or a list of them", show(value), code="label_type")
     if len(labels) > limits.labels:
         raise RefusedError(
             where, f"at most {limits.labels} labels", str(len(labels)), code="label_count"
@@ -151,12 +121,12 @@ def read_attributes(
         (('country', 'de'), ('tv', 'true'))
     """
     attributes: dict[str, str] = {}
-    for where, given in values:
-        if not isinstance(given, Mapping):
+    for where, mapping in values:
+        if not isinstance(mapping, Mapping):
             raise RefusedError(
-                where, "an object of names and values", show(given), code="attribute_type"
+                where, "an object of names and values", show(mapping), code="attribute_type"
             )
-        for name, value in given.items():
+        for name, value in mapping.items():
             place = f"{where}.{show(name)[1:-1][:40]}"
             key = read_id(name, place, limits.name_bytes)
             if value is None:

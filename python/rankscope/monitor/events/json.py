@@ -40,4 +40,4 @@ class EventJSON:
 def _refuse(flaw: Flaw) -> RefusedError:
     is_double = flaw.code == "duplicate_key"
     found = f"{show(flaw.text)} twice" if is_double else flaw.found
-    return RefusedError("", flaw.expected, found, code=flaw.code)
+    return RefusedError("", flaw.expected, found, code=flaw.code, hint="")

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rankscope.monitor.events.rejection import MOST_UNKNOWN, OTHER, show
 from rankscope.names import find_closest
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,29 +73,22 @@ class Mismatch:
         if self.kind == "unmatched_label":
             return f"{share} labels looked up are for documents that their rankings don't have"
         if self.kind == "unknown_label":
-            told = f"label {name} isn't configured, so it doesn't count ({share} labels)"
+            message = f"label {name} isn't configured, so it doesn't count ({share} labels)"
         elif self.kind == "missing_attribute":
             where = f"all {self.of:,} rankings" if self.of > 1 else "the only ranking"
-            told = f"attribute {name} is missing in {where}"
+            message = f"attribute {name} is missing in {where}"
         else:
-            told = f"attribute {name} isn't configured, so nothing is sliced by it"
-            told += f" ({share} rankings)"
+            message = f"attribute {name} isn't configured, so nothing is sliced by it"
+            message += f" ({share} rankings)"
         if not self.like:
-            return told
+            return message
         if self.kind == "missing_attribute":
-            return f"{told}; {show(self.like)} looks like it"
-        return f"{told}; it looks like {show(self.like)}"
+            return f"{message}; {show(self.like)} looks like it"
+        return f"{message}; it looks like {show(self.like)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, with a message."""
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "count": self.count,
-            "of": self.of,
-            "like": self.like,
-            "message": str(self),
-        }
+        return as_dict(self) | {"message": str(self)}
 
 
 class NameCounts:
@@ -139,24 +132,24 @@ class NameCounts:
             >>> counts = NameCounts()
             >>> counts.add_labels(["Click"], 2)
             >>> counts.add_rankings(["Device"], 3)
-            >>> for one in counts.compare(Expected(("click",), ("device",))):
-            ...     print(one.kind, one.name, one.count, one.like)
+            >>> for mismatch in counts.compare(Expected(("click",), ("device",))):
+            ...     print(mismatch.kind, mismatch.name, mismatch.count, mismatch.like)
             missing_attribute device 3 Device
             unknown_label Click 2 click
         """
-        found = []
+        mismatches = []
         for name, count in self.labels.items():
             if name not in expected.labels:
                 like = find_alike(name, expected.labels)
-                found.append(
+                mismatches.append(
                     Mismatch(kind="unknown_label", name=name, count=count, of=self.named, like=like)
                 )
         if self.unshown and self.unshown >= MOST_UNMATCHED * self.placed:
-            found.append(
+            mismatches.append(
                 Mismatch(kind="unmatched_label", name="", count=self.unshown, of=self.placed)
             )
         others = [name for name in self.attributes if name not in expected.attributes]
-        found += [
+        mismatches += [
             Mismatch(
                 kind="missing_attribute",
                 name=name,
@@ -167,10 +160,10 @@ class NameCounts:
             for name in expected.attributes
             if self.rankings and not self.attributes[name]
         ]
-        named = {one.like for one in found if one.kind == "missing_attribute"}
+        named = {mismatch.like for mismatch in mismatches if mismatch.kind == "missing_attribute"}
         for name in sorted({*others} - named):
             like = find_alike(name, expected.attributes)
-            found.append(
+            mismatches.append(
                 Mismatch(
                     kind="unknown_attribute",
                     name=name,
@@ -179,8 +172,14 @@ class NameCounts:
                     like=like,
                 )
             )
-        found.sort(key=lambda one: (not one.like, one.kind == "unknown_attribute", -one.count))
-        return tuple(found[:MOST])
+        mismatches.sort(
+            key=lambda mismatch: (
+                not mismatch.like,
+                mismatch.kind == "unknown_attribute",
+                -mismatch.count,
+            )
+        )
+        return tuple(mismatches[:MOST])
 
 
 def find_alike(name: str, names: Iterable[str]) -> str:
@@ -198,9 +197,9 @@ def find_alike(name: str, names: Iterable[str]) -> str:
 # Each request has the names of the one before.
 @lru_cache(1000)
 def _find_alike(name: str, names: tuple[str, ...]) -> str:
-    plain = {_simplify(one): one for one in names}
-    found = find_closest(_simplify(name), plain, likeness=ALIKE)
-    return "" if found is None else plain[found]
+    plain = {_simplify(known): known for known in names}
+    closest = find_closest(_simplify(name), plain, likeness=ALIKE)
+    return "" if closest is None else plain[closest]
 
 
 def _simplify(name: str) -> str:
@@ -208,5 +207,5 @@ def _simplify(name: str) -> str:
 
 
 def _add(counts: Counter[str], names: Iterable[str], count: int) -> None:
-    for name in {one[:LONGEST] for one in names}:
+    for name in {each[:LONGEST] for each in names}:
         counts[name if name in counts or len(counts) < MOST_UNKNOWN else OTHER] += count

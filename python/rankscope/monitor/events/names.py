@@ -40,20 +40,20 @@ RANKING_NAMES: dict[str, tuple[str, ...]] = {
 }
 """By role, the names of the fields of a ranking."""
 
+DOCUMENT_NAMES = (
+    "doc_id",
+    "item_id",
+    "document_id",
+    "product_id",
+    "object_id",
+    "docno",
+    "docid",
+    "prediction_id",
+)
+"""The names of a document in a ranking or a label."""
+
 ITEM_NAMES: dict[str, tuple[str, ...]] = {
-    "doc_id": (
-        "doc_id",
-        "item_id",
-        "document_id",
-        "product_id",
-        "object_id",
-        "docno",
-        "docid",
-        "prediction_id",
-        "query_response_hit_ids",
-        "doc_ids",
-        "item_ids",
-    ),
+    "doc_id": (*DOCUMENT_NAMES, "query_response_hit_ids", "doc_ids", "item_ids"),
     "rank": ("rank", "ranks", "position"),
     "score": ("score", "scores", "prediction_score", "prediction", "similarity"),
     "relevance": (
@@ -73,16 +73,7 @@ ITEM_NAMES: dict[str, tuple[str, ...]] = {
 LABEL_NAMES: dict[str, tuple[str, ...]] = {
     "event_id": ("event_id",),
     "ranking_id": RANKING_NAMES["ranking_id"],
-    "doc_id": (
-        "doc_id",
-        "item_id",
-        "document_id",
-        "product_id",
-        "object_id",
-        "docno",
-        "docid",
-        "prediction_id",
-    ),
+    "doc_id": DOCUMENT_NAMES,
     "time": ("time", "timestamp", "ts", "event_time", "label_time", "actual_timestamp"),
     "labels": ("labels", "label", "relevance_labels", "relevance_label", "action_name"),
     "value": ("value", "relevance", "relevance_score", "gains", "gain", "grade", "rel", "target"),
@@ -126,7 +117,7 @@ class Aliases:
 
     Args:
         names: By role, the names it may have.
-        given: By role, the one name that it has; its other names are unknown then.
+        chosen: By role, the one name that it has; its other names are unknown then.
 
     Examples:
         >>> aliases = Aliases(LABEL_NAMES)
@@ -141,18 +132,18 @@ class Aliases:
     """  # noqa: E501 - an error names its module
 
     def __init__(
-        self, names: Mapping[str, tuple[str, ...]], given: Mapping[str, str] | None = None
+        self, names: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str] | None = None
     ) -> None:
-        given = given or {}
-        taken = set(given.values())
-        # Names that are given come last, so that they win over what they would mean else.
+        chosen = chosen or {}
+        taken = set(chosen.values())
+        # Chosen names come last, so that they win over what they would mean else.
         self.role_of: Mapping[str, str] = {
             name: role
             for role, synonyms in names.items()
-            if role not in given
+            if role not in chosen
             for name in synonyms
             if name not in taken
-        } | {name: role for role, name in given.items() if role in names}
+        } | {name: role for role, name in chosen.items() if role in names}
         """The roles by name."""
         self._known: dict[tuple[str, ...], Fields] = {}
 
@@ -188,7 +179,7 @@ class Aliases:
 
 def check_columns(
     needed: Iterable[Sequence[str]],
-    found: Collection[str],
+    roles: Collection[str],
     columns: Sequence[str],
     *,
     usual: Mapping[str, tuple[str, ...]],
@@ -196,16 +187,16 @@ def check_columns(
     argument: str,
 ) -> None:
     """Check that a table has the columns that it needs."""
-    missing = [some for some in needed if not any(role in found for role in some)]
+    missing = [choices for choices in needed if not any(role in roles for role in choices)]
     if not missing:
         return
-    wanted = [f"{' or '.join(some)} ({', '.join(usual[some[0]])})" for some in missing]
-    roles = [some[0] for some in missing]
-    named = ", ".join(f"{role!r}: …" for role in roles)
+    wanted = [f"{' or '.join(choices)} ({', '.join(usual[choices[0]])})" for choices in missing]
+    firsts = [choices[0] for choices in missing]
+    named = ", ".join(f"{role!r}: …" for role in firsts)
     raise FormatError(
         f"expected a column of {', of '.join(wanted)}; found {', '.join(columns) or 'no columns'}",
         hint=f"name {'it' if len(missing) == 1 else 'them'}: "
-        f"{' '.join(f'{option} {role}=COLUMN' for role in roles)}, or "
+        f"{' '.join(f'{option} {role}=COLUMN' for role in firsts)}, or "
         f"{argument}={{{named}}} in Python",
         code="columns",
     )

@@ -53,7 +53,7 @@ class Outcomes(Sequence[Outcome]):
     def __getitem__(self, at: slice) -> list[Outcome]: ...
     def __getitem__(self, at: int | slice) -> Outcome | list[Outcome]:
         if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
+            return [self[place] for place in range(*at.indices(len(self)))]
         status: Status = STATUSES[self.statuses[at]]  # type: ignore[assignment]  # of an event
         return Outcome(status, memoryview(self._seqs).cast("q")[at])
 
@@ -89,18 +89,18 @@ def count_rejections(reading: Reading | Decoded) -> Counter[str]:
 
 def tell_statuses(reading: Reading, outcomes: Iterable[Outcome]) -> list[str]:
     """Return the status of each object from the outcomes of its events."""
-    told = iter(outcomes)
+    statuses = iter(outcomes)
     return [
-        "rejected" if isinstance(answer, Rejection) else _tell_status(len(answer), told)
+        "rejected" if isinstance(answer, Rejection) else _tell_status(len(answer), statuses)
         for answer in reading.answers
     ]
 
 
-def _tell_status(count: int, told: Iterator[Outcome]) -> str:
+def _tell_status(count: int, outcomes: Iterator[Outcome]) -> str:
     if count == 1:
-        return next(told).status
+        return next(outcomes).status
     # A ranking comes with the labels that were logged with it.
-    statuses = {next(told).status for _ in range(count)}
+    statuses = {next(outcomes).status for _ in range(count)}
     if "conflict" in statuses:
         return "conflict"
     return "accepted" if "accepted" in statuses else "duplicate"

@@ -69,7 +69,7 @@ class EventReader:
     def __init__(
         self, names: Mapping[str, str] | None = None, limits: Limits | None = None
     ) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._rankings = Aliases(RANKING_NAMES, names)
         self._lists = [name for name, role in self._rankings.role_of.items() if role == "items"]
         self._columns = Aliases(COLUMN_NAMES, names)
@@ -79,19 +79,14 @@ class EventReader:
         self._roles = Aliases({role: (role,) for role in COLUMN_NAMES})
 
     @property
-    def limits(self) -> Limits:
-        """How much an event may hold."""
-        return self._limits
-
-    @property
     def names(self) -> tuple[Mapping[str, str], ...]:
         """The roles of fields by their names.
 
         Those of rankings whose documents are one list, of rankings whose documents are several, of
         documents, and of labels.
         """
-        known = (self._rankings, self._columns, self._items, self._labels)
-        return tuple(aliases.role_of for aliases in known)
+        tables = (self._rankings, self._columns, self._items, self._labels)
+        return tuple(aliases.role_of for aliases in tables)
 
     def find_roles(
         self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
@@ -103,15 +98,15 @@ class EventReader:
     def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
         """Read rankings."""
         batch = Batch()
-        for given in objects:
-            batch.add(given, lambda given: self._read_ranking(given, now, batch))
+        for value in objects:
+            batch.add(value, lambda value: self._read_ranking(value, now, batch))
         return batch.finish()
 
     def read_labels(self, objects: Iterable[object], *, now: int) -> Reading:
         """Read labels."""
         batch = Batch()
-        for given in objects:
-            batch.add(given, lambda given: (self._read_label(given, now, batch),))
+        for value in objects:
+            batch.add(value, lambda value: (self._read_label(value, now, batch),))
         return batch.finish()
 
     def read_ranking_rows(
@@ -122,7 +117,7 @@ class EventReader:
         for group in group_rows(table, self._rows, attributes):
             batch.add(
                 group,
-                lambda given: self._read_ranking(see_ranking(given), now, batch, self._roles),
+                lambda values: self._read_ranking(see_ranking(values), now, batch, self._roles),
             )
         return batch.finish()
 
@@ -131,19 +126,19 @@ class EventReader:
         return self.read_labels(list_rows(table), now=now)
 
     def _read_ranking(
-        self, given: Mapping[str, Any], now: int, batch: Batch, aliases: Aliases | None = None
+        self, values: Mapping[str, Any], now: int, batch: Batch, aliases: Aliases | None = None
     ) -> tuple[Event, ...]:
-        limits = self._limits
-        has_items = aliases is None and any(name in given for name in self._lists)
-        fields = (aliases or (self._rankings if has_items else self._columns)).find(given)
-        self._note_unknown(given, fields, batch)
+        limits = self.limits
+        has_items = aliases is None and any(name in values for name in self._lists)
+        fields = (aliases or (self._rankings if has_items else self._columns)).find(values)
+        self._note_unknown(values, fields, batch)
         roles = fields.roles
-        ranking_id = self._read_id(given, fields, "ranking_id")
-        time = self._read_time(given, fields, now, batch)
+        ranking_id = self._read_id(values, fields, "ranking_id")
+        time = self._read_time(values, fields, now, batch)
         if has_items:
-            columns = self._split_items(given[roles["items"]], batch)
+            columns = self._split_items(values[roles["items"]], batch)
         else:
-            columns = _find_columns(given, fields)
+            columns = _find_columns(values, fields)
         items, notes = read_items(
             columns["doc_id"],
             columns.get("rank"),
@@ -153,12 +148,12 @@ class EventReader:
         )
         batch.note(notes)
         event_id = (
-            self._read_id(given, fields, "event_id") if _has(given, roles, "event_id") else None
+            self._read_id(values, fields, "event_id") if _has(values, roles, "event_id") else None
         )
         if event_id is None:
             batch.note(["made_event_ids"])
             event_id = ranking_id
-        environment = self._read_text(given, fields, "environment").lower() or ENVIRONMENTS[0]
+        environment = self._read_text(values, fields, "environment").lower() or ENVIRONMENTS[0]
         if environment not in ENVIRONMENTS:
             raise RefusedError(
                 roles["environment"],
@@ -171,16 +166,16 @@ class EventReader:
             ranking_id,
             time,
             items,
-            self._read_text(given, fields, "query_key", limits.value_bytes),
-            self._read_text(given, fields, "user_id"),
-            self._read_text(given, fields, "model"),
-            self._read_text(given, fields, "version"),
+            self._read_text(values, fields, "query_key", limits.value_bytes),
+            self._read_text(values, fields, "user_id"),
+            self._read_text(values, fields, "model"),
+            self._read_text(values, fields, "version"),
             environment,  # type: ignore[arg-type]  # as was just seen
             read_attributes(
                 [
-                    (roles[role], given[roles[role]])
+                    (roles[role], values[roles[role]])
                     for role in ("attributes", "features", "tags")
-                    if _has(given, roles, role)
+                    if _has(values, roles, role)
                 ],
                 limits,
             ),
@@ -208,7 +203,7 @@ class EventReader:
                 if isinstance(item.get(name), Mapping | list | tuple):
                     # The event, the list of documents and the document lie around it.
                     check_depth(
-                        item[name], f"items[{at}].{show(name)[1:-1]}", self._limits.depth - 3
+                        item[name], f"items[{at}].{show(name)[1:-1]}", self.limits.depth - 3
                     )
         if "doc_id" not in fields.roles:
             raise _missing("items[0].doc_id", "an id")
@@ -223,72 +218,74 @@ class EventReader:
         self, ranking: Ranking, columns: Mapping[str, Sequence[object]]
     ) -> list[Label]:
         """Read the labels that were logged with the documents of a ranking."""
-        found = []
-        for at, (doc_id, given) in enumerate(
+        events = []
+        for at, (doc_id, logged) in enumerate(
             zip(columns["doc_id"], columns.get("labels", ()), strict=False)
         ):
             labels = (
-                () if given is None else read_labels(given, f"items[{at}].labels", self._limits)
+                () if logged is None else read_labels(logged, f"items[{at}].labels", self.limits)
             )
             if labels:
                 event_id = _make_id("logged", ranking.event_id, str(doc_id))
-                found.append(Label(event_id, ranking.ranking_id, str(doc_id), ranking.time, labels))
-        return found
+                events.append(
+                    Label(event_id, ranking.ranking_id, str(doc_id), ranking.time, labels)
+                )
+        return events
 
-    def _read_label(self, given: Mapping[str, Any], now: int, batch: Batch) -> Label:
-        given = _lift_ubi(given)
-        fields = self._labels.find(given)
-        self._note_unknown(given, fields, batch)
+    def _read_label(self, values: Mapping[str, Any], now: int, batch: Batch) -> Label:
+        values = _lift_ubi(values)
+        fields = self._labels.find(values)
+        self._note_unknown(values, fields, batch)
         roles = fields.roles
-        ranking_id = self._read_id(given, fields, "ranking_id")
-        doc_id = self._read_id(given, fields, "doc_id")
-        time = self._read_time(given, fields, now, batch)
-        kind = _read_kind(given, roles)
+        ranking_id = self._read_id(values, fields, "ranking_id")
+        doc_id = self._read_id(values, fields, "doc_id")
+        time = self._read_time(values, fields, now, batch)
+        kind = _read_kind(values, roles)
         labels: tuple[str, ...] | None = None
         value: float | None = None
-        if _has(given, roles, "labels"):
+        if _has(values, roles, "labels"):
             where = roles["labels"]
-            labels = read_labels(given[where], where, self._limits)
-        if _has(given, roles, "value"):
+            labels = read_labels(values[where], where, self.limits)
+        if _has(values, roles, "value"):
             where = roles["value"]
-            value = read_number(given[where], where, "rel_not_number")
+            value = read_number(values[where], where, "rel_not_number")
         _check_said(kind, has_labels=labels is not None, has_value=value is not None)
         labels = labels or ()
-        if _has(given, roles, "event_id"):
-            event_id = self._read_id(given, fields, "event_id")
+        if _has(values, roles, "event_id"):
+            event_id = self._read_id(values, fields, "event_id")
         else:
             batch.note(["made_event_ids"])
             event_id = make_label_id(Label("", ranking_id, doc_id, time, labels, value, kind))
         return Label(event_id, ranking_id, doc_id, time, labels, value, kind)
 
-    def _note_unknown(self, given: Mapping[str, Any], fields: Fields, batch: Batch) -> None:
+    def _note_unknown(self, values: Mapping[str, Any], fields: Fields, batch: Batch) -> None:
         for name in fields.unknown:
             batch.unknown(name)
-            if isinstance(given[name], Mapping | list | tuple):
-                check_depth(given[name], show(name)[1:-1], self._limits.depth - 1)
+            if isinstance(values[name], Mapping | list | tuple):
+                check_depth(values[name], show(name)[1:-1], self.limits.depth - 1)
 
-    def _read_id(self, given: Mapping[str, Any], fields: Fields, role: str) -> str:
-        if not _has(given, fields.roles, role):
+    def _read_id(self, values: Mapping[str, Any], fields: Fields, role: str) -> str:
+        if not _has(values, fields.roles, role):
             raise _missing(fields.roles.get(role, role), "an id")
         where = fields.roles[role]
-        return read_id(given[where], where, self._limits.id_bytes)
+        return read_id(values[where], where, self.limits.id_bytes)
 
     def _read_text(
-        self, given: Mapping[str, Any], fields: Fields, role: str, most: int | None = None
+        self, values: Mapping[str, Any], fields: Fields, role: str, most: int | None = None
     ) -> str:
-        if not _has(given, fields.roles, role):
+        if not _has(values, fields.roles, role):
             return ""
         where = fields.roles[role]
-        return read_text(given[where], where, self._limits.id_bytes if most is None else most)
+        return read_text(values[where], where, self.limits.id_bytes if most is None else most)
 
-    def _read_time(self, given: Mapping[str, Any], fields: Fields, now: int, batch: Batch) -> int:
-        if not _has(given, fields.roles, "time"):
+    def _read_time(self, values: Mapping[str, Any], fields: Fields, now: int, batch: Batch) -> int:
+        if not _has(values, fields.roles, "time"):
             raise _missing(fields.roles.get("time", "time"), "a time")
         where = fields.roles["time"]
-        time, is_leap = read_time(given[where], where)
+        time, is_leap = read_time(values[where], where)
         if is_leap:
             batch.note(["leap_second"])
-        check_time(time, where, now, self._limits)
+        check_time(time, where, now, self.limits)
         return time
 
 
@@ -300,7 +297,6 @@ def check_time(time: int, where: str, now: int, limits: Limits) -> None:
             f"a time up to {format_time(now + limits.ahead)}",
             format_time(time),
             code="future_time",
-            hint="look at the clock of the sender",
         )
     if time < now - limits.age:
         raise RefusedError(
@@ -308,39 +304,38 @@ def check_time(time: int, where: str, now: int, limits: Limits) -> None:
             f"a time from {format_time(now - limits.age)} on",
             format_time(time),
             code="too_old",
-            hint="numbers are milliseconds since 1970, not seconds",
         )
 
 
-def _find_columns(given: Mapping[str, Any], fields: Fields) -> dict[str, Sequence[object]]:
+def _find_columns(values: Mapping[str, Any], fields: Fields) -> dict[str, Sequence[object]]:
     """Find the list fields that hold the documents of a ranking."""
-    roles = {role: fields.roles[role] for role in ITEM_NAMES if _has(given, fields.roles, role)}
+    roles = {role: fields.roles[role] for role in ITEM_NAMES if _has(values, fields.roles, role)}
     if "doc_id" not in roles:
         raise _missing("items", "a list of documents")
     for name in roles.values():
-        if not isinstance(given[name], list | tuple):
+        if not isinstance(values[name], list | tuple):
             raise RefusedError(
-                name, "a list, a value a document", show(given[name]), code="json_type"
+                name, "a list, a value a document", show(values[name]), code="json_type"
             )
-    count = len(given[roles["doc_id"]])
+    count = len(values[roles["doc_id"]])
     for name in roles.values():
-        if len(given[name]) != count:
+        if len(values[name]) != count:
             raise RefusedError(
                 name,
                 f"{count} values, one a document",
-                str(len(given[name])),
+                str(len(values[name])),
                 code="length_mismatch",
             )
-    return {role: given[name] for role, name in roles.items()}
+    return {role: values[name] for role, name in roles.items()}
 
 
-def _has(given: Mapping[str, Any], roles: Mapping[str, str], role: str) -> bool:
+def _has(values: Mapping[str, Any], roles: Mapping[str, str], role: str) -> bool:
     """Check whether an object has a non-null value for a role."""
-    return role in roles and given[roles[role]] is not None
+    return role in roles and values[roles[role]] is not None
 
 
-def _read_kind(given: Mapping[str, Any], roles: Mapping[str, str]) -> LabelKind:
-    kind: LabelKind = given[roles["kind"]] if _has(given, roles, "kind") else "label"
+def _read_kind(values: Mapping[str, Any], roles: Mapping[str, str]) -> LabelKind:
+    kind: LabelKind = values[roles["kind"]] if _has(values, roles, "kind") else "label"
     if kind not in LABEL_KINDS:
         raise RefusedError(roles["kind"], " or ".join(LABEL_KINDS), show(kind), code="label_kind")
     return kind
@@ -366,13 +361,13 @@ def _missing(where: str, expected: str) -> RefusedError:
     return RefusedError(where, expected, "none", code="missing_field")
 
 
-def _lift_ubi(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _lift_ubi(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Extract the document from a User Behavior Insights event."""
-    inside = given.get("event_attributes")
+    inside = values.get("event_attributes")
     shown = inside.get("object") if isinstance(inside, Mapping) else None
     if not isinstance(shown, Mapping) or "object_id" not in shown:
-        return given
-    rest = {name: value for name, value in given.items() if name != "event_attributes"}
+        return values
+    rest = {name: value for name, value in values.items() if name != "event_attributes"}
     return {**rest, "object_id": shown["object_id"]}
 
 

@@ -62,6 +62,23 @@ CODES = frozenset(
 )
 """Why events are rejected. A client may count these for what it doesn't send."""
 
+HINTS = {
+    "bad_name": "remove line breaks and control characters",
+    "future_time": "look at the clock of the sender",
+    "id_length": "shorten it",
+    "id_type": "turn it into text first",
+    "inexact_number": "round it first",
+    "integer_range": "write large ids as text",
+    "label_type": "labels are texts; a grade is the field value",
+    "missing_id": "name it",
+    "nul_byte": "remove it",
+    "surrogate": "write it as UTF-8",
+    "time_format": "write it as 2026-11-21T18:00:00Z, or as milliseconds since 1970",
+    "time_zone": "append Z for UTC, or an offset such as +01:00",
+    "too_old": "numbers are milliseconds since 1970, not seconds",
+}
+"""How to fix what is wrong, by code. Other codes have hints of their own, or none."""
+
 SHOWN = 120
 MOST_BITS = 256
 
@@ -86,6 +103,12 @@ class Rejection:
     found: str
     hint: str = ""
 
+    @property
+    def message(self) -> str:
+        """What was expected and found, and where."""
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}expected {self.expected}, found {self.found}"
+
     def __str__(self) -> str:
         place = f"{self.index}.{self.where}" if self.where else str(self.index)
         return f"{place}: expected {self.expected}, found {self.found} [{self.code}]"
@@ -100,8 +123,11 @@ class RefusedError(FormatError):
         found: What was found, escaped and cut.
     """
 
-    def __init__(self, where: str, expected: str, found: str, *, code: str, hint: str = "") -> None:
+    def __init__(
+        self, where: str, expected: str, found: str, *, code: str, hint: str | None = None
+    ) -> None:
         place = f"{where}: " if where else ""
+        hint = HINTS.get(code, "") if hint is None else hint
         super().__init__(f"{place}expected {expected}, found {found}", hint=hint, code=code)
         self.where = where
         self.expected = expected
@@ -127,8 +153,8 @@ def show(value: object) -> str:
 def refuse_text(text: str) -> RefusedError:
     """Return the error of a text with half a character or a NUL, which no database takes."""
     if "\0" in text:
-        return RefusedError("", "text without NUL", show(text), code="nul_byte", hint="remove it")
-    return RefusedError("", "text", show(text), code="surrogate", hint="write it as UTF-8")
+        return RefusedError("", "text without NUL", show(text), code="nul_byte")
+    return RefusedError("", "text", show(text), code="surrogate")
 
 
 MOST_UNKNOWN = 100
@@ -205,11 +231,11 @@ class Batch:
         self._unknown: Counter[str] = Counter()
         self._pending: set[tuple[bool, str]] = set()
 
-    def add(self, given: object, read: Read) -> None:
-        """Read one more object, or record the `RefusedError` given in its place."""
+    def add(self, value: object, read: Read) -> None:
+        """Read one more object, or record the `RefusedError` in its place."""
         self._pending.clear()
         try:
-            self._answers.append(read(_see_object(given)))
+            self._answers.append(read(_see_object(value)))
         except RefusedError as error:
             self._answers.append(error.at(len(self._answers)))
             return
@@ -234,9 +260,9 @@ class Batch:
         return Reading(tuple(self._answers), dict(self._notes), dict(self._unknown))
 
 
-def _see_object(given: object) -> Mapping[str, Any]:
-    if isinstance(given, RefusedError):  # the parser has rejected it already
-        raise given
-    if isinstance(given, Mapping) and all(type(name) is str for name in given):
-        return given
-    raise RefusedError("", "an object", show(given), code="json_type")
+def _see_object(value: object) -> Mapping[str, Any]:
+    if isinstance(value, RefusedError):  # the parser has rejected it already
+        raise value
+    if isinstance(value, Mapping) and all(type(name) is str for name in value):
+        return value
+    raise RefusedError("", "an object", show(value), code="json_type")

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.columns import (
     UnusualColumnError,
     find_starts,
     list_rows,
     split_documents,
+    split_labels,
     split_lists,
 )
 from rankscope.monitor.events.decoding import EventDecoder
-from rankscope.monitor.events.label_columns import split_labels
-from rankscope.monitor.events.tables import list_objects, read_cells, take_rows, type_cells
+from rankscope.monitor.events.tables import (
+    first_places,
+    list_objects,
+    read_cells,
+    take_rows,
+    type_cells,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from rankscope.monitor.events.reader import EventReader
     from rankscope.monitor.events.rejection import Decoded, Reading
@@ -45,54 +49,60 @@ class TableDecoder:
 
     def decode_documents(
         self, rows: Rows, name: str, roles: Mapping[str, str], *, now: int
-    ) -> tuple[Decoded, list[int]] | None:
-        """Decode rankings in rows of documents, those of a ranking together."""
-        typed = type_cells(rows, roles) if self._is_text else rows
-        if typed is None or not len(rows.places):
-            return None
+    ) -> tuple[Decoded, list[int]]:
+        """Decode rankings in rows of documents, and return the place of the first row of each.
+
+        The rows of a ranking are together.
+        """
+
+        def read(rows: Rows) -> Reading:
+            cells = self._read_cells(rows, roles)
+            return self._reader.read_ranking_rows(cells, now=now, attributes=self._attributes)
+
         try:
+            typed = self._type_cells(rows, roles)
             bounds = find_starts(rows.columns, name)
-            found = split_documents(typed.columns, roles, self._attributes, bounds)
+            columns = split_documents(typed.columns, roles, self._attributes, bounds)
         except UnusualColumnError:
-            return None
-
-        def read_rest(places: Sequence[int]) -> Reading:
-            some = self._take(rows, list_rows(bounds, places), roles)
-            return self._reader.read_ranking_rows(some, now=now, attributes=self._attributes)
-
-        reading = self._decoder.decode_columns(found, read_rest, now=now)
-        return reading, rows.places[bounds[:-1]].tolist()
+            firsts = first_places(rows.columns[name].to_pylist(), rows.places.tolist())
+            return pack_reading(read(rows)), firsts
+        decoded = self._decoder.decode_columns(
+            columns, lambda places: read(take_rows(rows, list_rows(bounds, places))), now=now
+        )
+        return decoded, rows.places[bounds[:-1]].tolist()
 
     def decode_lists(
         self, rows: Rows, read: Callable[[Sequence[object]], Reading], *, now: int
-    ) -> Decoded | None:
+    ) -> Decoded:
         """Decode rankings in rows with lists of documents."""
         try:
-            found = split_lists(rows.columns, self._reader.names, self._attributes)
+            columns = split_lists(rows.columns, self._reader.names, self._attributes)
         except UnusualColumnError:
-            return None
+            return pack_reading(read(list_objects(rows)))
         return self._decoder.decode_columns(
-            found, lambda places: read(list_objects(take_rows(rows, places))), now=now
+            columns, lambda places: read(list_objects(take_rows(rows, places))), now=now
         )
 
-    def decode_labels(self, rows: Rows, roles: Mapping[str, str], *, now: int) -> Decoded | None:
+    def decode_labels(self, rows: Rows, roles: Mapping[str, str], *, now: int) -> Decoded:
         """Decode labels, one a row."""
+
+        def read(rows: Rows) -> Reading:
+            return self._reader.read_label_rows(self._read_cells(rows, roles), now=now)
+
+        try:
+            typed = self._type_cells(rows, roles)
+            columns = split_labels(typed.columns, self._reader.names[3])
+        except UnusualColumnError:
+            return pack_reading(read(rows))
+        return self._decoder.decode_label_columns(
+            columns, lambda places: read(take_rows(rows, places)), now=now
+        )
+
+    def _type_cells(self, rows: Rows, roles: Mapping[str, str]) -> Rows:
         typed = type_cells(rows, roles) if self._is_text else rows
         if typed is None or not len(rows.places):
-            return None
-        try:
-            found = split_labels(typed.columns, self._reader.names[3])
-        except UnusualColumnError:
-            return None
+            raise UnusualColumnError
+        return typed
 
-        def read_rest(places: Sequence[int]) -> Reading:
-            return self._reader.read_label_rows(self._take(rows, places, roles), now=now)
-
-        return self._decoder.decode_label_columns(found, read_rest, now=now)
-
-    def _take(
-        self, rows: Rows, places: Sequence[int] | NDArray[np.int64], roles: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Return the columns of some rows, as the reader takes them."""
-        some = take_rows(rows, places)
-        return (read_cells(some, roles) if self._is_text else some).columns
+    def _read_cells(self, rows: Rows, roles: Mapping[str, str]) -> dict[str, Any]:
+        return (read_cells(rows, roles) if self._is_text else rows).columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from operator import ge
 
 from rankscope.deferred import np
@@ -58,7 +59,7 @@ def group_rows(
             )
     columns = {role: list_values(source.columns[name], name) for role, name in roles.items()}
     if "relevance" in columns:
-        columns["relevance"] = [None if _is_nan(one) else one for one in columns["relevance"]]
+        columns["relevance"] = [None if _is_nan(value) else value for value in columns["relevance"]]
     facts = {name: list_values(source.find(name, "attributes"), name) for name in attributes}
     places: dict[object, list[int]] = {}
     for at, ranking_id in enumerate(columns["ranking_id"]):
@@ -77,18 +78,18 @@ def see_ranking(group: Mapping[str, Any]) -> dict[str, Any]:
     Equal scores go by document, descending by bytes, as trec_eval has them: no order of the rows
     tells which came first.
     """
-    said: dict[str, Any] = {
+    ranking: dict[str, Any] = {
         role: values if role in MANY else _agree(values, role)
         for role, values in group.items()
         if role != "attributes"
     }
-    said["attributes"] = {
+    ranking["attributes"] = {
         name: _agree(values, name) for name, values in group["attributes"].items()
     }
-    if "rank" not in said:
-        order = _order_by_score(said["doc_id"], said["score"])
-        said |= {role: [said[role][at] for at in order] for role in MANY if role in said}
-    return said
+    if "rank" not in ranking:
+        order = _order_by_score(ranking["doc_id"], ranking["score"])
+        ranking |= {role: [ranking[role][at] for at in order] for role in MANY if role in ranking}
+    return ranking
 
 
 def _order_by_score(doc_ids: Sequence[object], scores: Sequence[object]) -> list[int]:
@@ -116,7 +117,7 @@ def _agree(values: Sequence[object], name: str) -> object:
 
 def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
-    values = open_column(column, name, lambda found: no_column(name, found))
+    values = open_column(column, name, partial(no_column, name))
     if isinstance(values, list):
         return [None if is_null(value) else value for value in values]
     if isinstance(values, np.ndarray):
@@ -133,10 +134,10 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def no_column(name: str, found: str) -> FormatError:
+def no_column(name: str, type_name: str) -> FormatError:
     """Return the error for a missing column."""
     return FormatError(
-        f"expected a column of values in {name}, found {found}",
+        f"expected a column of values in {name}, found {type_name}",
         hint="convert the column first",
         code="input_type",
     )
@@ -171,8 +172,8 @@ def read_items(
         columns = tuple(tuple(column[at] for at in order) if column else () for column in columns)  # type: ignore[assignment]
     if places and places[-1] != count:
         notes.append("rank_gaps")
-    known = [score for score in columns[0] if score is not None]
-    if known != sorted(known, reverse=True):
+    scored = [score for score in columns[0] if score is not None]
+    if scored != sorted(scored, reverse=True):
         notes.append("rank_score_disagree")
     return Items(ids, places, *columns), notes
 
@@ -187,21 +188,22 @@ def _read_ids(doc_ids: Sequence[object], limits: Limits, notes: list[str]) -> tu
         ids: tuple[str, ...] = tuple(doc_ids)  # type: ignore[arg-type]  # likewise
     else:
         ids = tuple(
-            read_id(one, f"items[{at}].doc_id", limits.id_bytes) for at, one in enumerate(doc_ids)
+            read_id(doc_id, f"items[{at}].doc_id", limits.id_bytes)
+            for at, doc_id in enumerate(doc_ids)
         )
         if not is_text:
             notes.append("int_ids")
     if len(set(ids)) < len(ids):
         seen: dict[str, int] = {}
-        for at, one in enumerate(ids):
-            if one in seen:
+        for at, doc_id in enumerate(ids):
+            if doc_id in seen:
                 raise RefusedError(
                     f"items[{at}].doc_id",
                     "each document once",
-                    f"{show(one)} again, as at items[{seen[one]}]",
+                    f"{show(doc_id)} again, as at items[{seen[doc_id]}]",
                     code="duplicate_doc",
                 )
-            seen[one] = at
+            seen[doc_id] = at
     return ids
 
 

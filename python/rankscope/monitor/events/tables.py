@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from datetime import datetime
+from functools import partial
 
 from rankscope.deferred import np
 from rankscope.errors import LimitError
@@ -77,7 +78,9 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
     for name, column in rows.columns.items():
         values = column.to_pylist()
         is_map = types.is_map(column.type)
-        columns[name] = [None if one is None else dict(one) for one in values] if is_map else values
+        columns[name] = (
+            [None if value is None else dict(value) for value in values] if is_map else values
+        )
     return [
         {name: value for name, value in zip(columns, row, strict=True) if value is not None}
         for row in zip(*columns.values(), strict=True)
@@ -186,8 +189,8 @@ def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
 def first_places(ids: Sequence[object], places: Sequence[int]) -> list[int]:
     """Return the position of the first row of each id, in order."""
     first: dict[object, int] = {}
-    for one, place in zip(ids, places, strict=True):
-        first.setdefault(one, place)
+    for row_id, place in zip(ids, places, strict=True):
+        first.setdefault(row_id, place)
     return list(first.values())
 
 
@@ -200,14 +203,13 @@ def differs_from_next(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array
     return to_array(compute.if_else(differs.is_valid(), differs, is_one_missing))
 
 
-def _join(one: Rows, other: Rows) -> Rows:
-
+def _join(rows: Rows, more: Rows) -> Rows:
     arrow = load_arrow()
     columns = {
-        name: arrow.concat_arrays([column, other.columns[name]])
-        for name, column in one.columns.items()
+        name: arrow.concat_arrays([column, more.columns[name]])
+        for name, column in rows.columns.items()
     }
-    return Rows(columns, np.concatenate([one.places, other.places]))
+    return Rows(columns, np.concatenate([rows.places, more.places]))
 
 
 def _slice(rows: Rows, start: int, end: int) -> Rows:
@@ -246,7 +248,7 @@ def _cut(table: Any) -> Iterator[Rows]:  # noqa: ANN401 - PyArrow has no types
 
 def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
     arrow = load_arrow()
-    values = open_column(column, name, lambda found: no_column(name, found))
+    values = open_column(column, name, partial(no_column, name))
     if isinstance(values, list):
         values = [None if is_null(value) else value for value in values]
         if not _are_alike(values):
@@ -259,6 +261,6 @@ def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
 
 def _are_alike(values: list[Any]) -> bool:
     """Check whether values have one type, and times consistently have a time zone."""
-    given = [value for value in values if value is not None]
-    is_zoned = {value.tzinfo is None for value in given if isinstance(value, datetime)}
-    return len(set(map(type, given))) <= 1 and len(is_zoned) <= 1
+    present = [value for value in values if value is not None]
+    is_zoned = {value.tzinfo is None for value in present if isinstance(value, datetime)}
+    return len(set(map(type, present))) <= 1 and len(is_zoned) <= 1

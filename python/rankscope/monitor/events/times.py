@@ -87,16 +87,16 @@ def read_moment(value: object, where: str) -> datetime:
 def set_times(made: object, *names: str) -> None:
     """Keep the times that a record was made with as `datetime` objects in UTC."""
     for name in names:
-        given = getattr(made, name)
-        if given is not None:
-            object.__setattr__(made, name, read_moment(given, name))
+        value = getattr(made, name)
+        if value is not None:
+            object.__setattr__(made, name, read_moment(value, name))
 
 
-def to_datetimes(given: Mapping[str, Any]) -> dict[str, Any]:
+def to_datetimes(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return named values of which those that are times of the store are `datetime` objects."""
     return {
         name: to_datetime(value) if name in {"since", "until"} else value
-        for name, value in given.items()
+        for name, value in values.items()
     }
 
 
@@ -115,19 +115,19 @@ def read_time(value: object, where: str) -> tuple[int, bool]:
         >>> read_time("1970-01-01T01:00:00.000001+01:00", "time"), read_time(1500, "time")
         ((1, False), (1500000, False))
     """
-    found, is_leap = None, False
+    micros, is_leap = None, False
     if isinstance(value, str):
-        found, is_leap = _read_text(value, where)
+        micros, is_leap = _read_text(value, where)
     elif isinstance(value, datetime):
         if value.tzinfo is None:
-            raise _no_zone(where, str(value))
-        found = (value - EPOCH) // MICROSECOND
+            raise RefusedError(where, "a time with its zone", show(str(value)), code="time_zone")
+        micros = (value - EPOCH) // MICROSECOND
     # NaN and infinity are not below anything.
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR:
-        found = round(value * 1000)
-    if found is None or found not in YEARS:
-        raise _no_time(where, value)
-    return found, is_leap
+        micros = round(value * 1000)
+    if micros is None or micros not in YEARS:
+        raise RefusedError(where, "a time", show(value), code="time_format")
+    return micros, is_leap
 
 
 def _read_text(text: str, where: str) -> tuple[int | None, bool]:
@@ -136,7 +136,7 @@ def _read_text(text: str, where: str) -> tuple[int | None, bool]:
         return None, False
     day, minutes, seconds, fraction, zone = match.groups()
     if zone is None:
-        raise _no_zone(where, text)
+        raise RefusedError(where, "a time with its zone", show(text), code="time_zone")
     is_leap = seconds == "60"
     plain = f"{day}T{minutes}:{'59' if is_leap else seconds}{(fraction or '')[:7]}{zone.upper()}"
     try:
@@ -154,26 +154,6 @@ def format_time(moment: int | datetime) -> str:
     """
     moment = moment.astimezone(UTC) if isinstance(moment, datetime) else to_datetime(moment)
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
-
-
-def _no_time(where: str, value: object) -> RefusedError:
-    return RefusedError(
-        where,
-        "a time",
-        show(value),
-        code="time_format",
-        hint="write it as 2026-11-21T18:00:00Z, or as milliseconds since 1970",
-    )
-
-
-def _no_zone(where: str, text: str) -> RefusedError:
-    return RefusedError(
-        where,
-        "a time with its zone",
-        show(text),
-        code="time_zone",
-        hint="append Z for UTC, or an offset such as +01:00",
-    )
 
 
 LONGEST_DURATION = 365_250 * DAY

@@ -22,13 +22,13 @@ def write_event(event: Event) -> bytes:
         >>> write_event(Label("e", "r", "a", 0, ("click",)))
         b'{"event_id":"e","ranking_id":"r","time":"1970-01-01T00:00:00.000000Z","doc_id":"a","kind":"label","labels":["click"]}'
     """
-    said = {
+    fields = {
         "event_id": event.event_id,
         "ranking_id": event.ranking_id,
         "time": format_time(event.time),
         **(_say_ranking(event) if isinstance(event, Ranking) else _say_label(event)),
     }
-    return json.dumps(said, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(fields, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _say_ranking(ranking: Ranking) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _say_ranking(ranking: Ranking) -> dict[str, Any]:
 
 
 def _say_label(label: Label) -> dict[str, Any]:
-    said: dict[str, Any] = {"doc_id": label.doc_id, "kind": label.kind}
+    fields: dict[str, Any] = {"doc_id": label.doc_id, "kind": label.kind}
     if label.kind != "retraction":
-        said |= {"labels": label.labels} if label.value is None else {"value": label.value}
-    return said
+        fields |= {"labels": label.labels} if label.value is None else {"value": label.value}
+    return fields

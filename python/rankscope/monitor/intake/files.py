@@ -16,6 +16,7 @@ from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
 from rankscope.inputs.files.formats import refuse_archive_name, refuse_binary
 from rankscope.inputs.files.opening import OpenFile, TextSource, close, open_binary
 from rankscope.inputs.files.table import open_reader
+from rankscope.monitor.events.decoding import BOM, parse_text
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.records import record
@@ -35,7 +36,6 @@ PIECE = 1 << 20
 LONGEST_LINE = 8 << 20
 LONGEST_JSON = 64 << 20
 AT_ONCE = 1000
-BOM = b"\xef\xbb\xbf"
 BLANKS = b" \t\r"
 
 
@@ -57,13 +57,13 @@ class EventFile:
     """A file of events.
 
     Args:
-        given: A path; `-` is standard input.
+        path: The path; `-` is standard input.
         format: Its format, where its name does not tell it.
         encoding: How its text is encoded, `utf-8` or `latin-1`.
         progress: A function that is called with the bytes read so far.
     """
 
-    given: str
+    path: str
     format: EventFormat | None = None
     encoding: str = "utf-8"
     progress: Progress = None
@@ -71,17 +71,17 @@ class EventFile:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return "<stdin>" if self.given == "-" else self.given
+        return "<stdin>" if self.path == "-" else self.path
 
     @property
     def size(self) -> int:
         """The size in bytes, 0 if unknown."""
-        return 0 if self.is_stream else os.path.getsize(self.given)  # noqa: PTH202 - pathlib loads slowly
+        return 0 if self.is_stream else os.path.getsize(self.path)  # noqa: PTH202 - pathlib loads slowly
 
     @property
     def is_stream(self) -> bool:
         """Whether the file can be read only once."""
-        return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
+        return self.path == "-" or not os.path.isfile(self.path)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
         """Return the format."""
@@ -89,20 +89,19 @@ class EventFile:
             if self.format not in EVENT_FORMATS:
                 raise _bad_format(self.format)
             return self.format
-        form = tell_format(self.given, EVENT_FORMATS)
+        form = tell_format(self.path, EVENT_FORMATS)
         if form is not None:
             return form
-        refuse_archive_name(self.given, self.name)
+        refuse_archive_name(self.path, self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects[object]]:
         """Read a file of JSON."""
-        if self.tell_format() != "json":
-            json = EventJSON()
-            for some in self.read_lines():
-                yield Objects([_parse(json, text) for text in some.objects], some.places)
+        if self.tell_format() == "json":
+            yield self.parse_body(self.read_body())
             return
-        yield self.parse_body(self.read_body())
+        for lines in self.read_lines():
+            yield Objects(list(map(parse_text, lines.objects)), lines.places)
 
     def read_lines(self) -> Iterator[Objects[bytes | RefusedError]]:
         """Read the lines of a file that has an object on each."""
@@ -117,7 +116,7 @@ class EventFile:
         with self._open() as file:
             opened = OpenFile(
                 file=file,
-                given=self.given,
+                given=self.path,
                 name=self.name,
                 form=form,
                 wanted=wanted,
@@ -128,9 +127,9 @@ class EventFile:
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        if FORMATS[self.tell_format()].is_text and self.given != "-":
-            refuse_binary(self.given)
-        file = open_binary(self.given, self.name)
+        if FORMATS[self.tell_format()].is_text and self.path != "-":
+            refuse_binary(self.path)
+        file = open_binary(self.path, self.name)
         try:
             yield file
         finally:
@@ -173,7 +172,7 @@ class EventFile:
                 file=self.name,
             ) from None
         objects = value if isinstance(value, list) else [value]
-        return Objects([reader.settle(one) for one in objects], list(range(1, len(objects) + 1)))
+        return Objects([reader.settle(each) for each in objects], list(range(1, len(objects) + 1)))
 
 
 @record(frozen=True, slots=True)
@@ -219,35 +218,26 @@ def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError
 def _gather(
     lines: Iterator[tuple[int, bytes | RefusedError]],
 ) -> Iterator[Objects[bytes | RefusedError]]:
-    some: Objects[bytes | RefusedError] = Objects([], [])
+    batch: Objects[bytes | RefusedError] = Objects([], [])
     size = 0
     for line, text in lines:
-        some.places.append(line)
-        some.objects.append(text)
+        batch.places.append(line)
+        batch.objects.append(text)
         size += 0 if isinstance(text, RefusedError) else len(text)
-        if len(some.objects) == AT_ONCE or size > LONGEST_LINE:
-            yield some
-            some, size = Objects([], []), 0
-    if some.objects:
-        yield some
-
-
-def _parse(json: EventJSON, text: bytes | RefusedError) -> object:
-    if isinstance(text, RefusedError):
-        return text
-    try:
-        return json.settle(json.load(text))
-    except RefusedError as error:
-        return error
+        if len(batch.objects) == AT_ONCE or size > LONGEST_LINE:
+            yield batch
+            batch, size = Objects([], []), 0
+    if batch.objects:
+        yield batch
 
 
 def _too_long() -> RefusedError:
     return RefusedError("", f"at most {LONGEST_LINE} bytes a line", "more", code="line_length")
 
 
-def _bad_format(found: str) -> UsageError:
+def _bad_format(form: str) -> UsageError:
     return UsageError(
-        f"expected a file of {', '.join(EVENT_FORMATS)}, found {found!r}",
+        f"expected a file of {', '.join(EVENT_FORMATS)}, found {form!r}",
         hint="say which it is: --format jsonl",
         code="bad_format",
     )

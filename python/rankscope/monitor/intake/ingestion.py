@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
 from rankscope import _core
-from rankscope.errors import InputError, UsageError
+from rankscope.errors import FileError, InputError, UsageError
 from rankscope.inputs.tables import is_table, open_table
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import EventDecoder, move_attributes
@@ -17,9 +17,8 @@ from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Decoded, Reading, Rejection, count_unknown
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
-from rankscope.monitor.intake.placing import count_unshown
 from rankscope.output.text import show
-from rankscope.records import record, replace
+from rankscope.records import as_dict, record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.mismatch import Expected, Mismatch
     from rankscope.monitor.events.tables import Rows
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
 
     Kind: TypeAlias = Literal["rankings", "labels"]
-    Held: TypeAlias = tuple[Reading | Decoded, str, Sequence[int]]
+    FileBatch: TypeAlias = tuple[Reading | Decoded, str, Sequence[int]]
     """A batch, the file it is from, and the places of its objects there."""
 
     class Sink(Protocol):
@@ -47,13 +46,15 @@ if TYPE_CHECKING:
 
 
 MOST_SHOWN = 20
-HELD = 20_000
+LOOKED_UP = 20
+"""So many labels of a batch are looked up, which finds ids that never match."""
+MOST_EVENTS = 20_000
 """Events of a file that are stored in one transaction. Ids in no order are all over an index, so
 that each transaction writes most of its pages: the fewer, the better."""
 GOOD = {"accepted", "duplicate"}
-"""What nothing has to be said about."""
-SAID = {"conflict": "event_conflict"}
+"""The statuses that aren't reported object by object."""
 CONFLICT = (
+    "event_conflict",
     "this id was sent before with different content; the first version stays",
     "give a new event a new id; the rows of a ranking are sent together",
 )
@@ -79,13 +80,7 @@ class Refused:
 
     def to_dict(self) -> dict[str, str | int]:
         """Return the fields by name."""
-        return {
-            "file": self.file,
-            "place": self.place,
-            "code": self.code,
-            "message": self.message,
-            "hint": self.hint,
-        }
+        return as_dict(self)
 
     def __str__(self) -> str:
         place = f"{show(self.file)}:{self.place}" if self.file else str(self.place)
@@ -131,7 +126,7 @@ class Ingested:
             "notes": dict(self.notes),
             "unknown_fields": dict(self.unknown),
             "mismatches": [mismatch.to_dict() for mismatch in self.mismatches],
-            "refused": [one.to_dict() for one in self.refused],
+            "refused": [refused.to_dict() for refused in self.refused],
         }
 
     def __str__(self) -> str:
@@ -168,7 +163,7 @@ class StoreSink:
 
     def begin(self, readings: Sequence[Decoded]) -> Callable[[], Sequence[str | Rejection]]:
         """Begin to store the events of batches in one transaction."""
-        batch = _core.EventBatch.join([one.batch for one in readings])
+        batch = _core.EventBatch.join([reading.batch for reading in readings])
         rejected: Counter[str] = sum(map(count_rejections, readings), Counter())
         stored = None
         if len(batch) or rejected:
@@ -181,7 +176,7 @@ class StoreSink:
         return finish
 
     def count_unshown(self, batch: _core.EventBatch) -> tuple[int, int]:
-        """Count labels, and those for documents that weren't shown, as `placing` does."""
+        """Count labels, and those for documents that weren't shown."""
         return count_unshown(self._store, self._project, batch)
 
     def replace_set(
@@ -189,6 +184,23 @@ class StoreSink:
     ) -> int:
         """Replace a validation or training set, and return how many rankings it had."""
         return self._store.replace_set(self._project, environment, events, rejected).rankings
+
+
+def count_unshown(store: StoreReader, project: str, batch: _core.EventBatch) -> tuple[int, int]:
+    """Count the first labels of a batch whose rankings are stored, and those not of a document.
+
+    Labels whose rankings come later, or are archived, are left out.
+    """
+    labels = batch.first_labels(LOOKED_UP)
+    if not labels:
+        return 0, 0
+    names = list({ranking for ranking, _ in labels})
+    try:
+        documents = store.list_documents(project, names)
+    except FileError:  # the labels are stored: what cannot be read is not their sender's concern
+        return 0, 0
+    are_shown = [doc in documents[ranking] for ranking, doc in labels if ranking in documents]
+    return len(are_shown), are_shown.count(False)
 
 
 class Ingestion:
@@ -247,10 +259,10 @@ class Ingestion:
         self._unknown: Counter[str] = Counter()
         self._refused: list[Refused] = []
         self._objects = 0
-        self._held: list[Held] = []
-        self._held_events = 0
-        self._most_held = HELD
-        self._sent: tuple[list[Held], Callable[[], Sequence[str | Rejection]]] | None = None
+        self._batches: list[FileBatch] = []
+        self._batched_events = 0
+        self._most_events = MOST_EVENTS
+        self._sent: tuple[list[FileBatch], Callable[[], Sequence[str | Rejection]]] | None = None
 
     @property
     def ingested(self) -> Ingested:
@@ -268,18 +280,18 @@ class Ingestion:
             mismatches=() if self._expected is None else self._names.compare(self._expected),
         )
 
-    def take(self, given: object) -> None:
+    def take(self, events: object) -> None:
         """Ingest objects, a data frame, or the file at a path."""
-        if isinstance(given, str | os.PathLike):
-            self.take_file(EventFile(os.fspath(given)))
-        elif isinstance(given, Mapping) or is_table(given):
-            self.take_table(given)
-        elif isinstance(given, Iterable):
-            self.take_objects(given)
+        if isinstance(events, str | os.PathLike):
+            self.take_file(EventFile(os.fspath(events)))
+        elif isinstance(events, Mapping) or is_table(events):
+            self.take_table(events)
+        elif isinstance(events, Iterable):
+            self.take_objects(events)
         else:
             raise UsageError(
                 f"expected {self._kind} as objects, a frame or a path, "
-                f"found {type(given).__name__}",
+                f"found {type(events).__name__}",
                 hint=f"monitor.log_{self._kind}([{{...}}])",
                 code="input_type",
             )
@@ -287,22 +299,22 @@ class Ingestion:
     def take_objects(self, objects: Iterable[object]) -> None:
         """Ingest objects as the HTTP API accepts them."""
         rest = iter(objects)
-        while some := list(islice(rest, AT_ONCE)):
+        while batch := list(islice(rest, AT_ONCE)):
             first = self._objects + 1
-            self._objects += len(some)
-            self._take(self._read_objects(some), "", range(first, first + len(some)))
+            self._objects += len(batch)
+            self._take(self._read_objects(batch), "", range(first, first + len(batch)))
             self._settle()
 
     def take_file(self, file: EventFile) -> None:
         """Ingest the events of a file."""
         # What comes slowly, such as the log of a process that runs, is stored as it comes.
-        self._most_held = 0 if file.is_stream else HELD
+        self._most_events = 0 if file.is_stream else MOST_EVENTS
         try:
             if self._sink.takes_prepared and self._take_json(file):
                 return
             if file.tell_format() in {"jsonl", "json"}:
-                for some in file.read_objects():
-                    self._take(self._read_objects(some.objects), file.name, some.places)
+                for batch in file.read_objects():
+                    self._take(self._read_objects(batch.objects), file.name, batch.places)
                 return
             from rankscope.monitor.events import tables as event_rows  # noqa: PLC0415 - loads NumPy
 
@@ -319,18 +331,17 @@ class Ingestion:
     def _take_json(self, file: EventFile) -> bool:
         """Ingest a file of JSON that the core can decode, or return that it can't."""
         attributes = self._attributes if self._kind == "rankings" else ()
+        form = file.tell_format()
+        if form not in {"jsonl", "json"}:
+            return False
         if attributes and not EventDecoder.can_move(self._reader):
             return False
-        form = file.tell_format()
+        decoder = EventDecoder(self._reader, attributes)
         if form == "jsonl":
-            decoder = EventDecoder(self._reader, attributes)
             for texts in file.read_lines():
                 reading = decoder.decode(texts.objects, self._kind, now=self._now())
                 self._take(reading, file.name, texts.places)
             return True
-        if form != "json":
-            return False
-        decoder = EventDecoder(self._reader, attributes)
         body = file.read_body()
         decoded = decoder.decode_body(
             body, self._kind, is_lines=False, most=len(body), now=self._now()
@@ -342,27 +353,27 @@ class Ingestion:
 
     def take_table(self, table: object) -> None:
         """Ingest the events of a data frame."""
+        from rankscope.monitor.events.tables import cut_frame  # noqa: PLC0415 - loads NumPy
+
         try:
-            self._take_table(table)
+            parts = cut_frame(table)
+            if parts is not None:
+                self._take_rows(parts, "", are_together=None, is_text=False)
+            else:
+                reading = self._read_table(table)
+                self._take(reading, "", range(1, reading.objects + 1))
         finally:
             self._settle()
 
-    def _take_table(self, table: object) -> None:
-        from rankscope.monitor.events.tables import cut_frame  # noqa: PLC0415 - loads NumPy
-
-        parts = cut_frame(table)
-        if parts is not None:
-            self._take_rows(parts, "", are_together=None, is_text=False)
-            return
+    def _read_table(self, table: object) -> Reading:
+        """Read a data frame with a column of mixed types."""
         if self._kind == "labels":
-            reading = self._reader.read_label_rows(table, now=self._now())
-        else:
-            names = open_table(table).names
-            roles = self._reader.find_roles(names, self._kind, self._attributes)
-            attributes = self._choose_attributes(names)
-            reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
-            reading = count_unknown(reading, set(names).difference(roles.values(), attributes))
-        self._take(reading, "", range(1, reading.objects + 1))
+            return self._reader.read_label_rows(table, now=self._now())
+        names = open_table(table).names
+        roles = self._reader.find_roles(names, self._kind, self._attributes)
+        attributes = self._choose_attributes(names)
+        reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
+        return count_unknown(reading, set(names).difference(roles.values(), attributes))
 
     def _take_rows(
         self,
@@ -406,9 +417,7 @@ class Ingestion:
 
         if self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, is_text=is_text)
-            decoded = decoder.decode_labels(rows, roles, now=self._now())
-            if decoded is not None:
-                return decoded
+            return decoder.decode_labels(rows, roles, now=self._now())
         cells = read_cells(rows, roles) if is_text else rows
         return self._reader.read_label_rows(cells.columns, now=self._now())
 
@@ -428,28 +437,23 @@ class Ingestion:
         unknown = set(rows.columns).difference(roles.values(), attributes)
         if name is not None and self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, attributes, is_text=is_text)
-            decoded = decoder.decode_documents(rows, name, roles, now=self._now())
-            if decoded is not None:
-                self._take(count_unknown(decoded[0], unknown), file, decoded[1])
-                return
-        cells = read_cells(rows, roles) if is_text else rows
-        reading = self._reader.read_ranking_rows(
-            cells.columns, now=self._now(), attributes=attributes
-        )
-        reading = count_unknown(reading, unknown)
+            decoded, places = decoder.decode_documents(rows, name, roles, now=self._now())
+            self._take(count_unknown(decoded, unknown), file, places)
+            return
+        cells = (read_cells(rows, roles) if is_text else rows).columns
+        reading = self._reader.read_ranking_rows(cells, now=self._now(), attributes=attributes)
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
-        self._take(reading, file, places)
+        self._take(count_unknown(reading, unknown), file, places)
 
     def _read_lists(self, rows: Rows) -> Reading | Decoded:
         """Read rankings in rows with lists of documents."""
         from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
         from rankscope.monitor.events.tables import list_objects  # noqa: PLC0415 - likewise
 
-        decoder = TableDecoder(self._reader, self._attributes)
-        reading = None
         if self._sink.takes_prepared:
-            reading = decoder.decode_lists(rows, self._read_objects, now=self._now())
-        return self._read_objects(list_objects(rows)) if reading is None else reading
+            decoder = TableDecoder(self._reader, self._attributes)
+            return decoder.decode_lists(rows, self._read_objects, now=self._now())
+        return self._read_objects(list_objects(rows))
 
     def _choose_attributes(self, names: Collection[str]) -> list[str]:
         """Choose the columns of a table that are attributes."""
@@ -466,11 +470,11 @@ class Ingestion:
     def _read_objects(self, objects: Sequence[object]) -> Reading:
         if self._kind == "labels":
             return self._reader.read_labels(objects, now=self._now())
-        moved = [move_attributes(one, self._attributes) for one in objects]
+        moved = [move_attributes(value, self._attributes) for value in objects]
         return self._reader.read_rankings(moved, now=self._now())
 
     def _take(self, reading: Reading | Decoded, file: str, places: Sequence[int]) -> None:
-        """Store a batch, or hold it until there are more to store with it."""
+        """Store a batch, or keep it until there are more to store with it."""
         if self._sink.takes_prepared and isinstance(reading, Reading):
             reading = pack_reading(reading)
         if self._ignored:
@@ -478,63 +482,61 @@ class Ingestion:
                 name: count for name, count in reading.unknown.items() if name not in self._ignored
             }
             reading = replace(reading, unknown=unknown)
-        self._held.append((reading, file, places))
-        self._held_events += reading.objects
-        if not isinstance(self._sink, StoreSink) or self._held_events >= self._most_held:
+        self._batches.append((reading, file, places))
+        self._batched_events += reading.objects
+        if not isinstance(self._sink, StoreSink) or self._batched_events >= self._most_events:
             self._send()
 
     def _send(self) -> None:
-        """Send what is held, once what was sent before is stored: two transactions never wait."""
+        """Send the batches, once what was sent before is stored: two transactions never wait."""
         self._finish()
-        held, self._held, self._held_events = self._held, [], 0
+        batches, self._batches, self._batched_events = self._batches, [], 0
         if isinstance(self._sink, StoreSink):
-            decoded = [reading for reading, _, _ in held if isinstance(reading, Decoded)]
-            self._sent = held, self._sink.begin(decoded)
+            decoded = [reading for reading, _, _ in batches if isinstance(reading, Decoded)]
+            self._sent = batches, self._sink.begin(decoded)
             return
-        for one in held:
-            self._count([one], self._sink.take(one[0]))
+        for batch in batches:
+            self._count([batch], self._sink.take(batch[0]))
 
     def _settle(self) -> None:
         """Wait until all that was taken is stored."""
         try:
             self._finish()
         finally:
-            if self._held:
+            if self._batches:
                 self._send()
                 self._finish()
 
     def _finish(self) -> None:
         """Wait until what was sent is stored."""
         if self._sent is not None:
-            (held, finish), self._sent = self._sent, None
-            self._count(held, finish())
+            (batches, finish), self._sent = self._sent, None
+            self._count(batches, finish())
 
-    def _count(self, held: Sequence[Held], statuses: Iterable[str | Rejection]) -> None:
+    def _count(self, batches: Sequence[FileBatch], statuses: Iterable[str | Rejection]) -> None:
         """Count the outcomes of batches."""
-        told = iter(statuses)
-        for reading, file, places in held:
+        rest = iter(statuses)
+        for reading, file, places in batches:
             if self._expected is not None and isinstance(reading, Decoded):
                 self._names.add_batch(reading.batch)
                 if self._kind == "labels" and isinstance(self._sink, StoreSink):
                     self._names.add_placed(*self._sink.count_unshown(reading.batch))
             self._notes.update(reading.notes)
             self._unknown.update(reading.unknown)
-            rejections = {one.index: one for one in reading.rejections}
-            theirs = list(islice(told, reading.objects))
-            counts = Counter(theirs)
+            rejections = {rejection.index: rejection for rejection in reading.rejections}
+            own = list(islice(rest, reading.objects))
+            counts = Counter(own)
             if counts.keys() <= GOOD:
                 self._statuses.update({str(word): count for word, count in counts.items()})
                 continue
-            for at, (status, place) in enumerate(zip(theirs, places, strict=True)):
+            for at, (status, place) in enumerate(zip(own, places, strict=True)):
                 reason = rejections.get(at, status)
                 word = "rejected" if isinstance(reason, Rejection) else reason
                 self._statuses[word] += 1
                 if isinstance(reason, Rejection):
-                    where = f"{reason.where}: " if reason.where else ""
-                    message = f"{where}expected {reason.expected}, found {reason.found}"
-                    self._refuse(Refused(file, place, reason.code, message, reason.hint))
+                    self._refuse(Refused(file, place, reason.code, reason.message, reason.hint))
                 elif word == "conflict":
-                    self._refuse(Refused(file, place, SAID[word], *CONFLICT))
+                    self._refuse(Refused(file, place, *CONFLICT))
 
     def _refuse(self, refused: Refused) -> None:
         self._reasons[refused.code] += 1

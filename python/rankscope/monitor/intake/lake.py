@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.times import Duration
     from rankscope.monitor.store.lake.address import Kind, Layout
     from rankscope.monitor.store.lake.files import DataFile
-    from rankscope.monitor.store.lake.reader import LakeHour, LakeReader, LookedAt
+    from rankscope.monitor.store.lake.reader import LakeReader, LookedAt
     from rankscope.monitor.store.lake.state import KnownFile, KnownHour, SeenHour
-    from rankscope.monitor.store.records import Context
     from rankscope.monitor.store.store import Store
 
 EARLY = HOUR
@@ -80,7 +79,7 @@ class Scan:
             "rankings": self.rankings,
             "notes": dict(self.notes),
             "unused_columns": {kind: list(names) for kind, names in self.unused.items()},
-            "left_out": [one.to_dict() for one in self.left_out],
+            "left_out": [each.to_dict() for each in self.left_out],
         }
 
 
@@ -141,8 +140,8 @@ def _check_new(lake: Lake, before: Lake | None, now: int) -> None:
     An address with a mistake in it must not replace one that works. Files that cannot be read are
     left out as long as there is another one.
     """
-    known = {} if before is None else before.sources
-    fresh = [kind for kind, source in lake.sources.items() if known.get(kind) != source]
+    sources = {} if before is None else before.sources
+    fresh = [kind for kind, source in lake.sources.items() if sources.get(kind) != source]
     if not fresh:
         return
     from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow
@@ -168,11 +167,11 @@ def _concerns(error: FileError | InputError, file: DataFile) -> bool:
     return error.file == file.path and (isinstance(error, InputError) or error.code == DAMAGED)
 
 
-def _read_within(given: Duration) -> int:
-    within = read_length(given, "duplicates_within") // MICROSECOND
+def _read_within(value: Duration) -> int:
+    within = read_length(value, "duplicates_within") // MICROSECOND
     if within < 0:
         raise UsageError(
-            f"duplicates_within: expected 0 or more, found {show(str(given))}",
+            f"duplicates_within: expected 0 or more, found {show(str(value))}",
             hint="write 0s to compare rankings within their hour only",
             code="usage",
         )
@@ -226,23 +225,23 @@ class _Scanner:
             try:
                 return self._scan(listed)
             except (FileError, InputError) as error:
-                found = [
+                faulty = [
                     (kind, file)
                     for kind, files in listed.items()
                     for file in files
                     if _concerns(error, file) and (kind, file) not in self._errors
                 ]
-                if not found:
+                if not faulty:
                     raise
                 # The others are read again without it.
-                self._errors.update(dict.fromkeys(found, error))
+                self._errors.update(dict.fromkeys(faulty, error))
 
     def _scan(self, listed: Mapping[Kind, Sequence[DataFile]]) -> Scan:
         known = {
             (file.kind, file.file.path): file for file in self._store.lake_files(self._project)
         }
         present = {(kind, file.path) for kind, files in listed.items() for file in files}
-        removed = [one for key, one in known.items() if key not in present]
+        removed = [file for key, file in known.items() if key not in present]
         fresh: list[tuple[Kind, DataFile]] = [
             (kind, file)
             for kind, files in listed.items()
@@ -252,48 +251,38 @@ class _Scanner:
             or (kind, file) in self._errors
         ]
         if not fresh and not removed:
-            left_out = tuple(one.fault for one in known.values() if one.fault is not None)
+            left_out = _list_left_out(known.values())
             return Scan(files=len(present), notes={}, unused={}, examples={}, left_out=left_out)
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
-            read = list(pool.map(self._look_at, fresh))
-        files = [one.known for one in read]
-        replaced = [known[key] for kind, one in fresh if (key := (kind, one.path)) in known]
-        kept = [
-            one
-            for key, one in known.items()
-            if key in present and key not in {(each.kind, each.file.path) for each in files}
-        ]
-        now_there = sorted([*kept, *files], key=lambda one: one.file.path)
-        self._check_some(now_there)
-        hours = {start for one in read for start in one.hours}
-        before = {one.start: one for one in self._store.lake_hours(self._project)}
+            looked_at = list(pool.map(self._look_at, fresh))
+        files = [looked.known for looked in looked_at]
+        read = {(file.kind, file.file.path): file for file in files}
+        replaced = [known[key] for key in read if key in known]
+        kept = {key: file for key, file in known.items() if key in present}
+        current = sorted((kept | read).values(), key=lambda file: file.file.path)
+        self._check_some(current)
+        before = {hour.start: hour for hour in self._store.lake_hours(self._project)}
         gone = [*removed, *replaced]
-        hours.update(start for start in before if self._had_rows(start, gone))
-        new_labels = [file for file in files if file.kind == "labels" and file.fault is None]
-        moved = {start for one in read for start in one.hours}
-        gone_rankings = [one for one in gone if one.kind == "rankings"]
-        moved.update(start for start in before if self._had_rows(start, gone_rankings))
-        earlier = self._find_earlier(moved, before, now_there)
+        moved = {start for looked in looked_at for start in looked.hours}
+        hours = moved | self._list_affected(before, gone)
+        moved |= self._list_affected(before, [file for file in gone if file.kind == "rankings"])
+        earlier = self._find_earlier(moved, before, current)
         # Where these hours have changed, other rankings may be repeated than before.
         hours.update(start for start, others in earlier.items() if moved.intersection(others))
-        hours.update(one.start for one in before.values() if moved.intersection(one.earlier))
-        labelled = self._find_labelled(new_labels, now_there, set(before) - hours)
+        hours.update(hour.start for hour in before.values() if moved.intersection(hour.earlier))
+        new_labels = [file for file in files if file.kind == "labels" and file.fault is None]
+        labelled = self._find_labelled(new_labels, current, set(before) - hours)
         again = {start: before[start] for start in labelled}
-        seen, notes, examples = self._read_hours(
-            sorted(hours | labelled),
-            now_there,
-            again,
-            earlier,
-        )
+        seen, notes, examples = self._read_hours(sorted(hours | labelled), current, again, earlier)
         self._store.store_scan(
             self._project,
             files=files,
-            removed=[(one.kind, one.file.path) for one in removed],
+            removed=[(file.kind, file.file.path) for file in removed],
             hours=seen,
         )
         unused: dict[str, set[str]] = {}
-        for one in read:
-            unused.setdefault(one.known.kind, set()).update(one.unused)
+        for looked in looked_at:
+            unused.setdefault(looked.known.kind, set()).update(looked.unused)
         return Scan(
             files=len(present),
             new=len(fresh) - len(replaced),
@@ -304,8 +293,8 @@ class _Scanner:
             notes=dict(notes),
             unused={kind: sorted(names) for kind, names in unused.items() if names},
             examples=examples
-            | {code: text for one in reversed(read) for code, text in one.examples.items()},
-            left_out=tuple(one.fault for one in now_there if one.fault is not None),
+            | {code: text for each in reversed(looked_at) for code, text in each.examples.items()},
+            left_out=_list_left_out(current),
         )
 
     def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
@@ -332,55 +321,52 @@ class _Scanner:
             [fault, *_] = filter(None, faults)
             raise FileError(fault.message, hint=fault.hint, code=fault.code, file=fault.path)
 
-    def _had_rows(self, start: int, gone: Iterable[KnownFile]) -> bool:
-        """Return whether an hour may have had rows of files that are gone."""
+    def _list_affected(self, starts: Iterable[int], files: Sequence[KnownFile]) -> set[int]:
+        """List the hours that may have rows of files, by their starts."""
+        return {start for start in starts if any(self._may_hold(file, start) for file in files)}
+
+    def _may_hold(self, file: KnownFile, start: int) -> bool:
         lake = self._reader.lake
-        return any(
-            one.overlaps(start, start + HOUR)
-            if one.kind == "rankings"
-            else one.overlaps(start - lake.early, start + HOUR + lake.reach)
-            for one in gone
-        )
+        if file.kind == "rankings":
+            return file.overlaps(start, start + HOUR)
+        return file.overlaps(start - lake.early, start + HOUR + lake.reach)
 
     def _find_earlier(
         self, moved: set[int], before: Mapping[int, KnownHour], files: Sequence[KnownFile]
     ) -> dict[int, set[int]]:
         """Return the earlier hours that may have rankings of an hour, by its start."""
-        found = {start: set(one.earlier) - moved for start, one in before.items() if one.earlier}
-        for start in moved:
-            found.pop(start, None)
+        earlier = {
+            start: set(hour.earlier) - moved
+            for start, hour in before.items()
+            if hour.earlier and start not in moved
+        }
         within = self._reader.lake.within
         if not within or not moved:
-            return found
+            return earlier
         from rankscope.monitor.store.lake.repeats import RepeatFinder  # noqa: PLC0415 - needs Arrow
 
         rankings = [file for file in files if file.kind == "rankings"]
         finder = RepeatFinder(self._reader, rankings, before.keys() | moved, within, self._threads)
         for start, others in finder.find(moved).items():
-            found.setdefault(start, set()).update(others)
-        return found
+            earlier.setdefault(start, set()).update(others)
+        return earlier
 
     def _find_labelled(
         self, labels: Sequence[KnownFile], files: Sequence[KnownFile], hours: set[int]
     ) -> set[int]:
         """Return the hours that have rankings of new labels."""
-        lake = self._reader.lake
-        near = {
-            start
-            for start in hours
-            if any(file.overlaps(start - lake.early, start + HOUR + lake.reach) for file in labels)
-        }
+        near = self._list_affected(hours, labels)
         if not near:
             return set()
         ids = self._reader.label_ids(labels)
-        there = [
+        near_files = [
             file
             for file in files
             if file.kind == "rankings" and any(file.overlaps(at, at + HOUR) for at in near)
         ]
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
-            found = pool.map(partial(self._reader.find_hours, ids=ids), there)
-            return near.intersection(*[set().union(*found)])
+            starts = pool.map(partial(self._reader.find_hours, ids=ids), near_files)
+            return near.intersection(*[set().union(*starts)])
 
     def _read_hours(
         self,
@@ -393,29 +379,48 @@ class _Scanner:
 
         The rankings of hours that are in `earlier` may be in earlier hours, too.
         """
+        from rankscope.monitor.store.lake.state import (  # noqa: PLC0415 - loads SQLAlchemy
+            SeenHour,
+            find_contents,
+        )
+
         rankings = [file for file in files if file.kind == "rankings"]
         labels = [file for file in files if file.kind == "labels"]
-        contexts = self._store.contexts(self._project)
-        notes: Counter[str] = Counter()
+        numbers = find_contents(self._store.contexts(self._project))
+        contents = {number: content for content, number in numbers.items()}
 
-        examples: dict[str, str] = {}
-
-        def read(start: int) -> tuple[SeenHour, Counter[str], Mapping[str, str]]:
+        def read(start: int) -> tuple[SeenHour, Counter[str], dict[str, str]]:
             known = again.get(start)
             if known is not None:
-                found = self._reader.match_again(known, rankings, labels)
-                if found is not None:
-                    return _see_again(known, contexts, *found), Counter(), {}
+                matches = self._reader.match_again(known, rankings, labels)
+                if matches is not None:
+                    counts, matched = matches
+                    spans = {contents[number]: span for number, span in known.spans.items()}
+                    seen = SeenHour(start=start, spans=spans, counts=counts, matched=matched)
+                    return seen, Counter(), {}
             hour = self._reader.read_hour(start, rankings, labels, earlier.get(start, ()))
-            return *_see(start, hour), hour.examples
+            seen = SeenHour(
+                start=start,
+                spans=hour.settled.find_spans(),
+                counts=hour.counts,
+                matched=hour.settled.count_matched(),
+                earlier=hour.earlier,
+            )
+            return seen, hour.notes, hour.examples
 
-        seen = []
+        hours: list[SeenHour] = []
+        notes: Counter[str] = Counter()
+        examples: dict[str, str] = {}
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
-            for hour, noted, wrong in pool.map(read, starts):
-                seen.append(hour)
-                notes += noted
-                examples = {**wrong, **examples}
-        return seen, notes, examples
+            for seen, hour_notes, hour_examples in pool.map(read, starts):
+                hours.append(seen)
+                notes += hour_notes
+                examples = hour_examples | examples
+        return hours, notes, examples
+
+
+def _list_left_out(files: Iterable[KnownFile]) -> tuple[LeftOut, ...]:
+    return tuple(file.fault for file in files if file.fault is not None)
 
 
 def _leave_out(kind: Kind, file: DataFile, error: FileError | InputError, now: int) -> LookedAt:
@@ -435,33 +440,3 @@ def _leave_out(kind: Kind, file: DataFile, error: FileError | InputError, now: i
         kind=kind, file=file, seen=now, rows=0, first=None, last=None, counts={}, fault=fault
     )
     return LookedAt(known, frozenset(), (), {})
-
-
-def _see_again(
-    hour: KnownHour, contexts: Mapping[int, Context], counts: Counter[str], matched: int
-) -> SeenHour:
-    """Return what an hour has whose rankings are known."""
-    from rankscope.monitor.store.lake.state import (  # noqa: PLC0415 - loads SQLAlchemy
-        SeenHour,
-        find_contents,
-    )
-
-    contents = {number: content for content, number in find_contents(contexts).items()}
-    spans = {contents[number]: span for number, span in hour.spans.items()}
-    return SeenHour(start=hour.start, spans=spans, counts=counts, matched=matched)
-
-
-def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:
-    """Count what an hour has."""
-    from rankscope.monitor.store.lake.state import SeenHour  # noqa: PLC0415 - loads SQLAlchemy
-
-    return (
-        SeenHour(
-            start=start,
-            spans=hour.settled.find_spans(),
-            counts=hour.counts,
-            matched=hour.settled.count_matched(),
-            earlier=hour.earlier,
-        ),
-        hour.notes,
-    )

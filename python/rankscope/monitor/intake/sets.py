@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import EmptyError, FormatError
-from rankscope.monitor.events.digest import digest
+from rankscope.monitor.events.batch import digest
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.outcome import count_rejections
 from rankscope.monitor.events.rejection import Rejection, show
@@ -85,18 +85,18 @@ class SetSink:
             return "rejected"
         ranking = answer[0]
         if not isinstance(ranking, Ranking) or ranking.environment != self._environment:
-            found = getattr(ranking, "environment", "")
+            environment = getattr(ranking, "environment", "")
             hint = "log other rankings without replacing a set"
             wanted = f"rankings of the {self._environment} set"
-            return Rejection(at, "other_set", "environment", wanted, show(found), hint)
+            return Rejection(at, "other_set", "environment", wanted, show(environment), hint)
         content = digest(ranking)
-        known = self._digests.setdefault(ranking.ranking_id, content)
-        if known != content:
+        first = self._digests.setdefault(ranking.ranking_id, content)
+        if first != content:
             return "conflict"
         if len(self._digests) > MOST_RANKINGS:
             most = f"at most {MOST_RANKINGS} rankings in a set"
             return Rejection(at, "set_size", "", most, "more", "replace it by a sample")
-        if known is not content:
+        if first is not content:
             return "duplicate"
         self._events += answer
         return "accepted"

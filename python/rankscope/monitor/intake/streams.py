@@ -17,7 +17,6 @@ from rankscope.monitor.events.tables import (
     are_together,
     cut_rows,
     holds_rankings,
-    list_objects,
 )
 
 TYPE_CHECKING = False
@@ -71,14 +70,11 @@ def decode_stream(body: bytes, kind: str, reader: EventReader, *, most: int, now
     rows = _read_rows(body, most if kind == "labels" else most * reader.limits.items)
     if kind == "labels":
         _check_count(len(rows.places), most)
-        labels = TableDecoder(reader).decode_labels(rows, {}, now=now)
-        return labels or pack_reading(reader.read_label_rows(rows.columns, now=now))
+        return TableDecoder(reader).decode_labels(rows, {}, now=now)
     if holds_rankings(rows):
         _check_count(len(rows.places), most)
-        decoder = TableDecoder(reader)
         read = partial(reader.read_rankings, now=now)
-        reading = decoder.decode_lists(rows, read, now=now)
-        return reading or pack_reading(read(list_objects(rows)))
+        return TableDecoder(reader).decode_lists(rows, read, now=now)
     names = list(rows.columns)
     roles = reader.find_roles(names, kind)
     unknown = set(names).difference(roles.values())
@@ -86,14 +82,12 @@ def decode_stream(body: bytes, kind: str, reader: EventReader, *, most: int, now
     if name is not None:
         _check_count(len(rows.columns[name].unique()), most)
         if are_together([rows.columns[name]]):
-            decoded = TableDecoder(reader).decode_documents(rows, name, roles, now=now)
-            if decoded is not None:
-                return count_unknown(decoded[0], unknown)
+            decoded, _ = TableDecoder(reader).decode_documents(rows, name, roles, now=now)
+            return count_unknown(decoded, unknown)
     return pack_reading(count_unknown(reader.read_ranking_rows(rows.columns, now=now), unknown))
 
 
 def _read_rows(body: bytes, most: int) -> Rows:
-
     parts = read_stream(body, most)
     if not parts:
         raise FormatError("expected an event, found none", code="empty_body")

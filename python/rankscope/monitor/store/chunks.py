@@ -7,7 +7,7 @@ from itertools import pairwise
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
+from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns, require_ids
 from rankscope.monitor.store.tables.statements import parse_stored
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ def make_ranking(chunk: Chunk, place: int, contexts: Mapping[int, Context]) -> R
     )
     doc_ids = tuple(text_at(items.doc_ids, at) for at in range(start, end))
     return Ranking(
-        text_at(_require(chunk.event_ids), place),
+        text_at(require_ids(chunk.event_ids), place),
         text_at(chunk.ranking_ids, place),
         int(chunk.times[place]),
         Items(doc_ids, tuple(items.ranks[start:end].tolist()), scores, relevance),
@@ -119,7 +119,7 @@ def make_label_events(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
     """Make events of the labels of a ranking of a chunk, with their numbers."""
     labels = chunk.labels
     ranking_id = text_at(chunk.ranking_ids, place)
-    seqs = _require(labels.seqs)
+    seqs = require_ids(labels.seqs)
     start, end = np.searchsorted(labels.rankings, (place, place + 1)).tolist()
     for at in range(start, end):
         (value,) = _list_numbers(labels.values[at : at + 1]) or (None,)
@@ -127,7 +127,7 @@ def make_label_events(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
         yield (
             int(seqs[at]),
             Label(
-                text_at(_require(labels.event_ids), at),
+                text_at(require_ids(labels.event_ids), at),
                 ranking_id,
                 text_at(labels.doc_ids, at),
                 int(labels.times[at]),
@@ -155,9 +155,3 @@ def _list_numbers(column: NDArray[np.float64]) -> tuple[float | None, ...]:
     """Return numbers with `None` for NaN, and nothing where all of them are."""
     numbers = [None if value != value else value for value in column.tolist()]  # noqa: PLR0124 - NaN alone differs from itself
     return () if numbers.count(None) == len(numbers) else tuple(numbers)
-
-
-def _require(column: Any) -> Any:  # noqa: ANN401 - any column
-    if column is None:
-        raise TypeError("the ids of events were not asked for")
-    return column

@@ -24,7 +24,7 @@ from rankscope.monitor.arrays import (
     write_times,
 )
 from rankscope.monitor.events.event import LABEL_KINDS
-from rankscope.monitor.store.records import ItemColumns
+from rankscope.monitor.store.records import ItemColumns, require_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.records import Chunk, Context, LabelColumns
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
@@ -86,7 +85,7 @@ def write_rankings(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
     items = chunk.items
     offsets = pa.array(items.offsets)
     columns = [
-        write_texts(_require(chunk.event_ids)),
+        write_texts(require_ids(chunk.event_ids)),
         write_texts(chunk.ranking_ids),
         write_times(chunk.times),
         write_texts(chunk.query_keys),
@@ -125,7 +124,7 @@ def write_labels(chunk: Chunk) -> Foreign:
     pa = load_arrow()
     labels = chunk.labels
     columns = [
-        write_texts(_require(labels.event_ids)),
+        write_texts(require_ids(labels.event_ids)),
         write_texts(chunk.ranking_ids).take(pa.array(labels.rankings)),
         write_times(labels.times),
         write_texts(labels.doc_ids),
@@ -221,9 +220,3 @@ def read_names(labels: Foreign) -> tuple[tuple[tuple[str, ...], ...], NDArray[np
     words, codes = encode(elements, "labels")
     lists, places = number_lists(offsets, codes)
     return tuple(tuple(words[code] for code in one) for one in lists), places
-
-
-def _require(column: Texts | None) -> Texts:
-    if column is None:
-        raise TypeError("the ids of events were not asked for")
-    return column

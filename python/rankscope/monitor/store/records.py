@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Any, Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.keys import Secret
 
+    T = TypeVar("T")
     Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
 
 
@@ -132,11 +133,7 @@ class LeftOut:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        said = {name: getattr(self, name) for name in LEFT_OUT_FIELDS}
-        return said | {"seen": format_time(self.seen)}
-
-
-LEFT_OUT_FIELDS: tuple[str, ...] = LeftOut.__match_args__
+        return as_dict(self) | {"seen": format_time(self.seen)}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -262,6 +259,13 @@ class LabelColumns:
     event_ids: Texts | None = None
     seqs: NDArray[np.int64] | None = None
     positions: NDArray[np.int64] | None = None
+
+
+def require_ids(column: T | None) -> T:
+    """Return a column of the ids or numbers of events, which is read only if it is asked for."""
+    if column is None:
+        raise TypeError("the ids of events were not asked for")
+    return column
 
 
 @record(frozen=True, slots=True)

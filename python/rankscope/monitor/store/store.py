@@ -20,8 +20,7 @@ from rankscope.monitor.store.lake.partitions import LakePartitions
 from rankscope.monitor.store.lake.state import read_lake
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.deletion import delete_before, erase_rankings
-from rankscope.monitor.store.log.location import set_history
-from rankscope.monitor.store.log.places import KeepsHistory
+from rankscope.monitor.store.log.places import KeepsHistory, set_history
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.rewriting import archive_hours

@@ -117,7 +117,7 @@ def test_a_block_that_is_still_to_be_removed_gives_its_number_to_a_new_file(
         without = partial(rewriting.rewrite_hour, store, store.history, "music", 0)
         new = without(lambda chunk: chunk.times != SHOWN.time)
         assert new is not None
-        assert new.deleted == Deleted(1, 0)
+        assert new.removed.deleted == Deleted(1, 0)
         assert store.find_ranking("music", "x") == NAMED
         rewriting.finish_removals(store, store.history, "music")
         assert store.find_ranking("music", "x") == NAMED

@@ -93,7 +93,7 @@ def test_an_event_is_written_a_few_times(
 
     def note(*given: object) -> None:
         nonlocal written
-        written += len(given[3])  # type: ignore[arg-type]
+        written += len(given[2])  # type: ignore[arg-type]
         write(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(writer, "write_columns", note)

@@ -28,8 +28,7 @@ from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
-from rankscope.monitor.intake.ingestion import StoreSink
-from rankscope.monitor.intake.placing import count_unshown
+from rankscope.monitor.intake.ingestion import StoreSink, count_unshown
 from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink
 from rankscope.monitor.server.api.events import Labels, Rankings, SetRankings
 from rankscope.monitor.server.api.fields import Count

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
 from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,50 +64,35 @@ class Lake:
     @property
     def sources(self) -> dict[Kind, TableAddress]:
         """The tables by kind."""
-        found: dict[Kind, TableAddress] = {"rankings": self.rankings}
+        tables: dict[Kind, TableAddress] = {"rankings": self.rankings}
         if self.labels is not None:
-            found["labels"] = self.labels
-        return found
+            tables["labels"] = self.labels
+        return tables
 
     def to_json(self) -> str:
         """Write it as JSON."""
-        kinds = {
-            kind: {
-                "url": one.url,
-                "layout": one.layout,
-                "names": dict(one.names),
-                "attributes": list(one.attributes),
-            }
-            for kind, one in self.sources.items()
+        tables = {
+            kind: as_dict(table) | {"names": dict(table.names)}
+            for kind, table in self.sources.items()
         }
         spans = {"reach": self.reach, "early": self.early, "within": self.within}
-        return json.dumps({**kinds, **spans, "timezone": self.timezone}, sort_keys=True)
+        return json.dumps({**tables, **spans, "timezone": self.timezone}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` gave."""
-        given = json.loads(text)
-
-        def read(kind: Kind) -> TableAddress | None:
-            one = given.get(kind)
-            return one and TableAddress(
-                url=one["url"],
-                layout=one["layout"],
-                names=tuple(sorted(one["names"].items())),
-                attributes=tuple(one["attributes"]),
+        fields = json.loads(text)
+        tables = {
+            kind: TableAddress(
+                url=table["url"],
+                layout=table["layout"],
+                names=tuple(sorted(table["names"].items())),
+                attributes=tuple(table["attributes"]),
             )
-
-        rankings = read("rankings")
-        if rankings is None:
-            raise UsageError("the lake has no rankings", code="usage")
-        return cls(
-            rankings=rankings,
-            labels=read("labels"),
-            reach=given["reach"],
-            early=given["early"],
-            within=given["within"],
-            timezone=given["timezone"],
-        )
+            for kind in ("rankings", "labels")
+            if (table := fields.pop(kind, None)) is not None
+        }
+        return cls(rankings=tables["rankings"], labels=tables.get("labels"), **fields)
 
 
 def check_url(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import NamedTuple
 
 from rankscope import _core
@@ -11,7 +12,6 @@ from rankscope.inputs.arrow import check_whole, load_arrow
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode
 from rankscope.monitor.arrays import to_array
-from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import move_attributes
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (
@@ -25,7 +25,7 @@ from rankscope.monitor.events.names import (
 )
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.table_decoder import TableDecoder
-from rankscope.monitor.events.tables import Rows, first_places, list_objects, take_rows
+from rankscope.monitor.events.tables import Rows, take_rows
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -67,8 +67,8 @@ class Plan:
         return list(dict.fromkeys([*self.roles.values(), *self.attributes]))
 
 
-class Found(NamedTuple):
-    """Events that were decoded.
+class DecodedTable(NamedTuple):
+    """Events that were decoded from a table.
 
     Args:
         batch: The events, an object for each ranking or label that was read.
@@ -115,18 +115,18 @@ class RankingDecoder:
         # A column with a usual name of items has another role if somebody says so.
         if "items" in roles:
             fields = self._find_fields(schema.field(roles["items"]).type)
-            found = {**roles, **fields} if fields else {**roles, "doc_id": roles["items"]}
+            all_roles = {**roles, **fields} if fields else {**roles, "doc_id": roles["items"]}
             is_grouped = True
         else:
             roles = dict(self._lists.find(names).roles)
             is_grouped = "doc_id" in roles and is_list(schema.field(roles["doc_id"]).type)
             if not is_grouped:
                 roles = dict(self._rows.find(names).roles)
-            found = roles
+            all_roles = roles
         needed = [("ranking_id",), ("time",), ("doc_id",)]
         check_columns(
             needed if is_grouped else [*needed, ("rank", "score")],
-            found,
+            all_roles,
             schema.names,
             usual=RANKING_NAMES | ITEM_NAMES,
             option="--col",
@@ -142,32 +142,23 @@ class RankingDecoder:
         names = [inner.field(at).name for at in range(inner.num_fields)]
         return dict(self._items.find(names).roles)
 
-    def decode(self, table: Foreign, plan: Plan, places: NDArray[np.int64]) -> Found:
+    def decode(self, table: Foreign, plan: Plan, places: NDArray[np.int64]) -> DecodedTable:
         """Decode rankings; `places` are those of the rows."""
         # Other fields of documents are left out; a column of attributes has fields of its own.
-        known = {plan.roles.get("items"): plan.fields.values()}
+        fields = {plan.roles.get("items"): plan.fields.values()}
         columns = {
-            name: join_chunks(table[name], name, known.get(name, ())) for name in plan.columns
+            name: join_chunks(table[name], name, fields.get(name, ())) for name in plan.columns
         }
         rows = Rows(columns, places)
         decoder = TableDecoder(self._reader, plan.attributes)
         if plan.is_grouped:
-            decoded = decoder.decode_lists(
-                rows, lambda some: self._read(some, plan), now=0
-            ) or pack_reading(self._read(list_objects(rows), plan))
-            return _find(decoded, places)
+            return _pack(decoder.decode_lists(rows, partial(self._read, plan), now=0), places)
         name = plan.roles["ranking_id"]
-        rows = _sort(rows, name)
-        made = decoder.decode_documents(rows, name, plan.roles, now=0)
-        if made is not None:
-            decoded, first = made
-            return _find(decoded, np.array(first, dtype=np.int64))
-        reading = self._reader.read_ranking_rows(rows.columns, now=0, attributes=plan.attributes)
-        firsts = first_places(rows.columns[name].to_pylist(), rows.places.tolist())
-        return _find(pack_reading(reading), np.array(firsts, dtype=np.int64))
+        decoded, firsts = decoder.decode_documents(_sort(rows, name), name, plan.roles, now=0)
+        return _pack(decoded, np.array(firsts, dtype=np.int64))
 
-    def _read(self, objects: Sequence[object], plan: Plan) -> Reading:
-        moved = [move_attributes(one, plan.attributes, self._holders) for one in objects]
+    def _read(self, plan: Plan, objects: Sequence[object]) -> Reading:
+        moved = [move_attributes(item, plan.attributes, self._holders) for item in objects]
         return self._reader.read_rankings(moved, now=0)
 
 
@@ -195,36 +186,35 @@ class LabelDecoder:
         )
         return roles
 
-    def decode(self, table: Foreign, roles: Mapping[str, str], places: NDArray[np.int64]) -> Found:
+    def decode(
+        self, table: Foreign, roles: Mapping[str, str], places: NDArray[np.int64]
+    ) -> DecodedTable:
         """Decode labels, as `RankingDecoder` does rankings."""
         rows = Rows({name: join_chunks(table[name], name) for name in roles.values()}, places)
-        decoded = TableDecoder(self._reader).decode_labels(rows, roles, now=0)
-        if decoded is None:
-            decoded = pack_reading(self._reader.read_label_rows(rows.columns, now=0))
-        return _find(decoded, places)
+        return _pack(TableDecoder(self._reader).decode_labels(rows, roles, now=0), places)
 
 
-def join_chunks(column: Foreign, name: str, known: Collection[str] = ()) -> Foreign:
+def join_chunks(column: Foreign, name: str, fields: Collection[str] = ()) -> Foreign:
     """Return a column as one array of plain types; of objects, the known fields only."""
     arrow = load_arrow()
     pieces = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
     decoded = [decode(piece) for piece in pieces] or [decode(arrow.array([], column.type))]
     joined = decoded[0] if len(decoded) == 1 else arrow.concat_arrays(decoded)
     check_whole(joined, name)
-    plain = _name_plain(joined.type, known)
+    plain = _name_plain(joined.type, fields)
     return joined if plain == joined.type else joined.cast(plain)
 
 
-def _name_plain(kind: Foreign, known: Collection[str]) -> Foreign:
+def _name_plain(kind: Foreign, names: Collection[str]) -> Foreign:
     """Return the type of lists whose elements are plain, too."""
     arrow = load_arrow()
     types = arrow.types
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        return arrow.large_list(_name_plain(kind.value_type, known))
-    if types.is_struct(kind) and known:
+        return arrow.large_list(_name_plain(kind.value_type, names))
+    if types.is_struct(kind) and names:
         fields = [kind.field(at) for at in range(kind.num_fields)]
-        some = [field for field in fields if field.name in known]
-        return arrow.struct([one.with_type(_name_plain(one.type, ())) for one in some])
+        kept = [field for field in fields if field.name in names]
+        return arrow.struct([field.with_type(_name_plain(field.type, ())) for field in kept])
     if types.is_dictionary(kind):
         return _name_plain(kind.value_type, ())
     return arrow.large_string() if types.is_string(kind) or types.is_string_view(kind) else kind
@@ -239,28 +229,27 @@ def _sort(rows: Rows, name: str) -> Rows:
     return take_rows(rows, np.argsort(codes, kind="stable"))
 
 
-def _find(decoded: Decoded, places: NDArray[np.int64]) -> Found:
+def _pack(decoded: Decoded, places: NDArray[np.int64]) -> DecodedTable:
     examples: dict[str, Example] = {}
-    for one in decoded.rejections:
-        where = f"{one.where}: " if one.where else ""
-        said = f"{where}expected {one.expected}, found {one.found}"
-        examples.setdefault(one.code, (int(places[one.index]), said))
-    rejected = Counter(one.code for one in decoded.rejections)
-    return Found(decoded.batch, places, rejected, Counter(decoded.notes), examples)
+    for rejection in decoded.rejections:
+        example = int(places[rejection.index]), rejection.message
+        examples.setdefault(rejection.code, example)
+    rejected = Counter(rejection.code for rejection in decoded.rejections)
+    return DecodedTable(decoded.batch, places, rejected, Counter(decoded.notes), examples)
 
 
-def join_found(parts: Sequence[Found]) -> Found:
-    """Put together what was found in several tables, in the order of the places."""
+def join_decoded(parts: Sequence[DecodedTable]) -> DecodedTable:
+    """Put together what was decoded from several tables, in the order of the places."""
     if not parts:
         nothing = np.zeros(0, dtype=np.int64)
-        return Found(_core.BatchBuilder().finish(), nothing, Counter(), Counter(), {})
+        return DecodedTable(_core.BatchBuilder().finish(), nothing, Counter(), Counter(), {})
     joined = parts[0]
     for part in parts[1:]:
         at = np.searchsorted(joined.places, part.places) + np.arange(len(part.places))
         examples = dict(joined.examples)
         for code, example in part.examples.items():
             examples[code] = min(example, examples.get(code, example))
-        joined = Found(
+        joined = DecodedTable(
             joined.batch.merge(part.batch, at.tolist()),
             np.sort(np.concatenate([joined.places, part.places])),
             joined.rejected + part.rejected,

@@ -43,7 +43,7 @@ class DataFile:
 def converted_errors(path: str) -> Iterator[None]:
     """Turn the errors of Arrow, of file systems and of table formats into errors of files."""
 
-    def describe(_error: Exception, reason: str) -> FileError:
+    def describe(reason: str) -> FileError:
         return FileError(
             f"cannot read the lake: {reason}",
             hint="check the path, the permissions and the credentials in the environment",
@@ -56,7 +56,7 @@ def converted_errors(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[None]:
+def caught_errors(describe: Callable[[str], FileError]) -> Iterator[None]:
     """Turn the errors of Arrow and of file systems into those that a function returns."""
     arrow = load_arrow()
     try:
@@ -64,9 +64,13 @@ def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[N
     except FileError:
         raise
     except (OSError, FormatError, arrow.ArrowException) as error:
-        text = error.message if isinstance(error, FormatError) else str(error)
-        reason = text.splitlines()[0] if text else type(error).__name__
-        raise describe(error, f"{hide_secrets(reason):.300}") from error
+        raise describe(find_reason(error)) from error
+
+
+def find_reason(error: Exception) -> str:
+    """Return the first line of what another library says, without what may be credentials."""
+    text = error.message if isinstance(error, FormatError) else str(error)
+    return f"{hide_secrets(text.splitlines()[0] if text else type(error).__name__):.300}"
 
 
 def hide_secrets(text: str) -> str:
@@ -146,14 +150,14 @@ def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
         infos = opened.get_file_info(selector)
     whole = pattern if WILD.search(pattern) else f"{pattern.rstrip('/')}/**{ending}"
     matches = re.compile(write_regex(whole)).fullmatch
-    found = [
+    files = [
         _to_file(info)
         for info in infos
         if info.type == filesystems.FileType.File
         and not any(part.startswith(HIDDEN) for part in info.path[len(base) :].split("/"))
         and matches(info.path)
     ]
-    return sorted(found, key=lambda one: one.path)
+    return sorted(files, key=lambda file: file.path)
 
 
 def stat_file(place: str, path: str) -> DataFile | None:

@@ -14,6 +14,7 @@ from rankscope.monitor.store.lake.files import (
     WILD,
     DataFile,
     converted_errors,
+    find_reason,
     list_files,
     open_filesystem,
     split_url,
@@ -24,28 +25,14 @@ from rankscope.monitor.store.lake.pieces import WHOLE, list_pieces
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Protocol
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.store.lake.address import Layout, TableAddress
     from rankscope.monitor.store.lake.events import Foreign
     from rankscope.monitor.store.lake.pieces import Piece
 
-    class LakeTable(Protocol):
-        """A table whose rows are in files."""
-
-        def list_files(self) -> list[DataFile]:
-            """List the files that the table has now, in an order that stays."""
-
-        def read_schema(self, file: DataFile) -> Foreign:
-            """Read the schema of a file."""
-
-        def list_pieces(self, file: DataFile, time: str) -> tuple[Piece, ...]:
-            """List the pieces of a file that can be read one by one, with the times they have."""
-
-        def read(
-            self, file: DataFile, columns: Sequence[str], groups: Sequence[int] | None = None
-        ) -> Foreign:
-            """Read the rows of a file, or those of some of its row groups."""
+    LakeTable: TypeAlias = "ParquetFiles | DeltaTable | IcebergTable"
+    """A table whose rows are in files."""
 
 
 BLOCK = 8 << 20
@@ -67,14 +54,9 @@ def find_layout(url: str) -> Layout:
     kind = load_arrow("pyarrow.fs").FileType
     if infos[0].type == kind.Directory:
         return "delta"
-    if infos[1].type == kind.Directory and list_files(f"{folder_url(url)}/metadata", ".json"):
+    if infos[1].type == kind.Directory and list_files(f"{url.rstrip('/')}/metadata", ".json"):
         return "iceberg"
     return "parquet"
-
-
-def folder_url(url: str) -> str:
-    """Return the URL of a folder without a slash at the end."""
-    return url.rstrip("/")
 
 
 def open_lake_table(source: TableAddress) -> LakeTable:
@@ -127,14 +109,14 @@ class ParquetFiles:
                 open_filesystem(self._place).open_input_file(file.path) as opened,
                 open_file(opened, file.path) as reader,
             ):
-                found = reader.metadata, _place_old_times(reader.metadata, reader.schema_arrow)
+                footer = reader.metadata, _place_old_times(reader.metadata, reader.schema_arrow)
         except FileError as error:
             raise self._judge(file, error) from error
-        self._footers[file] = found
+        self._footers[file] = footer
         while len(self._footers) > FOOTERS:
             with suppress(KeyError):  # another thread was faster
                 self._footers.popitem(last=False)
-        return found
+        return footer
 
     def _judge(self, file: DataFile, error: FileError) -> FileError:
         """Return why a file could not be read."""
@@ -151,8 +133,8 @@ class ParquetFiles:
         footer, schema = self._read_footer(file)
         if stat_file(self._place, file.path) != file:
             raise changed(file.path)
-        there = schema.names
-        wanted = [name for name in columns if name in there]
+        existing = schema.names
+        wanted = [name for name in columns if name in existing]
         try:
             with (
                 converted_errors(file.path),
@@ -173,13 +155,13 @@ class ParquetFiles:
                 table = table if table.schema.equals(named) else table.cast(named)
         except FileError as error:
             raise self._judge(file, error) from error
-        some = range(footer.num_row_groups) if groups is None else groups
-        count = sum(footer.row_group(group).num_rows for group in some)
+        numbers = range(footer.num_row_groups) if groups is None else groups
+        count = sum(footer.row_group(group).num_rows for group in numbers)
         if not table.num_columns:
             # Without columns, Arrow has no rows either.
             table = arrow.table({"": arrow.nulls(count)}).select([])
         for name in columns:
-            if name not in there and name in partitions:
+            if name not in existing and name in partitions:
                 value = arrow.scalar(partitions[name], arrow.large_string())
                 table = table.append_column(name, arrow.repeat(value, count))
         return table
@@ -223,7 +205,7 @@ class DeltaTable:
                 DataFile(path, size, stamp)
                 for path, size, stamp in zip(*columns, stamps, strict=True)
             ),
-            key=lambda one: one.path,
+            key=lambda file: file.path,
         )
 
     def read_schema(self, file: DataFile) -> Foreign:
@@ -269,7 +251,9 @@ class DeltaTable:
                 self._dataset = opened.to_pyarrow_dataset()
             except Exception as error:
                 raise _unreadable(self._url, error) from error
-            self._fragments = {one.path: one for one in self._dataset.get_fragments()}
+            self._fragments = {
+                fragment.path: fragment for fragment in self._dataset.get_fragments()
+            }
 
 
 class IcebergTable:
@@ -287,11 +271,11 @@ class IcebergTable:
     def list_files(self) -> list[DataFile]:
         """List the files of the newest snapshot."""
         self._open()
-        found = [
+        files = [
             DataFile(path, task.file.file_size_in_bytes, self._stamp(task))
             for path, task in self._tasks.items()
         ]
-        return sorted(found, key=lambda one: one.path)
+        return sorted(files, key=lambda file: file.path)
 
     @staticmethod
     def _stamp(task: Any) -> str:  # noqa: ANN401 - as above
@@ -338,7 +322,7 @@ class IcebergTable:
         place, _ = split_url(self._url)
         url = self._url
         if not url.endswith(".metadata.json"):
-            metadata = list_files(f"{folder_url(url)}/metadata", ".metadata.json")
+            metadata = list_files(f"{url.rstrip('/')}/metadata", ".metadata.json")
             if not metadata:
                 raise FileError(
                     "there is no Iceberg table: it has no metadata",
@@ -346,7 +330,7 @@ class IcebergTable:
                     code="lake_read",
                     file=url,
                 )
-            newest = max(metadata, key=lambda one: (int(one.stamp), one.path))
+            newest = max(metadata, key=lambda file: (int(file.stamp), file.path))
             scheme = place.partition("://")[0]
             url = f"{scheme}://{newest.path}" if scheme else newest.path
         try:
@@ -394,11 +378,8 @@ def _load(module: str, extra: str) -> Any:  # noqa: ANN401 - as above
 
 
 def _unreadable(url: str, error: Exception) -> FileError:
-    from rankscope.monitor.store.lake.files import hide_secrets  # noqa: PLC0415 - for an error
-
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return FileError(
-        f"cannot read the table: {hide_secrets(reason):.300}",
+        f"cannot read the table: {find_reason(error)}",
         hint="check the path, the permissions and the credentials in the environment",
         code="lake_read",
         file=url,

@@ -9,7 +9,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError
 from rankscope.monitor.events.outcome import STATUSES
-from rankscope.monitor.store.chunks import buffer_texts, make_chunk, to_integers
+from rankscope.monitor.store.chunks import make_chunk, to_integers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.lake.state import Content
     from rankscope.monitor.store.records import Chunk
 
@@ -32,13 +31,13 @@ class Settled(NamedTuple):
         start: The start of the hour.
         events: What became of them, and the columns of those that count.
         own: By code, what became of the rankings and of the labels that were logged with them.
-        told: By code, what became of the labels of files.
+        labels: By code, what became of the labels of files.
     """
 
     start: int
     events: _core.Settled
     own: Counter[str]
-    told: Counter[str]
+    labels: Counter[str]
 
     def find_spans(self) -> dict[Content, tuple[int, int, int]]:
         """Return by context the number of rankings, and the times of the first and the last.
@@ -60,7 +59,7 @@ class Settled(NamedTuple):
         blocks, waiting = self.events.labels([])
         others = [to_integers(block.seqs()) for start, _, block in blocks if start != self.start]
         others.append(np.array([row[0] for row in waiting], dtype=np.int64))
-        return self.told.total() - sum(int((seqs > first).sum()) for seqs in others)
+        return self.labels.total() - sum(int((seqs > first).sum()) for seqs in others)
 
     def make_chunk(self, numbers: Mapping[Content, int], *, event_ids: bool) -> Chunk:
         """Return the rankings by time, then by `ranking_id`, with their labels.
@@ -69,7 +68,7 @@ class Settled(NamedTuple):
             FileError: There is a context without a number.
         """
         contents = self.events.contexts()
-        contexts = [0 if one is None else numbers.get(one, -1) for one in contents]
+        contexts = [0 if content is None else numbers.get(content, -1) for content in contents]
         if -1 in contexts:
             raise FileError(
                 "the files of an hour are not those that were scanned",
@@ -77,8 +76,8 @@ class Settled(NamedTuple):
                 code="lake_changed",
             )
         rankings = [block for _, _, block in self.events.rankings(contexts)]
-        told, _ = self.events.labels([])
-        labels = [block for start, _, block in told if start == self.start]
+        label_blocks, _ = self.events.labels([])
+        labels = [block for start, _, block in label_blocks if start == self.start]
         return make_chunk(
             _core.RankingBlock.join(rankings), _core.LabelBlock.join(labels), event_ids=event_ids
         )
@@ -87,19 +86,19 @@ class Settled(NamedTuple):
 def settle(
     start: int,
     batch: _core.EventBatch,
-    told: _core.EventBatch,
-    known: Sequence[tuple[int, ...]],
+    labels: _core.EventBatch,
+    earlier: Sequence[tuple[int, ...]],
 ) -> Settled:
     """Tell which rankings of an hour, and which labels of files, are the first with their ids.
 
     Args:
         start: The start of the hour.
         batch: Its rankings, and the labels that were logged with them.
-        told: Labels of files.
-        known: The ids of earlier hours.
+        labels: Labels of files.
+        earlier: The ids of earlier hours.
     """
-    joined = _core.EventBatch.join([batch, told])
-    events = joined.hash_ids(PROJECT).settle(known, 1)
+    joined = _core.EventBatch.join([batch, labels])
+    events = joined.hash_ids(PROJECT).settle(earlier, 1)
     statuses = np.frombuffer(events.statuses(), dtype=np.uint8)
     own, others = _count(statuses[: len(batch)]), _count(statuses[len(batch) :])
     return Settled(start, events, own, others)
@@ -108,8 +107,3 @@ def settle(
 def _count(statuses: NDArray[np.uint8]) -> Counter[str]:
     counts = np.bincount(statuses).tolist()
     return Counter({STATUSES[at]: count for at, count in enumerate(counts) if count})
-
-
-def list_ids(batch: _core.EventBatch) -> Texts:
-    """Return the ids of the rankings of a batch."""
-    return buffer_texts(batch.ranking_ids())

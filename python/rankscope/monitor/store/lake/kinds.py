@@ -47,10 +47,10 @@ def _name_kind(name: str, kind: Foreign, numbers: Collection[str]) -> Kind:
     return "number" if name in numbers and types.is_floating(kind) else str(kind)
 
 
-def join_kinds(one: Mapping[str, Kind], other: Mapping[str, Kind]) -> dict[str, Kind] | None:
+def join_kinds(first: Mapping[str, Kind], second: Mapping[str, Kind]) -> dict[str, Kind] | None:
     """Return what the columns of two tables hold together; `None` if they have to be read apart."""
-    joined = {**one}
-    for name, kind in other.items():
+    joined = {**first}
+    for name, kind in second.items():
         if joined.get(name) is None:
             joined[name] = kind
         elif kind is not None and kind != joined[name]:

@@ -129,8 +129,8 @@ class IdPiece(NamedTuple):
             return self
         places = load_arrow().array(rows)
         ranking_ids = self.ranking_ids.take(places)
-        is_one = self.event_ids is self.ranking_ids
-        event_ids = ranking_ids if is_one else self.event_ids.take(places)
+        is_same = self.event_ids is self.ranking_ids
+        event_ids = ranking_ids if is_same else self.event_ids.take(places)
         return IdPiece(ranking_ids, event_ids, self.times[rows])
 
 
@@ -139,10 +139,10 @@ def join_ids(parts: list[IdPiece]) -> IdPiece:
     if len(parts) == 1:
         return parts[0]
     ranking_ids = _join_texts([part.ranking_ids for part in parts])
-    is_one = all(part.event_ids is part.ranking_ids for part in parts)
+    is_same = all(part.event_ids is part.ranking_ids for part in parts)
     return IdPiece(
         ranking_ids,
-        ranking_ids if is_one else _join_texts([part.event_ids for part in parts]),
+        ranking_ids if is_same else _join_texts([part.event_ids for part in parts]),
         np.concatenate([part.times for part in parts] or [np.zeros(0, dtype=np.int64)]),
     )
 
@@ -173,7 +173,7 @@ class FileLoader:
     def reopen(self) -> None:
         """Open the tables again, to see their newest versions."""
         self.tables: dict[Kind, LakeTable] = {
-            kind: open_lake_table(one) for kind, one in self._lake.sources.items()
+            kind: open_lake_table(address) for kind, address in self._lake.sources.items()
         }
 
     def plan_rankings(self, file: DataFile) -> Plan:
@@ -188,15 +188,15 @@ class FileLoader:
 
     def list_pieces(self, kind: Kind, file: DataFile) -> tuple[Piece, ...]:
         """List the pieces of a file."""
-        found = self._pieces.get((kind, file))
-        if found is None:
+        pieces = self._pieces.get((kind, file))
+        if pieces is None:
             roles = self.plan_labels(file) if kind == "labels" else self.plan_rankings(file).roles
-            found = self.tables[kind].list_pieces(file, roles["time"])
+            pieces = self.tables[kind].list_pieces(file, roles["time"])
             with self._lock:
                 while len(self._pieces) >= FILES:
                     del self._pieces[next(iter(self._pieces))]
-                self._pieces[kind, file] = found
-        return found
+                self._pieces[kind, file] = pieces
+        return pieces
 
     def read_times(
         self, file: DataFile, piece: Piece, seen: int
@@ -219,15 +219,9 @@ class FileLoader:
 
     def load_ranking_piece(self, file: DataFile, piece: Piece, seen: int) -> RankingPiece:
         """Load rankings, or return them if they are kept."""
-
-        def load() -> RankingPiece:
-            with named(file):
-                return self._load_rankings(file, piece, seen)
-
-        return self._find(("rankings", file, piece, seen), load)
+        return self._find("rankings", self._load_rankings, file, piece, seen)
 
     def _load_rankings(self, file: DataFile, piece: Piece, seen: int) -> RankingPiece:
-
         arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
         plan = self.plan_rankings(file)
         table = self.tables["rankings"].read(file, plan.columns, piece.groups)
@@ -241,14 +235,14 @@ class FileLoader:
         if not plan.is_grouped:
             # All rows of a ranking share its time, so that none of them is good.
             ids = join_chunks(table[plan.roles["ranking_id"]], "ranking_id")
-            theirs = compute.unique(ids.take(arrow.array(bad)))
-            drops |= to_array(compute.is_in(ids, value_set=theirs))
-            said = {ids[place].as_py(): refused[place].code for place in reversed(bad.tolist())}
-            counts = Counter(said.values())
+            refused_ids = compute.unique(ids.take(arrow.array(bad)))
+            drops |= to_array(compute.is_in(ids, value_set=refused_ids))
+            code_of = {ids[place].as_py(): refused[place].code for place in reversed(bad.tolist())}
+            counts = Counter(code_of.values())
         good = np.flatnonzero(~drops)
-        some = table.take(arrow.array(good))
+        kept = table.take(arrow.array(good))
         examples = _choose_examples(refused, file, piece.first)
-        return RankingPiece(plan, some, times[good], counts, examples)
+        return RankingPiece(plan, kept, times[good], counts, examples)
 
     def load_labels(self, known: KnownFile, since: int, until: int) -> Iterator[LabelPiece]:
         """Load the labels of a file that may be in a span; see `load_rankings`."""
@@ -258,15 +252,9 @@ class FileLoader:
 
     def load_label_piece(self, file: DataFile, piece: Piece, seen: int) -> LabelPiece:
         """Load labels, or return them if they are kept."""
-
-        def load() -> LabelPiece:
-            with named(file):
-                return self._load_labels(file, piece, seen)
-
-        return self._find(("labels", file, piece, seen), load)
+        return self._find("labels", self._load_labels, file, piece, seen)
 
     def _load_labels(self, file: DataFile, piece: Piece, seen: int) -> LabelPiece:
-
         roles = self.plan_labels(file)
         table = self.tables["labels"].read(file, list(roles.values()), piece.groups)
         table, times, refused = self._read_own_times(table, roles["time"], seen)
@@ -275,24 +263,19 @@ class FileLoader:
             good = np.setdiff1d(np.arange(len(times)), sorted(refused))
             table = table.take(load_arrow().array(good))
         times, places = times[good], piece.first + good
-        found = self._labels.decode(table, roles, places)
-        counts = found.rejected + Counter(error.code for error in refused.values())
+        decoded = self._labels.decode(table, roles, places)
+        counts = decoded.rejected + Counter(error.code for error in refused.values())
         examples = {
-            code: locate(file, place, said) for code, (place, said) in found.examples.items()
+            code: locate(file, place, message)
+            for code, (place, message) in decoded.examples.items()
         } | _choose_examples(refused, file, piece.first)
-        return LabelPiece(_core.LabelIndex(found.batch), measure(times), counts, examples)
+        return LabelPiece(_core.LabelIndex(decoded.batch), measure(times), counts, examples)
 
     def load_ids(self, known: KnownFile, since: int, until: int) -> Iterator[IdPiece]:
         """Load the ids of the rankings of a file that may be in a span; see `load_rankings`."""
         for piece in self.list_pieces("rankings", known.file):
-            if not piece.overlaps(since, until):
-                continue
-
-            def load(piece: Piece = piece) -> IdPiece:
-                with named(known.file):
-                    return self._load_ids(known.file, piece, known.seen)
-
-            yield self._find(("ids", known.file, piece, known.seen), load)
+            if piece.overlaps(since, until):
+                yield self._find("ids", self._load_ids, known.file, piece, known.seen)
 
     def _load_ids(self, file: DataFile, piece: Piece, seen: int) -> IdPiece:
         roles = self.plan_rankings(file).roles
@@ -334,8 +317,16 @@ class FileLoader:
         stamps = arrow.array(times).cast(arrow.timestamp("us", "UTC"))
         return table.set_column(table.column_names.index(name), name, stamps), times, refused
 
-    def _find(self, name: Hashable, load: Callable[[], T]) -> T:
+    def _find(
+        self,
+        kind: str,
+        load: Callable[[DataFile, Piece, int], T],
+        file: DataFile,
+        piece: Piece,
+        seen: int,
+    ) -> T:
         """Return a piece that is kept, or load it, in one thread at a time."""
+        name = kind, file, piece, seen
         with self._lock:
             kept = self._kept.get(name)
             if kept is not None:
@@ -348,7 +339,8 @@ class FileLoader:
                     kept = self._kept.get(name)
                 if kept is not None:
                     return cast("T", kept)
-                loaded = load()
+                with named(file):
+                    loaded = load(file, piece, seen)
                 self._keep(name, loaded)
                 return loaded
         finally:
@@ -388,19 +380,21 @@ def named(file: DataFile) -> Iterator[None]:
         raise
 
 
-def locate(file: DataFile, row: int | None, said: str) -> str:
+def locate(file: DataFile, row: int | None, message: str) -> str:
     """Return what is wrong with a row, from 0, and in which file it is."""
-    return f"{file.path}{'' if row is None else f', row {row + 1:,}'}: {said}"
+    return f"{file.path}{'' if row is None else f', row {row + 1:,}'}: {message}"
 
 
 def _choose_examples(
     refused: dict[int, RefusedError], file: DataFile, first: int
 ) -> dict[str, str]:
     """Return by code what is wrong with the first row, and where it is."""
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for place in sorted(refused):
-        found.setdefault(refused[place].code, locate(file, first + place, refused[place].message))
-    return found
+        examples.setdefault(
+            refused[place].code, locate(file, first + place, refused[place].message)
+        )
+    return examples
 
 
 def _has_hours(times: NDArray[np.int64]) -> bool:

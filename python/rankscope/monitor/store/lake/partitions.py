@@ -52,11 +52,11 @@ class LakePartitions:
 
     @cached_property
     def _files(self) -> dict[str, list[KnownFile]]:
-        found: dict[str, list[KnownFile]] = {"rankings": [], "labels": []}
+        files: dict[str, list[KnownFile]] = {"rankings": [], "labels": []}
         for file in read_files(self._connection, self._project):
             if file.fault is None:
-                found[file.kind].append(file)
-        return found
+                files[file.kind].append(file)
+        return files
 
     @cached_property
     def _contexts(self) -> Mapping[int, Context]:
@@ -68,8 +68,8 @@ class LakePartitions:
 
     def _known(self, since: int | None, until: int | None) -> list[KnownHour]:
         first = None if since is None else since - since % HOUR
-        found = read_hours(self._connection, self._project, first, until)
-        return [hour for hour in found if hour.spans]
+        hours = read_hours(self._connection, self._project, first, until)
+        return [hour for hour in hours if hour.spans]
 
     def read(
         self,
@@ -82,41 +82,41 @@ class LakePartitions:
     ) -> Iterator[Chunk]:
         """Read the rankings of a span, in chunks as the tables of a database give them."""
         # Read here: threads have no connection.
-        known, _, _ = self._known(since, until), self._files, self._numbers
+        hours, _, _ = self._known(since, until), self._files, self._numbers
 
         def read(hour: KnownHour) -> Chunk:
             return _cut(self._read_hour(hour, event_ids=event_ids), since, until)
 
-        yield from _cut_evenly(map_ahead(read, known, self._reader.threads), size)
+        yield from _cut_evenly(map_ahead(read, hours, self._reader.threads), size)
 
-    def _read_hour(self, known: KnownHour, *, event_ids: bool) -> Chunk:
+    def _read_hour(self, hour: KnownHour, *, event_ids: bool) -> Chunk:
         check_deadline()
         files = self._files
-        hour = self._reader.read_hour(
-            known.start, files["rankings"], files["labels"], known.earlier
-        )
-        return hour.settled.make_chunk(self._numbers, event_ids=event_ids)
+        read = self._reader.read_hour(hour.start, files["rankings"], files["labels"], hour.earlier)
+        return read.settled.make_chunk(self._numbers, event_ids=event_ids)
 
     def find_ranking(self, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id; files are searched one after the other."""
-        found = self._find(ranking_id)
-        return None if found is None else make_ranking(*found, self._contexts)
+        place = self._find(ranking_id)
+        return None if place is None else make_ranking(*place, self._contexts)
 
     def find_labels(self, ranking_id: str) -> list[Label]:
         """Find the labels of a ranking."""
-        found = self._find(ranking_id)
-        return [] if found is None else [label for _, label in make_label_events(*found)]
+        place = self._find(ranking_id)
+        return [] if place is None else [label for _, label in make_label_events(*place)]
 
     def _find(self, ranking_id: str) -> tuple[Chunk, int] | None:
         """Find the hour of a ranking, and its position there."""
-        known = self._known(None, None)
+        hours = self._known(None, None)
         with ThreadPoolExecutor(AT_ONCE, "rankscope-lake") as threads:
             files = self._files["rankings"]
-            wanted = (threads.submit(self._holds, ranking_id, file) for file in reversed(files))
-            for file, future in zip(reversed(files), list(wanted), strict=True):
+            searches = [
+                threads.submit(self._reader.holds, file, ranking_id) for file in reversed(files)
+            ]
+            for file, future in zip(reversed(files), searches, strict=True):
                 if not future.result():
                     continue
-                for hour in known:
+                for hour in hours:
                     if file.overlaps(hour.start, hour.start + HOUR):
                         chunk = self._read_hour(hour, event_ids=True)
                         for place in range(len(chunk.seqs)):
@@ -124,9 +124,6 @@ class LakePartitions:
                                 threads.shutdown(wait=False, cancel_futures=True)
                                 return chunk, place
         return None
-
-    def _holds(self, ranking_id: str, file: KnownFile) -> bool:
-        return self._reader.holds(file, ranking_id)
 
     def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
         """Find the starts of the windows that changed after a number."""
@@ -148,15 +145,17 @@ class LakePartitions:
             self._has_labels(hour, since, until, before) for hour in self._known(since, until)
         )
 
-    def _has_labels(self, known: KnownHour, since: int, until: int, before: int) -> bool:
+    def _has_labels(self, hour: KnownHour, since: int, until: int, before: int) -> bool:
         contexts = self._contexts
-        is_whole = since <= known.start and known.start + HOUR <= until
-        if is_whole and all(contexts[at].environment == "production" for at in known.spans):
+        is_whole = since <= hour.start and hour.start + HOUR <= until
+        if is_whole and all(contexts[at].environment == "production" for at in hour.spans):
             files = self._files
-            return self._reader.has_labels(known.start, files["rankings"], files["labels"], before)
-        chunk = _cut(self._read_hour(known, event_ids=False), since, until)
-        told = chunk.contexts[chunk.labels.rankings[chunk.labels.times < before]]
-        return any(contexts[at].environment == "production" for at in np.unique(told).tolist())
+            return self._reader.has_labels(hour.start, files["rankings"], files["labels"], before)
+        chunk = _cut(self._read_hour(hour, event_ids=False), since, until)
+        with_label = chunk.contexts[chunk.labels.rankings[chunk.labels.times < before]]
+        return any(
+            contexts[at].environment == "production" for at in np.unique(with_label).tolist()
+        )
 
     def count_late(
         self, *, model: str | None, since: int, until: int, after: int, upto: int

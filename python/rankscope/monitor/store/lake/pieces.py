@@ -64,10 +64,12 @@ def list_pieces(metadata: Foreign, name: str) -> tuple[Piece, ...]:
 
 
 def _join(groups: Sequence[int], first: int, spans: Sequence[tuple[int, int] | None]) -> Piece:
-    known = [span for span in spans if span is not None]
-    if len(known) < len(spans):
+    limits = [span for span in spans if span is not None]
+    if len(limits) < len(spans):
         return Piece(tuple(groups), first)
-    return Piece(tuple(groups), first, min(one[0] for one in known), max(one[1] for one in known))
+    return Piece(
+        tuple(groups), first, min(span[0] for span in limits), max(span[1] for span in limits)
+    )
 
 
 def _list_spans(metadata: Foreign, name: str) -> Iterator[tuple[int, int] | None]:
@@ -75,16 +77,16 @@ def _list_spans(metadata: Foreign, name: str) -> Iterator[tuple[int, int] | None
     places = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path == name]
     unit = _find_unit(metadata.schema.column(places[0])) if places else None
     for group in range(metadata.num_row_groups):
-        found = None
+        span = None
         if unit is not None:
             statistics = metadata.row_group(group).column(places[0]).statistics
             if statistics is not None and statistics.has_min_max:
                 times, per, around = unit
-                found = (
+                span = (
                     statistics.min_raw * times // per - around,
                     statistics.max_raw * times // per + around,
                 )
-        yield found
+        yield span
 
 
 def _find_unit(column: Foreign) -> tuple[int, int, int] | None:

@@ -14,8 +14,8 @@ from rankscope.monitor.arrays import read_texts, to_array, write_texts
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import buffer_texts
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.lake.events import Found, join_chunks, join_found
-from rankscope.monitor.store.lake.hour import PROJECT, Settled, list_ids, settle
+from rankscope.monitor.store.lake.events import DecodedTable, join_chunks, join_decoded
+from rankscope.monitor.store.lake.hour import PROJECT, Settled, settle
 from rankscope.monitor.store.lake.kinds import find_kinds, join_kinds, join_tables
 from rankscope.monitor.store.lake.loading import (
     Extent,
@@ -139,19 +139,19 @@ class LakeReader:
         else:
             used = list(self._loader.plan_labels(file).values())
             parts, counts, examples = self._look_at_labels(file, now)
-        some = [part for part in parts if part.rows]
+        filled = [part for part in parts if part.rows]
         known = KnownFile(
             kind=kind,
             file=file,
             seen=now,
-            rows=sum(part.rows for part in some),
-            first=min((part.first for part in some), default=None),
-            last=max((part.last for part in some), default=None),
+            rows=sum(part.rows for part in filled),
+            first=min((part.first for part in filled), default=None),
+            last=max((part.last for part in filled), default=None),
             counts=dict(counts),
         )
         names = self.tables[kind].read_schema(file).names
         unused = tuple(name for name in names if name not in used and name not in TECHNICAL)
-        hours = frozenset[int]().union(*(part.hours for part in some if kind == "rankings"))
+        hours = frozenset[int]().union(*(part.hours for part in filled if kind == "rankings"))
         return LookedAt(known, hours, unused, examples)
 
     def _look_at_rankings(
@@ -173,10 +173,10 @@ class LakeReader:
         extents, counts = [], Counter[str]()
         examples: dict[str, str] = {}
         for piece in self._loader.list_pieces("labels", file):
-            found = self._loader.load_label_piece(file, piece, now)
-            extents.append(found.extent)
-            counts += found.refused + Counter(accepted=len(found.labels))
-            examples = found.examples | examples
+            loaded = self._loader.load_label_piece(file, piece, now)
+            extents.append(loaded.extent)
+            counts += loaded.refused + Counter(accepted=len(loaded.labels))
+            examples = loaded.examples | examples
         return extents, counts, examples
 
     def label_ids(self, files: Sequence[KnownFile]) -> Foreign:
@@ -225,21 +225,21 @@ class LakeReader:
         earlier: Collection[int] = (),
     ) -> LakeHour:
         """Read an hour; its rankings may be in earlier ones, too."""
-        found = self.read_rankings(start, start + HOUR, rankings)
-        known, used = self._find_earlier(found.batch, earlier, rankings)
-        told = self._choose_labels(start, list_ids(found.batch), labels)
-        settled = settle(start, found.batch, told, known)
+        decoded = self.read_rankings(start, start + HOUR, rankings)
+        earlier_ids, used = self._find_earlier(decoded.batch, earlier, rankings)
+        chosen = self._choose_labels(start, buffer_texts(decoded.batch.ranking_ids()), labels)
+        settled = settle(start, decoded.batch, chosen, earlier_ids)
         # Repeated labels are rows of files that were counted as accepted.
-        repeated = settled.told - Counter(accepted=settled.told["accepted"])
-        counts = found.rejected + settled.own + repeated
+        repeated = settled.labels - Counter(accepted=settled.labels["accepted"])
+        counts = decoded.rejected + settled.own + repeated
         counts["accepted"] -= repeated.total()  # below 0 where there are more than rankings
         examples = {}
-        for code, (place, said) in found.examples.items():
+        for code, (place, message) in decoded.examples.items():
             file = rankings[place // ROW]
             # Rows with bad times were left out before the others were numbered.
             row = None if file.counts else place % ROW
-            examples[code] = locate(file.file, row, said)
-        return LakeHour(settled, counts, found.notes, used, examples)
+            examples[code] = locate(file.file, row, message)
+        return LakeHour(settled, counts, decoded.notes, used, examples)
 
     def _find_earlier(
         self, batch: _core.EventBatch, earlier: Collection[int], rankings: Sequence[KnownFile]
@@ -252,15 +252,15 @@ class LakeReader:
         if not earlier:
             return [], ()
         own = set(batch.hash_ids(PROJECT).highs())
-        known, used = [], []
+        ids, used = [], []
         for start in sorted(earlier):
-            there = self.read_rankings(start, start + HOUR, rankings).batch
-            rows = there.hash_ids(PROJECT).settle([], 1).ids()
+            other = self.read_rankings(start, start + HOUR, rankings).batch
+            rows = other.hash_ids(PROJECT).settle([], 1).ids()
             shared = [row for row in rows if row[0] in own]
             if shared:
-                known += shared
+                ids += shared
                 used.append(start)
-        return known, tuple(used)
+        return ids, tuple(used)
 
     def _list_labels(
         self, files: Sequence[KnownFile], since: int, until: int
@@ -304,14 +304,14 @@ class LakeReader:
         if len(ids) != hour.rankings:
             return None
         nothing = _core.BatchBuilder().finish()
-        told = settle(
+        counts = settle(
             start, nothing, self._choose_labels(start, read_texts(ids, "ids"), labels), []
-        ).told
-        matched = told.total()
-        told["accepted"] = hour.rankings + told["accepted"] - matched
-        return told, matched
+        ).labels
+        matched = counts.total()
+        counts["accepted"] = hour.rankings + counts["accepted"] - matched
+        return counts, matched
 
-    def read_rankings(self, since: int, until: int, files: Sequence[KnownFile]) -> Found:
+    def read_rankings(self, since: int, until: int, files: Sequence[KnownFile]) -> DecodedTable:
         """Read the rankings of a span from their files."""
         arrow = load_arrow()
         groups: list[tuple[dict[str, object], list[_Part]]] = []
@@ -327,9 +327,9 @@ class LakeReader:
                 table = loaded.table if is_whole else loaded.table.take(arrow.array(rows))
                 part = _Part(known.file, loaded.plan, table, number * ROW + first + rows)
                 _add_part(groups, part)
-        return join_found([self._decode_together(parts) for _, parts in groups])
+        return join_decoded([self._decode_together(parts) for _, parts in groups])
 
-    def _decode_together(self, parts: Sequence[_Part]) -> Found:
+    def _decode_together(self, parts: Sequence[_Part]) -> DecodedTable:
         """Decode rows of several files, which may have rows of one ranking."""
         plan = parts[0].plan
         try:
@@ -358,8 +358,8 @@ class _Part(NamedTuple):
 def _add_part(groups: list[tuple[dict[str, object], list[_Part]]], part: _Part) -> None:
     """Add rows to those that they can be read with."""
     kinds = find_kinds(part.table, part.plan)
-    for at, (known, parts) in enumerate(groups):
-        joined = join_kinds(known, kinds) if parts[0].plan == part.plan else None
+    for at, (known_kinds, parts) in enumerate(groups):
+        joined = join_kinds(known_kinds, kinds) if parts[0].plan == part.plan else None
         if joined is not None:
             groups[at] = (joined, [*parts, part])
             return

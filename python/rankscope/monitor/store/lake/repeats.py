@@ -62,9 +62,9 @@ class RepeatFinder:
         pairs: dict[int, set[int]] = {}
         for block in _divide(sorted(set(changed) & set(self._hours))):
             self._read(block[0] - self._within, block[-1] + self._within)
-            for one, other in self._compare(block):
-                if 0 < abs(one - other) <= self._within:
-                    pairs.setdefault(max(one, other), set()).add(min(one, other))
+            for first, second in self._compare(block):
+                if 0 < abs(first - second) <= self._within:
+                    pairs.setdefault(max(first, second), set()).add(min(first, second))
         return pairs
 
     def _read(self, since: int, until: int) -> None:
@@ -86,14 +86,14 @@ class RepeatFinder:
         mask = np.uint64((1 << (max(len(own), 1).bit_length() + SPARSE)) - 1)
         may_be = np.zeros(int(mask) + 1, dtype=np.bool_)
         may_be[own & mask] = True
-        found = [own]
+        parts = [own]
         of = [hours]
         for start, keys in self._keys.items():
             if start not in block:
-                some = keys[may_be[keys & mask]]
-                found.append(some)
-                of.append(np.full(len(some), start))
-        keys, hours = np.concatenate(found), np.concatenate(of)
+                shared = keys[may_be[keys & mask]]
+                parts.append(shared)
+                of.append(np.full(len(shared), start))
+        keys, hours = np.concatenate(parts), np.concatenate(of)
         order = np.argsort(keys, kind="stable")
         keys, hours = keys[order], hours[order]
         ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True)) + 1
@@ -105,10 +105,10 @@ class RepeatFinder:
             if group in seen:
                 continue
             seen.add(group)
-            for place, one in enumerate(group):
-                for other in group[place + 1 :]:
-                    if one in block or other in block:
-                        yield one, other
+            for place, first in enumerate(group):
+                for second in group[place + 1 :]:
+                    if first in block or second in block:
+                        yield first, second
 
 
 def _divide(hours: Sequence[int]) -> Iterator[list[int]]:

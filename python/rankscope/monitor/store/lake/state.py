@@ -11,11 +11,11 @@ from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lake.address import Lake
 from rankscope.monitor.store.lake.files import DataFile
-from rankscope.monitor.store.records import LEFT_OUT_FIELDS, Coverage, LeftOut
+from rankscope.monitor.store.records import Coverage, LeftOut
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.statements import in_project
-from rankscope.records import record
+from rankscope.monitor.store.tables.statements import in_project, insert_rows
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,11 +168,13 @@ def read_coverage(connection: Connection, project: str) -> Coverage | None:
     if read_lake(connection, project) is None:
         return None
     table = schema.lake_files
-    theirs = in_project(table.c.project_id, project)
-    files = connection.execute(select(func.count()).select_from(table).where(theirs)).scalar_one()
-    wanted = select(table).where(theirs, table.c.counts.contains(f'"{FAULT}": {{'))
-    found = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
-    left_out = tuple(one.fault for one in found if one.fault is not None)
+    of_project = in_project(table.c.project_id, project)
+    files = connection.execute(
+        select(func.count()).select_from(table).where(of_project)
+    ).scalar_one()
+    wanted = select(table).where(of_project, table.c.counts.contains(f'"{FAULT}": {{'))
+    faulty = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
+    left_out = tuple(file.fault for file in faulty if file.fault is not None)
     return Coverage(files=files, left_out=left_out)
 
 
@@ -199,7 +201,7 @@ def _to_hour(row: Any) -> KnownHour:  # noqa: ANN401 - a row of any statement wi
         earlier=earlier,
         counts=json.loads(row.counts),
         matched=row.matched,
-        arrived=[tuple(one) for one in json.loads(row.arrived)],
+        arrived=[tuple(arrival) for arrival in json.loads(row.arrived)],
     )
 
 
@@ -277,33 +279,13 @@ def store_scan(
     before = _totals(connection, project)
     seq = transaction.next_seq()
     table = schema.lake_files
-    for kind, path in {*removed, *((one.kind, one.file.path) for one in files)}:
+    for kind, path in {*removed, *((file.kind, file.file.path) for file in files)}:
         connection.execute(
             delete(table).where(
                 table.c.project_id == project_id, table.c.kind == kind, table.c.path == path
             )
         )
-    if files:
-        connection.execute(
-            insert(table),
-            [
-                {
-                    "project_id": project_id,
-                    "kind": one.kind,
-                    "path": one.file.path,
-                    "size": one.file.size,
-                    "stamp": one.file.stamp,
-                    "seen": one.seen,
-                    "rows": one.rows,
-                    "first": one.first,
-                    "last": one.last,
-                    "counts": json.dumps(
-                        {**one.counts, **(_write_fault(one.fault) if one.fault else {})}
-                    ),
-                }
-                for one in files
-            ],
-        )
+    insert_rows(connection, table, [(project_id, *_write_file(file)) for file in files])
     _store_hours(transaction, project, project_id, seq, hours)
     after = _totals(connection, project)
     for code in {*before, *after}:
@@ -316,8 +298,12 @@ def store_scan(
     return seq
 
 
-def _write_fault(fault: LeftOut) -> dict[str, Any]:
-    return {FAULT: {name: getattr(fault, name) for name in LEFT_OUT_FIELDS}}
+def _write_file(known: KnownFile) -> tuple[Any, ...]:
+    """Return the row of a file, without its project."""
+    counts = {**known.counts, **({FAULT: as_dict(known.fault)} if known.fault else {})}
+    file, times = known.file, (known.first, known.last)
+    stored = (known.kind, file.path, file.size, file.stamp, known.seen, known.rows)
+    return (*stored, *times, json.dumps(counts))
 
 
 def _store_hours(
@@ -328,13 +314,13 @@ def _store_hours(
     hours: Sequence[SeenHour],
 ) -> None:
     connection, table = transaction.connection, schema.lake_hours
-    known = {one.start: one for one in read_hours(connection, project)} if hours else {}
+    hour_of = {hour.start: hour for hour in read_hours(connection, project)} if hours else {}
     for hour in hours:
         spans = {
             transaction.context(project_id, content): list(span)
             for content, span in hour.spans.items()
         }
-        old = known.get(hour.start)
+        old = hour_of.get(hour.start)
         arrived = [] if old is None else list(old.arrived)
         for number, (count, *_) in spans.items():
             added = count - (0 if old is None else old.spans.get(number, (0,))[0])
@@ -343,16 +329,10 @@ def _store_hours(
         connection.execute(
             delete(table).where(table.c.project_id == project_id, table.c.start == hour.start)
         )
-        row = {
-            "project_id": project_id,
-            "start": hour.start,
-            "seq": seq,
-            "spans": json.dumps(spans | ({EARLIER: hour.earlier} if hour.earlier else {})),
-            "counts": json.dumps(dict(hour.counts)),
-            "matched": hour.matched,
-            "arrived": json.dumps(arrived),
-        }
-        connection.execute(insert(table), row)
+        written = json.dumps(spans | ({EARLIER: hour.earlier} if hour.earlier else {}))
+        counts = json.dumps(dict(hour.counts))
+        row = (hour.start, seq, written, counts, hour.matched, json.dumps(arrived))
+        insert_rows(connection, table, [(project_id, *row)])
 
 
 def _totals(connection: Connection, project: str) -> Counter[str]:
@@ -375,9 +355,9 @@ def _count_versions(connection: Connection, project: str, project_id: int) -> No
     table = schema.contexts
     columns = (table.c.context_id, table.c.rankings, table.c.first, table.c.last)
     stored = connection.execute(select(*columns).where(table.c.project_id == project_id)).all()
-    for number, *known in stored:
+    for number, *before in stored:
         count, first, last = spans.get(number, (0, None, None))
-        if known != [count, first, last]:
+        if before != [count, first, last]:
             connection.execute(
                 update(table)
                 .where(table.c.context_id == number)
@@ -412,6 +392,6 @@ def find_wrong_count(connection: Connection) -> str | None:
 def find_contents(contexts: Mapping[int, Context]) -> dict[Content, int]:
     """Return the numbers of contexts by their contents."""
     return {
-        (one.model, one.version, one.environment, one.attributes): number
-        for number, one in contexts.items()
+        (context.model, context.version, context.environment, context.attributes): number
+        for number, context in contexts.items()
     }

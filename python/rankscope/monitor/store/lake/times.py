@@ -27,9 +27,9 @@ def read_times(
     column: Foreign, name: str, zone: str | None = None
 ) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:
     """Read a column of times."""
-    found = _find_times(column, name, zone)
-    times = np.array(fill_nulls(found, 0), dtype=np.int64)
-    is_given = to_array(found.is_valid())
+    plain = _find_times(column, name, zone)
+    times = np.array(fill_nulls(plain, 0), dtype=np.int64)
+    is_given = to_array(plain.is_valid())
     is_known = is_given & (times >= YEARS.start) & (times < YEARS.stop)
     refused: dict[int, RefusedError] = {}
     for place in np.flatnonzero(~is_known).tolist():
@@ -61,14 +61,14 @@ def _find_times(column: Foreign, name: str, zone: str | None) -> Foreign:
         return times.cast(arrow.int64())
     if kinds.is_large_string(kind):
         plain = compute.fill_null(compute.match_substring_regex(column, PLAIN_TIME), False)
-        found = _read_plain(compute.if_else(plain, column, None), "UTC")
+        stamps = _read_plain(compute.if_else(plain, column, None), "UTC")
         if zone is not None:
             # Digits after microseconds are cut, as they are from times with a zone.
             cut = compute.replace_substring_regex(column, r"(\.\d{6})\d+$", r"\1")
             local = compute.fill_null(compute.match_substring_regex(cut, LOCAL_TIME + "$"), False)
             texts = _read_plain(compute.if_else(local, cut, None), None)
-            found = compute.coalesce(found, _place(texts, zone))
-        return found.cast(arrow.int64())
+            stamps = compute.coalesce(stamps, _place(texts, zone))
+        return stamps.cast(arrow.int64())
     if kinds.is_integer(kind) or kinds.is_floating(kind):
         return _read_milliseconds(column)
     if kinds.is_null(kind):
@@ -113,7 +113,6 @@ def check_zone(zone: str) -> None:
 
 
 def _read_milliseconds(column: Foreign) -> Foreign:
-
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     wide = column.cast(arrow.float64(), safe=False)
     is_near = compute.fill_null(compute.less(compute.abs(wide), float(FAR)), False)

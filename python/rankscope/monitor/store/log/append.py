@@ -6,7 +6,8 @@ from sqlalchemy import bindparam, delete, select
 
 from rankscope.monitor.events.outcome import STATUSES, Outcomes
 from rankscope.monitor.store.log.blocks import damaged
-from rankscope.monitor.store.log.ids import insert_ids, select_ids
+from rankscope.monitor.store.log.ids import select_ids
+from rankscope.monitor.store.tables.schema import ids as stored_ids
 from rankscope.monitor.store.tables.schema import pending, projects
 from rankscope.monitor.store.tables.statements import Prepared, insert_rows, is_among
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope import _core
+    from rankscope.monitor.store.log.writer import Columns
     from rankscope.monitor.store.transaction import Transaction
 
 # Made once: making these statements takes as long as running them.
@@ -50,26 +52,25 @@ def store_events(
 def _store_new(transaction: Transaction, project_id: int, batch: _core.EventBatch) -> Outcomes:
     connection = transaction.connection
     ids = batch.hash_ids(project_id)
-    known = select_ids(connection, ids.highs())
+    rows = select_ids(connection, ids.highs())
     try:
-        more = ids.more_highs(known) if known else []
-        settled = ids.settle(known + select_ids(connection, more), transaction.seq + 1)
+        more = ids.more_highs(rows) if rows else []
+        settled = ids.settle(rows + select_ids(connection, more), transaction.seq + 1)
     except ValueError as error:
         raise damaged("the ids of events", str(error)) from error
     statuses = settled.statuses()
     transaction.seq += statuses.count(0)
-    insert_ids(connection, settled.ids())
+    insert_rows(connection, stored_ids, settled.ids())
     numbers = [
         0 if content is None else transaction.context(project_id, content)
         for content in settled.contexts()
     ]
     rankings = settled.rankings(numbers)
-    for start, environment, block in rankings:
-        transaction.log.add_rankings((project_id, start, environment), block)
     waited = _take_waiting(transaction, project_id, settled.ranking_ids()) if rankings else []
     labels, waiting = settled.labels(waited)
-    for start, environment, told in labels:
-        transaction.log.add_labels((project_id, start, environment), told)
+    new: list[tuple[int, int, Columns]] = [*rankings, *labels]
+    for start, environment, columns in new:
+        transaction.log.add((project_id, start, environment), columns)
     insert_rows(connection, pending, [(seq, project_id, *rest) for seq, *rest in waiting])
     transaction.pending[project_id] += len(waiting)
     return Outcomes(statuses, bytes(settled.seqs()))

@@ -165,16 +165,16 @@ def has_files(connection: Connection) -> bool:
     return connection.execute(wanted).first() is not None
 
 
-def read_bodies(connection: Connection, some: Iterable[Block]) -> Iterator[tuple[Block, bytes]]:
+def read_bodies(connection: Connection, wanted: Iterable[Block]) -> Iterator[tuple[Block, bytes]]:
     """Read the columns of blocks as they are stored, after comparing how they begin."""
-    wanted = {block.block_id: block for block in some}
-    numbers = list(wanted)
+    block_of = {block.block_id: block for block in wanted}
+    numbers = list(block_of)
     for at in range(0, len(numbers), BODIES):
         check_deadline()
         part = numbers[at : at + BODIES]
-        found = dict(SELECT_BODIES.fetch(connection, numbers=part))
+        body_of = dict(SELECT_BODIES.fetch(connection, numbers=part))
         for number in part:
-            block, body = wanted[number], found.get(number)
+            block, body = block_of[number], body_of.get(number)
             if body is None or body[:HEAD] != block.checksum:
                 raise damaged("the columns of a block", "missing" if body is None else "damaged")
             yield block, body
@@ -195,14 +195,14 @@ def read_index(connection: Connection, file: Block) -> bytes:
     return users
 
 
-def open_rankings(connection: Connection, some: Iterable[Block]) -> list[_core.RankingBlock]:
+def open_rankings(connection: Connection, wanted: Iterable[Block]) -> list[_core.RankingBlock]:
     """Read the rankings of blocks."""
-    return [_decode(_core.RankingBlock, body) for _, body in read_bodies(connection, some)]
+    return [_decode(_core.RankingBlock, body) for _, body in read_bodies(connection, wanted)]
 
 
-def open_labels(connection: Connection, some: Iterable[Block]) -> list[_core.LabelBlock]:
+def open_labels(connection: Connection, wanted: Iterable[Block]) -> list[_core.LabelBlock]:
     """Read the labels of blocks."""
-    return [_decode(_core.LabelBlock, body) for _, body in read_bodies(connection, some)]
+    return [_decode(_core.LabelBlock, body) for _, body in read_bodies(connection, wanted)]
 
 
 def _decode(kind: Any, body: bytes) -> Any:  # noqa: ANN401 - one of two classes
@@ -239,17 +239,17 @@ def remove_blocks(transaction: Transaction, old: Sequence[Block]) -> None:
     transaction.tally.subtract(old)
 
 
-def mark_blocks(transaction: Transaction, some: Sequence[Block], kind: int) -> None:
+def mark_blocks(transaction: Transaction, marked: Sequence[Block], kind: int) -> None:
     """Leave blocks out from now on: they are moved, or erased, and are removed later."""
-    numbers = [block.block_id for block in some]
+    numbers = [block.block_id for block in marked]
     DELETES[0].run(transaction.connection, numbers=numbers)
     MARK.run(transaction.connection, numbers=numbers, new_kind=kind)
-    transaction.tally.subtract(some)
-    transaction.tally.add(block._replace(kind=kind) for block in some)
+    transaction.tally.subtract(marked)
+    transaction.tally.add(block._replace(kind=kind) for block in marked)
 
 
-def are_there(connection: Connection, some: Sequence[Block]) -> bool:
+def are_there(connection: Connection, expected: Sequence[Block]) -> bool:
     """Return whether blocks are still as they were read."""
-    rows = SELECT_BLOCKS.fetch(connection, numbers=[block.block_id for block in some])
-    found = {Block(*row) for row in rows}
-    return found == set(some)
+    rows = SELECT_BLOCKS.fetch(connection, numbers=[block.block_id for block in expected])
+    stored = {Block(*row) for row in rows}
+    return stored == set(expected)

@@ -27,7 +27,6 @@ from rankscope.monitor.store.log.files import (
     OWNER,
     PART,
     PRIVATE_FOLDER,
-    HistoryPlace,
     Published,
     check_owner,
     compute_checksum,
@@ -58,7 +57,7 @@ USED_SECONDS = 60.0
 """A copy that was used within this time stays: somebody may be about to open it."""
 
 
-class HistoryBucket(HistoryPlace):
+class HistoryBucket:
     """The archived hours of a store in a bucket, such as `s3://bucket/folder`.
 
     Args:
@@ -212,7 +211,7 @@ class HistoryBucket(HistoryPlace):
 
     def _fetch(self, path: str, target: Path) -> tuple[int, bytes]:
         """Copy a file to one here, and return its size and checksum."""
-        found, size = blake2b(digest_size=16), 0
+        checksum, size = blake2b(digest_size=16), 0
         with self._errors(path):
             try:
                 opened = self._open().open_input_stream(self._key(path))
@@ -220,15 +219,15 @@ class HistoryBucket(HistoryPlace):
                 raise missing(self.locate(path), error) from error
             with opened as source, target.open("wb") as copy:
                 while piece := source.read(PIECE):
-                    found.update(piece)
+                    checksum.update(piece)
                     size += copy.write(piece)
-        return size, found.digest()
+        return size, checksum.digest()
 
     @contextmanager
     def _errors(self, path: str) -> Iterator[None]:
         """Turn the errors of the bucket into those of a place that cannot be reached now."""
 
-        def describe(_error: Exception, reason: str) -> FileError:
+        def describe(reason: str) -> FileError:
             return FileError(
                 f"the place of the history files cannot be reached: {reason}",
                 hint="check the network, the rights, and the credentials in the environment; "

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope.deferred import np
-from rankscope.monitor.arrays import find_texts
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log.blocks import FILE, list_blocks
 from rankscope.monitor.store.log.hour_file import HourFile
@@ -16,6 +14,7 @@ from rankscope.monitor.store.log.removal import (
     erase_file,
     erase_hot,
     find_chosen,
+    find_fitting,
     mark_deleted,
 )
 from rankscope.monitor.store.log.rewriting import (
@@ -32,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
@@ -72,7 +72,7 @@ def _delete_archived(store: Writer, place: HistoryPlace, project: str, time: int
             done = done.add(deleted)
         elif block.first < time:
             done = done.add(
-                _delete_from(store, place, project, block, lambda one: one.times >= time)
+                _delete_from(store, place, project, block, lambda chunk: chunk.times >= time)
             )
     if files:
         clean_place(store, place)
@@ -92,8 +92,8 @@ def erase_rankings(
     finish_removals(store, place, project)
     done = Deleted(0, 0)
     # Blocks may be joined by others meanwhile, so that it is over when nothing is found.
-    while some := store.query(partial(find_chosen, project=project, chosen=chosen)):
-        for block in some:
+    while listed := store.query(partial(find_chosen, project=project, chosen=chosen)):
+        for block in listed:
             work = partial(erase_hot, project=project, block=block, chosen=chosen)
             done = done.add(store.transact(work).result())
     if chosen.ranking_ids is not None and chosen.user_id is None:
@@ -113,7 +113,12 @@ def _erase_archived(store: Writer, place: HistoryPlace, project: str, chosen: Ch
     """Delete the chosen rankings of hours that have a file."""
 
     def find_kept(chunk: Chunk) -> NDArray[np.bool_]:
-        return ~_fits(chunk, chosen)
+        return ~find_fitting(
+            chosen,
+            chunk.times,
+            user_ids=lambda: chunk.user_ids,
+            ranking_ids=lambda: chunk.ranking_ids,
+        )
 
     done = Deleted(0, 0)
     listed = store.query(
@@ -134,27 +139,13 @@ def _erase_archived(store: Writer, place: HistoryPlace, project: str, chosen: Ch
     return done
 
 
-def _fits(chunk: Chunk, chosen: Chosen) -> NDArray[np.bool_]:
-    """Return which rankings of a file are chosen."""
-    fits: NDArray[np.bool_] = np.ones(len(chunk.seqs), dtype=np.bool_)
-    if chosen.since is not None:
-        fits &= chunk.times >= chosen.since
-    if chosen.until is not None:
-        fits &= chunk.times < chosen.until
-    if chosen.user_id is not None:
-        fits &= find_texts(chunk.user_ids, [chosen.user_id])
-    if chosen.ranking_ids is not None:
-        fits &= find_texts(chunk.ranking_ids, chosen.ranking_ids)
-    return fits
-
-
 def _find_hours(connection: Connection, project: str, ranking_ids: Sequence[str]) -> set[int]:
     """Find the starts of the hours of rankings."""
     project_id = find_project(connection, project)
     if project_id is None:
         return set()
-    found = find_rankings(connection, project_id, ranking_ids).values()
-    return {entry.time - entry.time % HOUR for entry in found}
+    entries = find_rankings(connection, project_id, ranking_ids).values()
+    return {entry.time - entry.time % HOUR for entry in entries}
 
 
 def _may_have(store: Writer, place: HistoryPlace, block: Block, chosen: Chosen) -> bool:
@@ -180,4 +171,4 @@ def _delete_from(
         new = rewrite_hour(store, place, project, block.start, find_kept, is_erased=is_erased)
         if new is not None:
             finish_removals(store, place, project)
-            return new.deleted
+            return new.removed.deleted

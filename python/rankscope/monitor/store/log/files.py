@@ -6,12 +6,11 @@ import os
 import shutil
 import stat
 import time
-from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from secrets import token_hex
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import quote
 
 from rankscope.errors import FileError, UsageError
@@ -24,7 +23,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal, TypeAlias
 
+    from rankscope.monitor.store.log.blocks import Block
+    from rankscope.monitor.store.log.bucket import HistoryBucket
+
     FileKind: TypeAlias = Literal["rankings", "values"]
+    Listed: TypeAlias = "Block | ArchivedValues"
+    """A file that the log lists: a path, a size and a checksum."""
+    HistoryPlace: TypeAlias = "HistoryFolder | HistoryBucket"
+    """Where the files of the archived hours of a store are."""
 
 KINDS: tuple[FileKind, ...] = ("rankings", "values")
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
@@ -59,22 +65,6 @@ class ArchivedValues(NamedTuple):
     checksum: bytes
 
 
-class Listed(Protocol):
-    """A file that the log lists."""
-
-    @property
-    def path(self) -> str:
-        """Its path in the folder."""
-
-    @property
-    def size(self) -> int:
-        """The number of its bytes."""
-
-    @property
-    def checksum(self) -> bytes:
-        """16 bytes of BLAKE2b of it."""
-
-
 class Published(NamedTuple):
     """A file that is durable.
 
@@ -89,56 +79,7 @@ class Published(NamedTuple):
     checksum: bytes
 
 
-class HistoryPlace(ABC):
-    """Where the files of the archived hours of a store are.
-
-    Files are named after their checksum and never changed.
-    """
-
-    @abstractmethod
-    def locate(self, path: str) -> str:
-        """Return the whole path or the URL of a file."""
-
-    @abstractmethod
-    def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
-        """Return a path under which a file can be read now."""
-
-    @abstractmethod
-    def open_part(
-        self, project: str, start: int, kind: FileKind = "rankings"
-    ) -> AbstractContextManager[Path]:
-        """Let a block write a file that `publish` takes; what is left of it then is removed."""
-
-    @abstractmethod
-    def publish(self, part: Path) -> Published:
-        """Make a written file durable under a name of its own."""
-
-    @abstractmethod
-    def retire(self, path: str) -> None:
-        """Note that a file was replaced just now, so that it is removed only later."""
-
-    @abstractmethod
-    def remove(self, path: str) -> None:
-        """Remove a file."""
-
-    @abstractmethod
-    def list_hour(self, project: str, start: int) -> list[str]:
-        """List the paths of all files of an hour, also of those that were replaced."""
-
-    @abstractmethod
-    def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that are not listed, and return how many they were."""
-
-    @abstractmethod
-    def list_open(self) -> list[Path]:
-        """List the files and folders that others than the owner may read or write."""
-
-    @abstractmethod
-    def claim(self, store: str) -> None:
-        """Take the place for the store with an id, which has no files there yet."""
-
-
-class HistoryFolder(HistoryPlace):
+class HistoryFolder:
     """The folder of the archived hours of a store.
 
     Files are named after their checksum and never changed. Only their owner may read them.
@@ -178,12 +119,7 @@ class HistoryFolder(HistoryPlace):
 
         What is left of the file when the block ends is removed.
         """
-        return self._open_part(self.path / name_hour(project, start, kind))
-
-    @contextmanager
-    def _open_part(self, folder: Path) -> Iterator[Path]:
-        with open_local_part(folder, self._make_folders) as part:
-            yield part
+        return open_local_part(self.path / name_hour(project, start, kind), _make_folders)
 
     def publish(self, part: Path) -> Published:
         """Make a written file durable under a name of its own."""
@@ -197,7 +133,7 @@ class HistoryFolder(HistoryPlace):
         """Copy a file from another place under the same path, and make it durable."""
         source = place.check(listed)
         path = self.path / listed.path
-        with self._open_part(path.parent) as part:
+        with open_local_part(path.parent, _make_folders) as part:
             shutil.copyfile(source, part)
             if compute_checksum(part) != listed.checksum:
                 raise damaged(place.locate(listed.path), "it has changed while it was copied")
@@ -205,7 +141,7 @@ class HistoryFolder(HistoryPlace):
 
     def claim(self, store: str) -> None:
         """Take the folder for a store."""
-        with self._open_part(self.path) as part:
+        with open_local_part(self.path, _make_folders) as part:
             owner = self.path / OWNER
             if owner.exists():
                 check_owner(str(self.path), owner.read_text("utf-8"), store)
@@ -252,10 +188,10 @@ class HistoryFolder(HistoryPlace):
 
     def list_open(self) -> list[Path]:
         """List the files and folders that others than the owner may read or write."""
-        there = [self.path, *sorted(self.path.rglob("*"))] if self.path.is_dir() else []
+        paths = [self.path, *sorted(self.path.rglob("*"))] if self.path.is_dir() else []
         return [
             path
-            for path in there
+            for path in paths
             if stat.S_IMODE(path.stat().st_mode)
             & ~(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
         ]
@@ -281,16 +217,17 @@ class HistoryFolder(HistoryPlace):
                     count += 1
         return count
 
-    def _make_folders(self, folder: Path) -> None:
-        """Make a folder of the history and those above it, which only the owner may open."""
-        missing_ones = []
-        while not folder.is_dir():
-            missing_ones.append(folder)
-            folder = folder.parent
-        for one in reversed(missing_ones):
-            with suppress(FileExistsError):
-                one.mkdir(PRIVATE_FOLDER)
-            _sync(one.parent)
+
+def _make_folders(folder: Path) -> None:
+    """Make a folder of the history and those above it, which only the owner may open."""
+    new = []
+    while not folder.is_dir():
+        new.append(folder)
+        folder = folder.parent
+    for each in reversed(new):
+        with suppress(FileExistsError):
+            each.mkdir(PRIVATE_FOLDER)
+        _sync(each.parent)
 
 
 @contextmanager
@@ -363,11 +300,11 @@ def occupied(place: str) -> UsageError:
 
 def compute_checksum(path: Path) -> bytes:
     """Return 16 bytes of BLAKE2b of a file."""
-    found = blake2b(digest_size=16)
+    checksum = blake2b(digest_size=16)
     with path.open("rb") as opened:
         while piece := opened.read(PIECE):
-            found.update(piece)
-    return found.digest()
+            checksum.update(piece)
+    return checksum.digest()
 
 
 def missing(path: object, error: OSError) -> FileError:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeVar
 
+    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.log.blocks import Block
@@ -42,10 +43,21 @@ def read_hot(
         check_deadline()
         start = first if since is None else max(first, since)
         end = last if until is None else min(last, until)
-        some = [block for block in blocks if start < end and block.overlaps(start, end)]
-        chunk = _read_span(connection, some, start, end, event_ids=event_ids)
+        overlapping = [block for block in blocks if start < end and block.overlaps(start, end)]
+        chunk = _read_span(connection, overlapping, start, end, event_ids=event_ids)
         if chunk is not None:
             yield from split(chunk, size)
+
+
+def open_columns(
+    connection: Connection, block: Block
+) -> tuple[_core.RankingBlock | _core.LabelBlock, NDArray[np.int64]]:
+    """Read the columns of a block, and the times of their rankings."""
+    if block.kind == RANKINGS:
+        (rankings,) = open_rankings(connection, [block])
+        return rankings, to_integers(rankings.times())
+    (labels,) = open_labels(connection, [block])
+    return labels, to_integers(labels.shown())
 
 
 def divide(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
@@ -80,15 +92,23 @@ def divide(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 def _read_span(
     connection: Connection, blocks: Sequence[Block], since: int, until: int, *, event_ids: bool
 ) -> Chunk | None:
-    shown = [block for block in blocks if block.kind == RANKINGS]
+    ranking_blocks = [block for block in blocks if block.kind == RANKINGS]
     rankings = _join(
-        _core.RankingBlock, open_rankings(connection, shown), lambda one: one.times(), since, until
+        _core.RankingBlock,
+        open_rankings(connection, ranking_blocks),
+        lambda columns: columns.times(),
+        since,
+        until,
     )
     if not len(rankings):
         return None
-    told = [block for block in blocks if block.kind == LABELS]
+    label_blocks = [block for block in blocks if block.kind == LABELS]
     labels = _join(
-        _core.LabelBlock, open_labels(connection, told), lambda one: one.shown(), since, until
+        _core.LabelBlock,
+        open_labels(connection, label_blocks),
+        lambda columns: columns.shown(),
+        since,
+        until,
     )
     return make_chunk(rankings, labels, event_ids=event_ids)
 

@@ -107,8 +107,8 @@ class HourFile:
             if chunk.times[0] < self._hour.start or chunk.times[-1] >= self._hour.start + HOUR:
                 raise damaged(self._place, "it has rankings of another hour")
         if (rankings, labels) != (self._hour.rankings, self._hour.labels):
-            told = f"it has {rankings:,} rankings and {labels:,} labels"
-            raise damaged(self._place, told)
+            counts = f"it has {rankings:,} rankings and {labels:,} labels"
+            raise damaged(self._place, counts)
 
     def read(
         self,
@@ -304,8 +304,8 @@ def _list_labels(table: Foreign) -> tuple[NDArray[np.int64], Foreign]:
 def _read_event_ids(table: Foreign) -> Texts:
     """Read the ids of the events of rankings; one that is missing is the id of the ranking."""
     compute = load_arrow("pyarrow.compute")
-    found = compute.coalesce(table.column("event_id"), table.column("ranking_id"))
-    return read_texts(found, "event_id")
+    event_ids = compute.coalesce(table.column("event_id"), table.column("ranking_id"))
+    return read_texts(event_ids, "event_id")
 
 
 def _find_rows(file: Foreign, group: int, name: str, ids: Collection[str]) -> NDArray[np.int64]:

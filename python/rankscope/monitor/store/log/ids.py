@@ -102,12 +102,12 @@ class Ids:
 
     def find(self, text: str, role: int) -> Entry | None:
         """Find an id that has a role."""
-        found = self._known.get(self._keys[text])
-        if found is None or found.role & role:
-            return found
+        entry = self._known.get(self._keys[text])
+        if entry is None or entry.role & role:
+            return entry
         other = self._others.get(text)
-        found = None if other is None else self._known.get(other)
-        return found if found is not None and found.role & role else None
+        entry = None if other is None else self._known.get(other)
+        return entry if entry is not None and entry.role & role else None
 
 
 def select_ids(connection: Connection, highs: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -115,25 +115,20 @@ def select_ids(connection: Connection, highs: Sequence[int]) -> list[tuple[Any, 
     return SELECT_IDS.fetch(connection, highs=highs) if highs else []
 
 
-def insert_ids(connection: Connection, rows: list[tuple[int, ...]]) -> None:
-    """Insert rows of ids."""
-    insert_rows(connection, ids, rows)
-
-
 def _find(connection: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
     wanted = set(keys)
-    found = {}
+    entries = {}
     for high, low, *rest, checksum in select_ids(connection, [high for high, _ in keys]):
         key = high, low
         if key in wanted:
-            found[key] = entry = Entry(*rest)
+            entries[key] = entry = Entry(*rest)
             if not 0 <= entry.role <= LARGEST or compute_checksum(key, entry) != checksum:
                 raise FileError(
                     "the store is damaged (an id of an event is)",
                     hint="restore a backup of the store",
                     code="store_damaged",
                 )
-    return found
+    return entries
 
 
 def compute_checksum(key: Key, entry: Entry) -> int:
@@ -146,8 +141,8 @@ def find_rankings(
 ) -> dict[str, Entry]:
     """Find rankings by their ids."""
     texts = list(ranking_ids)
-    found = Ids(connection, project_id, texts)
-    return {text: entry for text in texts if (entry := found.find(text, RANKING)) is not None}
+    stored = Ids(connection, project_id, texts)
+    return {text: entry for text in texts if (entry := stored.find(text, RANKING)) is not None}
 
 
 def remove_ids(transaction: Transaction, project_id: int, rows: Sequence[tuple[str, int]]) -> None:
@@ -171,7 +166,9 @@ def remove_ids(transaction: Transaction, project_id: int, rows: Sequence[tuple[s
     moved = {key: entry for key, entry in left.items() if first_of[key] not in taken}
     _delete(connection, [(*key, entry.seq) for key, entry in moved.items()])
     added = [(first_of[key], entry) for key, entry in moved.items()]
-    insert_rows(connection, ids, [(*key, *one, compute_checksum(key, one)) for key, one in added])
+    insert_rows(
+        connection, ids, [(*key, *entry, compute_checksum(key, entry)) for key, entry in added]
+    )
 
 
 def _delete(connection: Connection, rows: list[tuple[int, int, int]]) -> None:

@@ -14,6 +14,7 @@ from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.arrays import write_numbers, write_texts, write_times
 from rankscope.monitor.store.columns import MAKERS, write_contexts, write_kinds, write_names
 from rankscope.monitor.store.merging import concatenate
+from rankscope.monitor.store.records import require_ids
 from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
@@ -131,7 +132,7 @@ def write_hour(path: Path, chunks: Iterable[Chunk], contexts: Mapping[int, Conte
             writer.write_batch(write_rows(chunk, contexts), row_group_size=len(chunk.seqs))
             count += len(chunk.seqs)
             labels += len(chunk.labels.codes)
-            numbers = [*_ends(chunk.seqs), *_ends(_require(chunk.labels.seqs))]
+            numbers = [*_ends(chunk.seqs), *_ends(require_ids(chunk.labels.seqs))]
             first = min(numbers) if first is None else min(first, *numbers)
             last = max(last, *numbers)
             _count_contexts(chunk, spans)
@@ -143,7 +144,7 @@ def _group(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     kept: list[Chunk] = []
     for chunk in chunks:
         kept.append(chunk)
-        if sum(len(one.seqs) for one in kept) >= GROUP:
+        if sum(len(part.seqs) for part in kept) >= GROUP:
             yield concatenate(kept)
             kept = []
     if kept:
@@ -156,7 +157,7 @@ def write_rows(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
     items = chunk.items
     sizes = np.diff(items.offsets)
     places = np.arange(len(items.ranks)) - np.repeat(items.offsets[:-1], sizes) + 1
-    event_ids = write_texts(_require(chunk.event_ids))
+    event_ids = write_texts(require_ids(chunk.event_ids))
     ranking_ids = write_texts(chunk.ranking_ids)
     columns = [
         pa.array(chunk.seqs),
@@ -220,8 +221,8 @@ def _write_labels(chunk: Chunk) -> Foreign:
         "labels": write_names(labels),
         "value": write_numbers(labels.values),
         "time": write_times(labels.times),
-        "event_id": write_texts(_require(labels.event_ids)),
-        "seq": pa.array(_require(labels.seqs)),
+        "event_id": write_texts(require_ids(labels.event_ids)),
+        "seq": pa.array(require_ids(labels.seqs)),
     }
     offsets = np.searchsorted(labels.rankings, np.arange(len(chunk.seqs) + 1))
     kind = describe_hour().field("labels").type.value_type
@@ -260,9 +261,3 @@ def _count_contexts(chunk: Chunk, spans: dict[int, RankingSpan]) -> None:
 
 def _ends(numbers: NDArray[np.int64]) -> list[int]:
     return [int(numbers.min()), int(numbers.max())] if len(numbers) else []
-
-
-def _require(column: Any) -> Any:  # noqa: ANN401 - any column
-    if column is None:
-        raise TypeError("the ids of events were not asked for")
-    return column

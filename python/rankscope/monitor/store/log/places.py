@@ -1,16 +1,22 @@
-"""The part of a store that knows where the files of archived hours are, and checks the log."""
+"""Where a store keeps its history files: beside itself, in another folder, or in a bucket."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
+from pathlib import Path
+
+from sqlalchemy import insert, select
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.log.blocks import FILE, list_blocks
-from rankscope.monitor.store.log.location import open_place, read_location
+from rankscope.monitor.store.lake.address import check_url
+from rankscope.monitor.store.log.blocks import FILE, has_files, list_blocks
+from rankscope.monitor.store.log.bucket import HistoryBucket
+from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.log.verification import check_log
+from rankscope.monitor.store.tables.schema import meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +27,13 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.log.blocks import Block
     from rankscope.monitor.store.log.files import ArchivedValues, HistoryPlace
+    from rankscope.monitor.store.log.rewriting import Writer
+    from rankscope.monitor.store.transaction import Transaction
 
     T = TypeVar("T")
+
+LOCATION = "history"
+"""The name of the fact in `meta` that says where the files are, if not beside the store."""
 
 
 class KeepsHistory(ABC):
@@ -46,15 +57,15 @@ class KeepsHistory(ABC):
         Raises:
             UsageError: There is none yet.
         """
-        found = self.history if connection is None else self.find_history(connection)
-        if found is None:
+        place = self.history if connection is None else self.find_history(connection)
+        if place is None:
             raise UsageError(
                 "this store has no place for history files yet",
                 hint="name a folder or a bucket that every process of the store reaches, such as "
                 "--history s3://bucket/folder",
                 code="no_history",
             )
-        return found
+        return place
 
     @property
     def history(self) -> HistoryPlace | None:
@@ -100,3 +111,43 @@ class KeepsHistory(ABC):
         self.query(partial(check_log, find_place=self.require_history))
         for values in self.query(list_values):
             self.require_history().check(values, is_forced=True)
+
+
+def read_location(connection: Connection) -> str | None:
+    """Return the folder or the URL that was set for the history files of a store."""
+    return _read_fact(connection, LOCATION)
+
+
+def _read_fact(connection: Connection, name: str) -> str | None:
+    value = connection.execute(select(meta.c.value).where(meta.c.name == name)).scalar_one_or_none()
+    return None if value is None else str(value)
+
+
+def open_place(location: str) -> HistoryPlace:
+    """Return the place that a folder or a URL names, which `set_location` has stored."""
+    return HistoryBucket(location) if "://" in location else HistoryFolder(Path(location))
+
+
+def set_history(store: Writer, text: str) -> None:
+    """Set where the history files of a store are kept; see `Store.set_history`."""
+    location = check_url(text).rstrip("/")
+    before = store.query(read_location)
+    if before is None and not store.query(has_files):
+        open_place(location).claim(store.query(partial(_read_fact, name="store")) or "")
+    store.transact(partial(set_location, location=location)).result()
+
+
+def set_location(transaction: Transaction, location: str) -> None:
+    """Record where the history files of a store are, once and for all."""
+    connection = transaction.connection
+    before = read_location(connection)
+    if before is None and has_files(connection):
+        before = "a folder beside it"
+    if before is None:
+        connection.execute(insert(meta), {"name": LOCATION, "value": location})
+    elif before != location:
+        raise UsageError(
+            f"the history files of this store are in {before}",
+            hint="remove --history, or name this place",
+            code="history_place",
+        )

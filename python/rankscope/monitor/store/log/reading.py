@@ -35,7 +35,7 @@ from rankscope.monitor.store.log.blocks import (
     open_rankings,
     select_blocks,
 )
-from rankscope.monitor.store.log.hot import read_hot
+from rankscope.monitor.store.log.hot import open_columns, read_hot
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import find_rankings
 from rankscope.monitor.store.merging import (
@@ -43,6 +43,7 @@ from rankscope.monitor.store.merging import (
     merge_chunks,
     sort_labels,
 )
+from rankscope.monitor.store.records import require_ids
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks, pending
 from rankscope.monitor.store.tables.statements import in_project, parse_stored
@@ -101,17 +102,17 @@ class LogReader:
         listed = list_blocks(self._connection, self._project, since, until)
         archived = {block.start for block in listed if block.kind == FILE}
         # Hours without a file are read together, those with one each by itself.
-        for start, some in groupby(
+        for start, grouped in groupby(
             listed, lambda block: block.start if block.start in archived else None
         ):
-            found = list(some)
+            group = list(grouped)
             if start is None:
                 yield from read_hot(
-                    self._connection, found, since, until, size, event_ids=event_ids
+                    self._connection, group, since, until, size, event_ids=event_ids
                 )
             else:
                 yield from self.read_hour(
-                    found, since, until, size, event_ids=event_ids, is_brief=is_brief
+                    group, since, until, size, event_ids=event_ids, is_brief=is_brief
                 )
 
     def read_hour(
@@ -132,7 +133,7 @@ class LogReader:
         streams = [
             self._read_file(
                 block,
-                [one for one in hot if one.kind == LABELS and one.environment == PRODUCTION],
+                [late for late in hot if late.kind == LABELS and late.environment == PRODUCTION],
                 (since, until, most),
                 event_ids=event_ids,
                 is_brief=is_brief and not is_merged,
@@ -177,14 +178,14 @@ class LogReader:
 
     def find_ranking(self, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
-        found = self._find(ranking_id)
-        return None if found is None else make_ranking(found[0], found[1], self._contexts())
+        place = self._find(ranking_id)
+        return None if place is None else make_ranking(place[0], place[1], self._contexts())
 
     def find_labels(self, ranking_id: str) -> list[Label]:
         """Find the labels of a ranking, in the order in which they count."""
-        found = self._find(ranking_id)
-        if found is not None:
-            return [label for _, label in make_label_events(*found)]
+        place = self._find(ranking_id)
+        if place is not None:
+            return [label for _, label in make_label_events(*place)]
         wanted = select(pending).where(
             in_project(pending.c.project_id, self._project), pending.c.ranking_id == ranking_id
         )
@@ -215,11 +216,11 @@ class LogReader:
             return {}
         seqs, times = zip(*((entry.seq, entry.time) for entry in entries.values()), strict=True)
         listed = list_blocks(self._connection, project_id, min(times), max(times) + 1, (RANKINGS,))
-        some = [block for block in listed if any(block.overlaps(time, time + 1) for time in times)][
+        few = [block for block in listed if any(block.overlaps(time, time + 1) for time in times)][
             :FEW
         ]
         documents: dict[str, tuple[str, ...]] = {}
-        for rankings in open_rankings(self._connection, some):
+        for rankings in open_rankings(self._connection, few):
             # The numbers of events tell rankings apart without comparing their ids.
             places = np.flatnonzero(np.isin(to_integers(rankings.seqs()), seqs))
             chunk = make_chunk(rankings.take(places), _core.LabelBlock.join([]), event_ids=False)
@@ -244,23 +245,19 @@ class LogReader:
         times = [np.zeros(0, dtype=np.int64)]
         for block in listed:
             times += self._list_changes(block, after)
-        found = np.concatenate(times)
-        return np.unique(found - found % length)
+        changed = np.concatenate(times)
+        return np.unique(changed - changed % length)
 
     def _list_changes(self, block: Block, after: int) -> Iterator[NDArray[np.int64]]:
         """List the times of the rankings of a block that have events after a number."""
-        if block.kind == RANKINGS:
-            for rankings in open_rankings(self._connection, [block]):
-                yield to_integers(rankings.times())[to_integers(rankings.seqs()) > after]
-        elif block.kind == LABELS:
-            for labels in open_labels(self._connection, [block]):
-                yield to_integers(labels.shown())[to_integers(labels.seqs()) > after]
-        else:
-            for chunk in self.open_file(block).read(event_ids=True):
-                is_new = chunk.seqs > after
-                if chunk.labels.seqs is not None:
-                    is_new[chunk.labels.rankings[chunk.labels.seqs > after]] = True
-                yield chunk.times[is_new]
+        if block.kind != FILE:
+            columns, times = open_columns(self._connection, block)
+            yield times[to_integers(columns.seqs()) > after]
+            return
+        for chunk in self.open_file(block).read(event_ids=True):
+            is_new = chunk.seqs > after
+            is_new[chunk.labels.rankings[require_ids(chunk.labels.seqs) > after]] = True
+            yield chunk.times[is_new]
 
     def count_by_hour(self, since: int, until: int) -> list[tuple[int, int, int]]:
         """Count the rankings of a span by the start of the hour and the context."""
@@ -297,7 +294,11 @@ class LogReader:
     ) -> int:
         """Count the rankings of production in a span by when they were stored."""
         contexts = self._contexts()
-        theirs = [number for number, one in contexts.items() if model is None or one.model == model]
+        wanted = [
+            number
+            for number, context in contexts.items()
+            if model is None or context.model == model
+        ]
         listed = select_blocks(
             self._connection,
             is_of(self._project),
@@ -312,7 +313,7 @@ class LogReader:
         for block in listed:
             for seqs, times, numbers in self._list_rankings(block):
                 is_late = (seqs > after) & (seqs <= upto) & (times >= since) & (times < until)
-                count += int(np.sum(is_late & np.isin(numbers, theirs)))
+                count += int(np.sum(is_late & np.isin(numbers, wanted)))
         return count
 
     def _list_rankings(self, block: Block) -> Iterator[tuple[NDArray[np.int64], ...]]:
@@ -349,10 +350,10 @@ def make_waiting(row: Any) -> Label:  # noqa: ANN401 - a row of the table
 def _add_labels(chunk: Chunk, ids: Texts, late: _core.LabelBlock) -> Chunk:
     """Add labels to the rankings of a chunk that they name."""
     compute = load_arrow("pyarrow.compute")
-    found = compute.index_in(write_texts(ids), write_texts(chunk.ranking_ids))
-    rows = np.flatnonzero(to_array(found.is_valid()))
+    indices = compute.index_in(write_texts(ids), write_texts(chunk.ranking_ids))
+    rows = np.flatnonzero(to_array(indices.is_valid()))
     if not len(rows):
         return chunk
-    positions = to_array(found.drop_null()).astype(np.int64)
+    positions = to_array(indices.drop_null()).astype(np.int64)
     added = make_labels(late, positions, rows, event_ids=True)
     return replace(chunk, labels=sort_labels(concatenate_labels([chunk.labels, added], [0, 0])))

@@ -31,6 +31,7 @@ from rankscope.monitor.store.log.blocks import (
     remove_blocks,
     select_blocks,
 )
+from rankscope.monitor.store.log.hot import open_columns
 from rankscope.monitor.store.log.ids import remove_ids
 from rankscope.monitor.store.log.writer import write_columns
 from rankscope.monitor.store.records import Deleted
@@ -41,18 +42,17 @@ from rankscope.monitor.store.tables.windows import mark_hours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
+    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.records import Chosen
     from rankscope.monitor.store.transaction import Transaction
 
 AT_ONCE = 500
 """How many labels without a ranking a transaction removes."""
-DELETED = ("deleted_rankings", "deleted_labels")
-"""The counters of all deleted events."""
 SUBTRACT = (
     update(contexts)
     .where(contexts.c.context_id == bindparam("context"))
@@ -76,6 +76,11 @@ class Removed(NamedTuple):
     deleted: Deleted
     contexts: Counter[int]
     ids: list[tuple[str, int]]
+
+    def add(self, more: Removed) -> Removed:
+        """Return both together."""
+        deleted = self.deleted.add(more.deleted)
+        return Removed(deleted, self.contexts + more.contexts, self.ids + more.ids)
 
 
 def mark_deleted(transaction: Transaction, project: str, time: int) -> None:
@@ -105,10 +110,8 @@ def delete_pending(
     rows = fetch_rows(connection.execute(chosen.limit(AT_ONCE)))
     connection.execute(delete(pending).where(pending.c.seq.in_([seq for seq, _ in rows])))
     transaction.pending[project_id] -= len(rows)
-    remove_ids(transaction, project_id, [(event_id, seq) for seq, event_id in rows])
-    deleted = Deleted(0, len(rows))
-    count_removed(transaction, project_id, {}, deleted)
-    return deleted
+    ids = [(event_id, seq) for seq, event_id in rows]
+    return record_removed(transaction, project_id, Removed(Deleted(0, len(rows)), Counter(), ids))
 
 
 def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
@@ -116,20 +119,20 @@ def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> 
     transaction.log.settle()
     connection = transaction.connection
     project_id = transaction.project(project)
-    some = select_blocks(
+    listed = select_blocks(
         connection,
         is_of(project_id),
         blocks.c.kind.in_((RANKINGS, LABELS)),
         blocks.c.first < time,
         most=most,
     )
-    if not some:
+    if not listed:
         return None
     removed = Removed(Deleted(0, 0), Counter(), [])
-    for block in some:
-        columns, times = _open(connection, block)
-        removed = _add(removed, _cut(transaction, block, columns, times < time))
-    return _finish(transaction, project_id, removed)
+    for block in listed:
+        columns, times = open_columns(connection, block)
+        removed = removed.add(_cut(transaction, block, columns, times < time))
+    return record_removed(transaction, project_id, removed)
 
 
 def erase_file(transaction: Transaction, project: str, block: Block) -> Deleted:
@@ -139,7 +142,7 @@ def erase_file(transaction: Transaction, project: str, block: Block) -> Deleted:
     mark_blocks(transaction, [block], ERASED)
     removed = Counter({context: span.rankings for context, span in block.spans.items()})
     deleted = Deleted(block.rankings, block.labels)
-    return _finish(transaction, transaction.project(project), Removed(deleted, removed, []))
+    return record_removed(transaction, transaction.project(project), Removed(deleted, removed, []))
 
 
 def find_chosen(connection: Connection, project: str, chosen: Chosen) -> list[Block]:
@@ -152,7 +155,7 @@ def find_chosen(connection: Connection, project: str, chosen: Chosen) -> list[Bl
         if block.kind == RANKINGS
         and (block.start not in archived or block.environment != PRODUCTION)
         and block.overlaps(chosen.since, chosen.until)
-        and any(_fits(rankings, chosen).any() for rankings in open_rankings(connection, [block]))
+        and any(_find_fitting(part, chosen).any() for part in open_rankings(connection, [block]))
     ]
 
 
@@ -164,47 +167,50 @@ def erase_hot(transaction: Transaction, project: str, block: Block, chosen: Chos
         return Deleted(0, 0)
     project_id = transaction.project(project)
     (rankings,) = open_rankings(connection, [block])
-    is_chosen = _fits(rankings, chosen)
+    is_chosen = _find_fitting(rankings, chosen)
     gone = rankings.take(np.flatnonzero(is_chosen))
     removed = _cut(transaction, block, rankings, is_chosen)
     names = list_texts(buffer_texts(gone.ranking_ids()))
     times = to_integers(gone.times()).tolist()
-    for told in list_blocks(connection, project_id, block.start, block.start + 1, (LABELS,)):
-        if told.environment == block.environment and told.overlaps(
+    for label_block in list_blocks(connection, project_id, block.start, block.start + 1, (LABELS,)):
+        if label_block.environment == block.environment and label_block.overlaps(
             int(times[0]), int(times[-1]) + 1
         ):
-            (labels,) = open_labels(connection, [told])
-            is_theirs = find_texts(buffer_texts(labels.ranking_ids()), names)
-            if is_theirs.any():
-                removed = _add(removed, _cut(transaction, told, labels, is_theirs))
+            (labels,) = open_labels(connection, [label_block])
+            is_removed = find_texts(buffer_texts(labels.ranking_ids()), names)
+            if is_removed.any():
+                removed = removed.add(_cut(transaction, label_block, labels, is_removed))
     mark_hours(connection, project_id, [block.start])
-    return _finish(transaction, project_id, removed, is_erased=True)
+    return record_removed(transaction, project_id, removed, is_erased=True)
 
 
-def _fits(rankings: _core.RankingBlock, chosen: Chosen) -> NDArray[np.bool_]:
-    """Return which rankings are chosen."""
-    times = to_integers(rankings.times())
+def _find_fitting(rankings: _core.RankingBlock, chosen: Chosen) -> NDArray[np.bool_]:
+    return find_fitting(
+        chosen,
+        to_integers(rankings.times()),
+        user_ids=lambda: buffer_texts(rankings.user_ids()),
+        ranking_ids=lambda: buffer_texts(rankings.ranking_ids()),
+    )
+
+
+def find_fitting(
+    chosen: Chosen,
+    times: NDArray[np.int64],
+    *,
+    user_ids: Callable[[], Texts],
+    ranking_ids: Callable[[], Texts],
+) -> NDArray[np.bool_]:
+    """Return which rankings are chosen, by their times and ids."""
     fits: NDArray[np.bool_] = np.ones(len(times), dtype=np.bool_)
     if chosen.since is not None:
         fits &= times >= chosen.since
     if chosen.until is not None:
         fits &= times < chosen.until
     if chosen.user_id is not None:
-        fits &= find_texts(buffer_texts(rankings.user_ids()), [chosen.user_id])
+        fits &= find_texts(user_ids(), [chosen.user_id])
     if chosen.ranking_ids is not None:
-        fits &= find_texts(buffer_texts(rankings.ranking_ids()), chosen.ranking_ids)
+        fits &= find_texts(ranking_ids(), chosen.ranking_ids)
     return fits
-
-
-def _open(
-    connection: Connection, block: Block
-) -> tuple[_core.RankingBlock | _core.LabelBlock, NDArray[np.int64]]:
-    """Read the columns of a block, and the times of their rankings."""
-    if block.kind == RANKINGS:
-        (rankings,) = open_rankings(connection, [block])
-        return rankings, to_integers(rankings.times())
-    (labels,) = open_labels(connection, [block])
-    return labels, to_integers(labels.shown())
 
 
 def _cut(
@@ -219,7 +225,7 @@ def _cut(
     if not is_gone.all():
         rest = columns.take(np.flatnonzero(~is_gone))
         hour = block.project_id, block.start, block.environment
-        write_columns(transaction, hour, block.kind, rest)
+        write_columns(transaction, hour, rest)
     seqs = to_integers(gone.seqs()).tolist()
     ids = list(zip(list_texts(buffer_texts(gone.event_ids())), seqs, strict=True))
     if isinstance(gone, _core.LabelBlock):
@@ -228,38 +234,23 @@ def _cut(
     return Removed(Deleted(len(gone), 0), Counter(to_integers(gone.contexts()).tolist()), ids)
 
 
-def _add(one: Removed, other: Removed) -> Removed:
-    deleted = one.deleted.add(other.deleted)
-    return Removed(deleted, one.contexts + other.contexts, one.ids + other.ids)
-
-
-def _finish(
+def record_removed(
     transaction: Transaction, project_id: int, removed: Removed, *, is_erased: bool = False
 ) -> Deleted:
+    """Remove the ids of what was removed, count it, and subtract it from its contexts."""
     remove_ids(transaction, project_id, removed.ids)
-    count_removed(transaction, project_id, removed.contexts, removed.deleted, is_erased=is_erased)
-    return removed.deleted
-
-
-def count_removed(
-    transaction: Transaction,
-    project_id: int,
-    removed: Mapping[int, int],
-    deleted: Deleted,
-    *,
-    is_erased: bool = False,
-) -> None:
-    """Count what was removed, and subtract it from the rankings of its contexts."""
-    counts = dict(zip(DELETED, (deleted.rankings, deleted.labels), strict=True))
+    deleted = removed.deleted
+    counts = {"deleted_rankings": deleted.rankings, "deleted_labels": deleted.labels}
     if is_erased:
         counts[ERASED_RANKINGS] = deleted.rankings
     for reason, count in counts.items():
         if count:
             transaction.counts[project_id, reason] += count
-    subtract_rankings(transaction, project_id, removed)
+    _subtract_rankings(transaction, project_id, removed.contexts)
+    return deleted
 
 
-def subtract_rankings(
+def _subtract_rankings(
     transaction: Transaction, project_id: int, removed: Mapping[int, int]
 ) -> None:
     """Subtract removed rankings from the counts of their contexts."""
@@ -290,26 +281,26 @@ def _find_edges(
         contexts.c.project_id == project_id
     )
     left = wanted & {number for number, count in connection.execute(counted) if count}
-    found: dict[int, int] = {}
+    edges: dict[int, int] = {}
     hour = None
-    asked = (
+    listed = (
         select(blocks).where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE))).order_by(order)
     )
     # Closed although not all is read: PostgreSQL keeps a cursor for it.
-    with connection.execute(asked, execution_options={"stream_results": True}) as rows:
+    with connection.execute(listed, execution_options={"stream_results": True}) as rows:
         for row in rows:
             block = Block(*row)
             if hour != block.start:
                 # All blocks of an hour are looked at: any can have the first or last ranking.
-                hour, left = block.start, left - found.keys()
+                hour, left = block.start, left - edges.keys()
                 if not left:
                     break
             for context, span in block.spans.items():
                 if context in left:
                     edge = span.last if is_last else span.first
-                    before = found.get(context, edge)
-                    found[context] = max(before, edge) if is_last else min(before, edge)
-    return found
+                    before = edges.get(context, edge)
+                    edges[context] = max(before, edge) if is_last else min(before, edge)
+    return edges
 
 
 def replace_set(
@@ -323,19 +314,19 @@ def replace_set(
     transaction.log.settle()
     connection = transaction.connection
     project_id = transaction.project(project)
-    theirs = select_blocks(
+    listed = select_blocks(
         connection,
         is_of(project_id),
         blocks.c.kind.in_((RANKINGS, LABELS)),
         blocks.c.environment == ENVIRONMENTS.index(environment),
     )
-    mark_hours(connection, project_id, sorted({block.start for block in theirs}))
+    mark_hours(connection, project_id, sorted({block.start for block in listed}))
     removed = Removed(Deleted(0, 0), Counter(), [])
-    for block in theirs:
-        columns, times = _open(connection, block)
-        removed = _add(removed, _cut(transaction, block, columns, times >= FIRST))
+    for block in listed:
+        columns, times = open_columns(connection, block)
+        removed = removed.add(_cut(transaction, block, columns, times >= FIRST))
     remove_ids(transaction, project_id, removed.ids)
-    subtract_rankings(transaction, project_id, removed.contexts)
+    _subtract_rankings(transaction, project_id, removed.contexts)
     if removed.deleted.rankings:
         transaction.counts[project_id, REPLACED_RANKINGS] += removed.deleted.rankings
     for at, outcome in enumerate(store_events(transaction, project, batch, rejected)):

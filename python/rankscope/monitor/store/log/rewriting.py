@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
-
-from sqlalchemy import select
 
 from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
@@ -37,11 +36,11 @@ from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import remove_ids
 from rankscope.monitor.store.log.layout import GROUP, write_hour
 from rankscope.monitor.store.log.reading import LogReader
-from rankscope.monitor.store.log.removal import count_removed
+from rankscope.monitor.store.log.removal import Removed, record_removed
 from rankscope.monitor.store.log.users import hash_users
 from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.merging import choose
-from rankscope.monitor.store.records import Archived, Deleted
+from rankscope.monitor.store.records import Archived, Deleted, require_ids
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks
 from rankscope.monitor.store.tables.versions import read_contexts
@@ -88,18 +87,14 @@ class Rewritten(NamedTuple):
         before: The blocks.
         file: The new file; `None` if nothing is left.
         users: The hashes of its users.
-        deleted: The numbers of deleted rankings and labels.
-        removed: The deleted rankings by context.
-        ids: The ids of the deleted events, with their numbers.
+        removed: What was deleted.
         is_erased: Whether windows are computed again without what was deleted.
     """
 
     before: tuple[Block, ...]
     file: Block | None
     users: bytes
-    deleted: Deleted
-    removed: dict[int, int]
-    ids: list[tuple[str, int]]
+    removed: Removed
     is_erased: bool
 
 
@@ -139,9 +134,9 @@ def _list_to_archive(connection: Connection, project: str, before: int) -> list[
 
 def clean_place(store: Writer, place: HistoryPlace) -> int:
     """Remove files that are not listed any more, and return how many they were."""
-    known = {block.path for block in store.query(list_files)}
-    known.update(values.path for values in store.query(list_values))
-    return place.clean(known)
+    listed = {block.path for block in store.query(list_files)}
+    listed.update(values.path for values in store.query(list_values))
+    return place.clean(listed)
 
 
 def rewrite_hour(
@@ -167,8 +162,8 @@ def rewrite_hour(
         What took the place of the hour; `None` if it has changed meanwhile.
     """
     with store.engine.connect() as connection:
-        new = _HourWriter(connection, place, project, start, find_kept).write(is_erased=is_erased)
-    if find_kept is not None and not new.deleted.rankings:
+        new = _write_file(connection, place, project, start, find_kept, is_erased=is_erased)
+    if find_kept is not None and not new.removed.deleted.rankings:
         return new
     # None of these can be listed any more once the hour is replaced.
     earlier = place.list_hour(project, start)
@@ -184,92 +179,74 @@ def rewrite_hour(
     return new
 
 
-class _HourWriter:
-    """Writes the file of an hour as it is at one moment."""
+def _write_file(
+    connection: Connection,
+    place: HistoryPlace,
+    project: str,
+    start: int,
+    find_kept: FindKept | None,
+    *,
+    is_erased: bool,
+) -> Rewritten:
+    """Write the file of an hour as it is at one moment."""
+    users = [np.zeros(0, dtype=np.uint32)]
+    contexts: Counter[int] = Counter()
+    labels = 0
+    ids: list[tuple[str, int]] = []
 
-    def __init__(
-        self,
-        connection: Connection,
-        place: HistoryPlace,
-        project: str,
-        start: int,
-        find_kept: FindKept | None,
-    ) -> None:
-        self._connection = connection
-        self._place = place
-        self._project = project
-        self._start = start
-        self._find_kept = find_kept
-        self._users = [np.zeros(0, dtype=np.uint32)]
-        self._removed: Counter[int] = Counter()
-        self._labels = 0
-        self._ids: list[tuple[str, int]] = []
-
-    def write(self, *, is_erased: bool) -> Rewritten:
-        """Write the file."""
-        connection, start = self._connection, self._start
-        project_id = find_project(connection, self._project) or 0
-        listed = list_blocks(connection, project_id, start, start + HOUR)
-        before = tuple(block for block in listed if block.environment == PRODUCTION)
-        contexts = read_contexts(connection, self._project)
-        reader = LogReader(connection, self._project, lambda _: self._place)
-        chunks = reader.read_hour(before, size=GROUP, event_ids=True) if before else iter(())
-        file = None
-        with self._place.open_part(self._project, start) as part:
-            written = write_hour(part, self._keep(chunks), contexts)
-            if written.rankings:
-                published = self._place.publish(part)
-                file = Block(
-                    written.first_seq,
-                    project_id,
-                    start,
-                    FILE,
-                    PRODUCTION,
-                    written.last_seq,
-                    min(span.first for span in written.contexts.values()),
-                    max(span.last for span in written.contexts.values()),
-                    written.rankings,
-                    written.labels,
-                    write_spans(written.contexts),
-                    published.path,
-                    published.size,
-                    published.checksum,
-                )
-        users = np.unique(np.concatenate(self._users)).tobytes()
-        deleted = Deleted(self._removed.total(), self._labels)
-        return Rewritten(before, file, users, deleted, dict(self._removed), self._ids, is_erased)
-
-    def _keep(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def keep(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Leave out what is to be deleted, and note it."""
+        nonlocal labels
         for chunk in chunks:
             kept = chunk
-            if self._find_kept is not None:
-                is_kept = self._find_kept(chunk)
+            if find_kept is not None:
+                is_kept = find_kept(chunk)
                 if not is_kept.all():
-                    self._note(choose(chunk, np.flatnonzero(~is_kept)))
+                    gone = choose(chunk, np.flatnonzero(~is_kept))
+                    contexts.update(gone.contexts.tolist())
+                    labels += len(gone.labels.codes)
+                    ids.extend(_list_event_ids(gone))
                     kept = choose(chunk, np.flatnonzero(is_kept))
             if len(kept.seqs):
-                self._users.append(hash_users(kept.user_ids))
+                users.append(hash_users(kept.user_ids))
                 yield kept
 
-    def _note(self, chunk: Chunk) -> None:
-        """Note rankings that are deleted, with their labels."""
-        self._removed.update(chunk.contexts.tolist())
-        self._labels += len(chunk.labels.codes)
-        self._ids += list_event_ids(chunk)
+    project_id = find_project(connection, project) or 0
+    listed = list_blocks(connection, project_id, start, start + HOUR)
+    before = tuple(block for block in listed if block.environment == PRODUCTION)
+    reader = LogReader(connection, project, lambda _: place)
+    chunks = reader.read_hour(before, size=GROUP, event_ids=True) if before else iter(())
+    file = None
+    with place.open_part(project, start) as part:
+        written = write_hour(part, keep(chunks), read_contexts(connection, project))
+        if written.rankings:
+            published = place.publish(part)
+            file = Block(
+                written.first_seq,
+                project_id,
+                start,
+                FILE,
+                PRODUCTION,
+                written.last_seq,
+                min(span.first for span in written.contexts.values()),
+                max(span.last for span in written.contexts.values()),
+                written.rankings,
+                written.labels,
+                write_spans(written.contexts),
+                *published,
+            )
+    hashes = np.unique(np.concatenate(users)).tobytes()
+    deleted = Deleted(contexts.total(), labels)
+    return Rewritten(before, file, hashes, Removed(deleted, contexts, ids), is_erased)
 
 
-def list_event_ids(chunk: Chunk) -> list[tuple[str, int]]:
+def _list_event_ids(chunk: Chunk) -> Iterator[tuple[str, int]]:
     """List all ids of the events of a chunk that has them, with the numbers of the events."""
-    labels = chunk.labels
-    if chunk.event_ids is None or labels.event_ids is None or labels.seqs is None:
-        raise TypeError("the ids of events were not asked for")
-    seqs = chunk.seqs.tolist()
-    return [
-        *zip(list_texts(chunk.ranking_ids), seqs, strict=True),
-        *zip(list_texts(chunk.event_ids), seqs, strict=True),
-        *zip(list_texts(labels.event_ids), labels.seqs.tolist(), strict=True),
-    ]
+    labels, seqs = chunk.labels, chunk.seqs.tolist()
+    yield from zip(list_texts(chunk.ranking_ids), seqs, strict=True)
+    yield from zip(list_texts(require_ids(chunk.event_ids)), seqs, strict=True)
+    label_ids, label_seqs = require_ids(labels.event_ids), require_ids(labels.seqs)
+    yield from zip(list_texts(label_ids), label_seqs.tolist(), strict=True)
 
 
 def put_hour(transaction: Transaction, project: str, start: int, new: Rewritten) -> bool:
@@ -290,9 +267,8 @@ def put_hour(transaction: Transaction, project: str, start: int, new: Rewritten)
         remove_blocks(transaction, select_blocks(transaction.connection, taken))
         insert_blocks(transaction, [(new.file, write_index(new.file, new.users))])
     project_id = transaction.project(project)
-    remove_ids(transaction, project_id, new.ids)
-    count_removed(transaction, project_id, new.removed, new.deleted, is_erased=new.is_erased)
-    if new.is_erased and new.deleted.rankings:
+    deleted = record_removed(transaction, project_id, new.removed, is_erased=new.is_erased)
+    if new.is_erased and deleted.rankings:
         mark_hours(transaction.connection, project_id, [start])
     return True
 
@@ -311,12 +287,14 @@ def finish_removals(
     marked = store.query(partial(list_blocks, project=project, kinds=(MOVED, ERASED)))
     for block in marked:
         if block.kind == ERASED and place is not None:
-            for rows in _cut(_list_file_ids(place, block)):
-                store.transact(partial(_remove_some, project=project, rows=rows)).result()
+            ids = _list_file_ids(place, block)
+            while rows := list(islice(ids, IDS)):
+                work = partial(remove_ids, project_id=block.project_id, rows=rows)
+                store.transact(work).result()
     for at in range(0, len(marked), BLOCKS):
-        some = marked[at : at + BLOCKS]
-        store.transact(partial(_remove_marked, some=some, deletes=deletes)).result()
-        for block in some:
+        part = marked[at : at + BLOCKS]
+        store.transact(partial(_remove_marked, marked=part, deletes=deletes)).result()
+        for block in part:
             if block.path and place is not None:
                 place.remove(block.path)
 
@@ -324,29 +302,12 @@ def finish_removals(
 def _list_file_ids(place: HistoryPlace, block: Block) -> Iterator[tuple[str, int]]:
     """List the ids of the events in a file, with their numbers."""
     for chunk in HourFile(place, block).read(event_ids=True):
-        yield from list_event_ids(chunk)
+        yield from _list_event_ids(chunk)
 
 
-def _cut(rows: Iterator[tuple[str, int]]) -> Iterator[list[tuple[str, int]]]:
-    some: list[tuple[str, int]] = []
-    for row in rows:
-        some.append(row)
-        if len(some) == IDS:
-            yield some
-            some = []
-    if some:
-        yield some
-
-
-def _remove_some(transaction: Transaction, project: str, rows: list[tuple[str, int]]) -> None:
-    remove_ids(transaction, transaction.project(project), rows)
-
-
-def _remove_marked(transaction: Transaction, some: list[Block], *, deletes: bool) -> None:
+def _remove_marked(transaction: Transaction, marked: list[Block], *, deletes: bool) -> None:
     """Remove blocks, unless another process has."""
     transaction.deletes |= deletes
-    numbers = [block.block_id for block in some]
-    wanted = select(blocks).where(
-        blocks.c.block_id.in_(numbers), blocks.c.kind.in_((MOVED, ERASED))
-    )
-    remove_blocks(transaction, [Block(*row) for row in transaction.connection.execute(wanted)])
+    numbers = [block.block_id for block in marked]
+    left = blocks.c.block_id.in_(numbers), blocks.c.kind.in_((MOVED, ERASED))
+    remove_blocks(transaction, select_blocks(transaction.connection, *left))

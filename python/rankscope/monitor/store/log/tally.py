@@ -67,9 +67,7 @@ class TallyChange:
 
     def add(self, new: Iterable[Block]) -> None:
         """Add blocks."""
-        for block in new:
-            self._count += 1
-            self._digest += _hash(block)
+        self.add_hashes(map(_hash, new))
 
     def subtract(self, old: Iterable[Block]) -> None:
         """Take blocks away."""
@@ -91,28 +89,28 @@ class TallyChange:
 
 
 def _hash(row: Iterable[Any]) -> int:
-    said = json.dumps([one.hex() if isinstance(one, bytes) else one for one in row])
-    return int.from_bytes(blake2b(said.encode(), digest_size=BITS // 8).digest(), "big")
+    content = json.dumps([value.hex() if isinstance(value, bytes) else value for value in row])
+    return int.from_bytes(blake2b(content.encode(), digest_size=BITS // 8).digest(), "big")
 
 
 def read_tally(connection: Connection, name: str = BLOCKS) -> Tally:
     """Return a stored tally."""
-    ((said,),) = FIND.fetch(connection, name=name) or [("0 0",)]
-    count, digest = said.split()
+    ((value,),) = FIND.fetch(connection, name=name) or [("0 0",)]
+    count, digest = value.split()
     return Tally(int(count), int(digest, 16))
 
 
 def check_tally(connection: Connection) -> None:
     """Compare the blocks with their tally."""
     stored = read_tally(connection)
-    found = Tally(0, 0)
+    counted = Tally(0, 0)
     for row in connection.execute(select(blocks), execution_options={"stream_results": True}):
-        found = found.add(1, _hash(row))
-    if stored == found:
+        counted = counted.add(1, _hash(row))
+    if stored == counted:
         return
     problem = (
-        f"its log lists {found.blocks:,} blocks instead of {stored.blocks:,}"
-        if stored.blocks != found.blocks
+        f"its log lists {counted.blocks:,} blocks instead of {stored.blocks:,}"
+        if stored.blocks != counted.blocks
         else "a block was changed in its log"
     )
     raise FileError(

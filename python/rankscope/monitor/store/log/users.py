@@ -26,5 +26,5 @@ def may_have_user(connection: Connection, block: Block, user_id: str) -> bool:
     """Return whether an archived hour may have rankings of a user; the file says whether it has."""
     text = np.frombuffer(user_id.encode(), np.uint8)
     wanted = hash_users((np.array([0, len(text)], dtype=np.int64), text))
-    known = np.frombuffer(read_index(connection, block), np.uint32)
-    return not len(wanted) or bool(np.isin(wanted, known).all())
+    stored = np.frombuffer(read_index(connection, block), np.uint32)
+    return not len(wanted) or bool(np.isin(wanted, stored).all())

@@ -45,11 +45,6 @@ def list_without_values(
     return [Block(*row) for row in rows]
 
 
-def is_listed(connection: Connection, hour: Block) -> bool:
-    """Return whether an hour still has the file that it had."""
-    return are_there(connection, [hour])
-
-
 def put_values(transaction: Transaction, hour: Block, values: ArchivedValues) -> bool:
     """List the values of an hour in place of earlier ones; their file is durable."""
     connection = transaction.connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import func, select
 
-from rankscope.monitor.events.digest import digest
+from rankscope.monitor.events.batch import digest
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import buffer_texts, list_texts, to_integers
@@ -23,6 +23,7 @@ from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
 from rankscope.monitor.store.log.writer import make_block
+from rankscope.monitor.store.records import require_ids
 from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, read_contexts_of
 
@@ -50,9 +51,9 @@ def check_log(connection: Connection, find_place: Callable[[Connection], History
     expected += _check_pending(connection)
     erased = select(func.count()).where(blocks.c.kind > FILE)
     if not connection.execute(erased).scalar_one():
-        found = connection.execute(select(func.count()).select_from(ids)).scalar_one()
-        if found != expected:
-            raise damaged("ids", f"{found:,} instead of {expected:,}")
+        count = connection.execute(select(func.count()).select_from(ids)).scalar_one()
+        if count != expected:
+            raise damaged("ids", f"{count:,} instead of {expected:,}")
     wrong = find_wrong_count(connection)
     if wrong is not None:
         raise damaged("counts", wrong)
@@ -69,22 +70,20 @@ def _read_block(
         for chunk in file.read(event_ids=True):
             labels = chunk.labels
             times, seqs = chunk.times.tolist(), chunk.seqs.tolist()
-            own, ids_of_labels = chunk.event_ids, labels.event_ids
-            if own is None or ids_of_labels is None or labels.seqs is None:
-                raise TypeError("the ids of events were not asked for")
-            yield _name_rankings(chunk.ranking_ids, own, seqs, times)
-            yield _name_labels(ids_of_labels, labels.seqs.tolist())
+            yield _name_rankings(chunk.ranking_ids, require_ids(chunk.event_ids), seqs, times)
+            yield _name_labels(require_ids(labels.event_ids), require_ids(labels.seqs).tolist())
         return
     if block.kind == LABELS:
-        (told,) = open_labels(connection, [block])
-        _check_block(block, told)
-        yield _name_labels(buffer_texts(told.event_ids()), to_integers(told.seqs()).tolist())
+        (columns,) = open_labels(connection, [block])
+        _check_block(block, columns)
+        yield _name_labels(buffer_texts(columns.event_ids()), to_integers(columns.seqs()).tolist())
         return
     (rankings,) = open_rankings(connection, [block])
     _check_block(block, rankings)
-    known = read_contexts_of(connection, block.project_id)
+    contexts_of = read_contexts_of(connection, block.project_id)
     if any(
-        number not in known or ENVIRONMENTS.index(known[number].environment) != block.environment
+        number not in contexts_of
+        or ENVIRONMENTS.index(contexts_of[number].environment) != block.environment
         for number in block.spans
     ):
         raise damaged("the contexts of a block", "wrong")
@@ -95,8 +94,8 @@ def _read_block(
 
 def _check_block(block: Block, columns: Columns) -> None:
     """Compare the row of a block with its columns."""
-    made = make_block((block.project_id, block.start, block.environment), block.kind, columns)
-    is_same = made._replace(size=block.size, checksum=block.checksum) == block
+    expected = make_block((block.project_id, block.start, block.environment), columns)
+    is_same = expected._replace(size=block.size, checksum=block.checksum) == block
     if not is_same or {block.first // HOUR, block.last // HOUR} != {block.start // HOUR}:
         raise damaged("the row of a block", "wrong")
 
@@ -121,9 +120,9 @@ def _name_labels(event_ids: Texts, seqs: list[int]) -> list[Named]:
 
 def _check_ids(connection: Connection, block: Block, named: list[Named]) -> int:
     """Compare the ids of a block with those that are stored, and return how many they are."""
-    known = Ids(connection, block.project_id, [name for name, *_ in named])
+    stored = Ids(connection, block.project_id, [name for name, *_ in named])
     for name, seq, time, role in named:
-        entry = known.find(name, role)
+        entry = stored.find(name, role)
         if (
             entry is None
             or (entry.seq, entry.time, entry.role & (EVENT | RANKING)) != (seq, time, role)
@@ -137,12 +136,12 @@ def _check_pending(connection: Connection) -> int:
     """Compare the labels that wait with their digests, and return how many they are."""
     rows = connection.execute(select(pending)).all()
     for row in rows:
-        found = Ids(connection, row.project_id, [row.event_id]).find(row.event_id, EVENT)
+        entry = Ids(connection, row.project_id, [row.event_id]).find(row.event_id, EVENT)
         content = digest(make_waiting(row))
         if (
             content != bytes(row.digest)
-            or found is None
-            or ((found.seq, found.digest) != (row.seq, shorten(content)))
+            or entry is None
+            or ((entry.seq, entry.digest) != (row.seq, shorten(content)))
         ):
             raise damaged("the labels that wait", "damaged")
     return len(rows)
@@ -153,7 +152,7 @@ def find_wrong_count(connection: Connection) -> str | None:
 
     Those of projects that read a lake are of its files, and not of the blocks here.
     """
-    theirs = select(lakes.c.project_id)
+    with_lake = select(lakes.c.project_id)
     spans: dict[int, RankingSpan] = {}
     for block in select_blocks(connection, blocks.c.kind.in_(READ)):
         for context, span in block.spans.items():
@@ -161,12 +160,12 @@ def find_wrong_count(connection: Connection) -> str | None:
             spans[context] = span if before is None else before.merge(span)
     kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
     stored = connection.execute(
-        kept.where(contexts.c.rankings != 0, contexts.c.project_id.not_in(theirs))
+        kept.where(contexts.c.rankings != 0, contexts.c.project_id.not_in(with_lake))
     )
     if {context_id: RankingSpan(*span) for context_id, *span in stored} != spans:
         return "the number of rankings is wrong"
     waiting = select(projects.c.project_id, projects.c.pending).where(
-        projects.c.pending != 0, projects.c.project_id.not_in(theirs)
+        projects.c.pending != 0, projects.c.project_id.not_in(with_lake)
     )
     counted = select(pending.c.project_id, func.count()).group_by(pending.c.project_id)
     if set(map(tuple, connection.execute(waiting))) != set(map(tuple, connection.execute(counted))):

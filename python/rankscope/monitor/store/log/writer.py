@@ -30,7 +30,7 @@ from rankscope.monitor.store.tables.versions import RankingSpan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.store.transaction import Transaction
 
@@ -64,38 +64,29 @@ class LogWriter:
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self._rankings: dict[Hour, list[_core.RankingBlock]] = defaultdict(list)
-        self._labels: dict[Hour, list[_core.LabelBlock]] = defaultdict(list)
+        self._new: dict[tuple[Hour, type], list[Columns]] = defaultdict(list)
 
-    def add_rankings(self, hour: Hour, rankings: _core.RankingBlock) -> None:
-        """Add rankings of an hour."""
-        self._rankings[hour].append(rankings)
-
-    def add_labels(self, hour: Hour, labels: _core.LabelBlock) -> None:
-        """Add labels of rankings of an hour."""
-        self._labels[hour].append(labels)
+    def add(self, hour: Hour, columns: Columns) -> None:
+        """Add rankings of an hour, or labels of such rankings."""
+        self._new[hour, type(columns)].append(columns)
 
     def settle(self) -> None:
         """Write what was collected, so that reads of this transaction find it."""
-        rankings, self._rankings = self._rankings, defaultdict(list)
-        labels, self._labels = self._labels, defaultdict(list)
-        for hour, shown in rankings.items():
-            self._write(
-                hour, RANKINGS, shown[0] if len(shown) == 1 else _core.RankingBlock.join(shown)
-            )
-        for hour, told in labels.items():
-            self._write(hour, LABELS, told[0] if len(told) == 1 else _core.LabelBlock.join(told))
+        new, self._new = self._new, defaultdict(list)
+        for (hour, _), parts in new.items():
+            self._write(hour, _join(parts))
 
-    def _write(self, hour: Hour, kind: int, columns: Columns) -> None:
+    def _write(self, hour: Hour, columns: Columns) -> None:
         """Write a block, together with small ones of its hour where there are many."""
-        new = make_block(hour, kind, columns)
+        new = make_block(hour, columns)
         for context, span in new.spans.items():
             self._transaction.add_rankings(context, span)
         alike = self._find_alike(new)
         if alike:
-            columns = self._join(columns, alike)
+            read = open_rankings if new.kind == RANKINGS else open_labels
+            columns = _join([columns, *read(self._transaction.connection, alike)])
             remove_blocks(self._transaction, alike)
-        write_columns(self._transaction, hour, kind, columns)
+        write_columns(self._transaction, hour, columns)
 
     def _find_alike(self, new: Block) -> list[Block]:
         """Find the blocks to join with a new one."""
@@ -104,45 +95,39 @@ class LogWriter:
         hour = {name: getattr(new, name) for name in ("project_id", "start", "kind", "environment")}
         rows = SELECT_SMALL.fetch(self._transaction.connection, **hour)
         small = [Block(*row) for row in rows]
-        found: list[Block] = []
+        joined: list[Block] = []
         size, least = new.events, 0
         for limit in SIZES:
             alike = [block for block in small if least <= block.events < limit]
             if least <= size < limit and len(alike) + 1 >= ALIKE:
-                found += alike
+                joined += alike
                 size += sum(block.events for block in alike)
             least = limit
-        return found
-
-    def _join(self, columns: Columns, alike: Sequence[Block]) -> Columns:
-        connection = self._transaction.connection
-        if isinstance(columns, _core.RankingBlock):
-            return _core.RankingBlock.join([columns, *open_rankings(connection, alike)])
-        return _core.LabelBlock.join([columns, *open_labels(connection, alike)])
+        return joined
 
 
-def write_columns(transaction: Transaction, hour: Hour, kind: int, columns: Columns) -> None:
+def _join(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - blocks of one class
+    return parts[0] if len(parts) == 1 else type(parts[0]).join(parts)
+
+
+def write_columns(transaction: Transaction, hour: Hour, columns: Columns) -> None:
     """Write columns as a block."""
     body = columns.encode()
-    made = make_block(hour, kind, columns)
-    made = made._replace(size=len(body), checksum=body[:HEAD])
-    insert_blocks(transaction, [(made, body)])
+    block = make_block(hour, columns)._replace(size=len(body), checksum=body[:HEAD])
+    insert_blocks(transaction, [(block, body)])
 
 
-def make_block(hour: Hour, kind: int, columns: Columns) -> Block:
+def make_block(hour: Hour, columns: Columns) -> Block:
     """Return the block of columns that are not written yet."""
     project_id, start, environment = hour
     extent = columns.extent()
     if extent is None:
         raise ValueError("a block has no events")
     first_seq, last_seq, first, last = extent
-    rankings = labels = 0
-    spans = {}
+    kind, rankings, labels, spans = LABELS, 0, len(columns), {}
     if isinstance(columns, _core.RankingBlock):
-        rankings = len(columns)
+        kind, rankings, labels = RANKINGS, len(columns), 0
         spans = {context: RankingSpan(*span) for context, *span in columns.spans()}
-    else:
-        labels = len(columns)
     return Block(
         first_seq,
         project_id,

@@ -193,7 +193,7 @@ def convert_error(
     lines = str(error).strip().splitlines() or [type(error).__name__]
     reason = f"{getattr(diagnosis, 'message_primary', None) or lines[0]:.200}"
     if "NUL (0x00)" in reason:
-        return RefusedError("", "text without NUL", "NUL", code="nul_byte", hint="remove it")
+        return RefusedError("", "text without NUL", "NUL", code="nul_byte")
     if state == "57014":
         return explain_stop()
     is_lost = is_lost or type(error).__name__ in LOST

@@ -12,7 +12,7 @@ from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.log.blocks import list_files
 from rankscope.monitor.store.log.files import HistoryFolder
-from rankscope.monitor.store.log.location import LOCATION
+from rankscope.monitor.store.log.places import LOCATION
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
