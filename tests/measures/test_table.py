@@ -28,12 +28,6 @@ def test_every_row_has_an_object_of_its_name() -> None:
     }
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_every_row_has_a_twin_that_takes_its_parameters(row: Row) -> None:
-    kernel, params = parse(row.example.measure).kernel_spec()
-    assert params.keys() == KERNELS[kernel].__annotations__.keys() - {"query", "return"}
-
-
 def test_every_twin_has_a_row() -> None:
     assert {row.kernel for row in ROWS} == set(KERNELS)
 
