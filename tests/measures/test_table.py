@@ -1,4 +1,4 @@
-"""The table is complete, and the objects are those of the table."""
+"""The table is complete."""
 
 from __future__ import annotations
 
@@ -7,23 +7,10 @@ import sys
 
 import pytest
 import rankscope
-from rankscope.measures import OBJECTS, TABLE, Row, parse
+from rankscope.measures import TABLE, Row, parse
 from rankscope.measures.spec import PROPERTIES
-from rankscope.reference import KERNELS
 
 ROWS = list(TABLE.values())
-
-
-def test_every_row_has_an_object_of_its_name() -> None:
-    assert {name: measure.name for name, measure in OBJECTS.items()} == {
-        **{name: name for name in TABLE},
-        "NumRelRet": "NumRet(rel=1)",
-        "SetRelP": "SetP(relative=True)",
-    }
-
-
-def test_every_twin_has_a_row() -> None:
-    assert {row.kernel for row in ROWS} == set(KERNELS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
