@@ -39,10 +39,9 @@ RESULTS = [
         "difference.result",
         "discounts.comparison",
         "discounts.result",
-        "evaluation.counts",
         "evaluation.evaluation",
         "evaluation.evaluations",
-        "evaluation.slices",
+        "evaluation.tables",
         "fusion.fit",
         "fusion.run",
         "judges.combined_judgments",
@@ -175,7 +174,7 @@ ONLY_FIELDS = {
     "rankscope.trace.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("Printed", "Tabular")
+ABSTRACT = ("MeasuredTable", "Printed", "Tabular")
 
 
 def _is_of(found: object, module: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.clicks.off_policy import check_level, check_ranks, check_rows
 from rankscope.clicks.swaps import refuse_clicked_only
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
+from rankscope.engine.query_values import check_cluster_column
 from rankscope.errors import UsageError
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
+from rankscope.engine.query_values import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 from rankscope.names import quote
 from rankscope.settings.policy import check_choice

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankscope.engine.clusters import number_clusters
-from rankscope.engine.query_order import order_queries
-from rankscope.engine.query_values import line_up, read_series
+from rankscope.engine.query_values import line_up, number_clusters, order_queries, read_series
 from rankscope.errors import UsageError
 from rankscope.evaluation.groups import join_groups
 from rankscope.output.ids import MISSING, AttributeColumn

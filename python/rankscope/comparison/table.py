@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankscope.comparison.compute import compare_rankings, name_anew
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
 from rankscope.engine.items import read_items_for
+from rankscope.engine.query_values import check_cluster_column
 from rankscope.engine.requests import read_policy
 from rankscope.errors import UsageError
 from rankscope.evaluation.rankings import Rankings, rank_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.deferred import np
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.settings.policy import ties_of
 
 TYPE_CHECKING = False

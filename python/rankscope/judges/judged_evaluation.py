@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.errors import InputError
 from rankscope.judges.judged_runs import JudgedRuns
 from rankscope.judges.model_judge import find_range, notes_of_grades

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankscope.derivation.explanation import Explanation
-    from rankscope.evaluation.counts import Counts
+    from rankscope.evaluation.evaluation import Counts
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.report.audit import BoundTable, TieTable
     from rankscope.report.comparison import RunComparison

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.errors import LimitError, UsageError
 from rankscope.evaluation.evaluating import describe_answer, refuse_diagnostics
 from rankscope.evaluation.evaluation import Evaluation, name_measures
-from rankscope.evaluation.slices import Slices
+from rankscope.evaluation.tables import Slices
 from rankscope.inputs.qrels import Queries
 
 TYPE_CHECKING = False

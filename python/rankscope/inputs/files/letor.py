@@ -9,7 +9,7 @@ from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.blocks import Blocks, Lines, add_note
 from rankscope.inputs.files.cells import read_numbers
-from rankscope.inputs.files.numbers import read_numbers_of, split_lines
+from rankscope.inputs.files.text_lines import read_numbers_of, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
