@@ -10,6 +10,7 @@ from rankscope.array.ranked import Values
 from rankscope.deferred import np
 from rankscope.engine.requests import read_request
 from rankscope.evaluation.evaluating import make_plan
+from rankscope.inputs.arrays import PLAIN
 from rankscope.inputs.doubles import EXACT_UP_TO, to_doubles
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from rankscope.array.space import Array, Space
     from rankscope.measures import Measure
     from rankscope.settings.policy import Negative, Ties
-
-PLAIN = ("<f8", "<f4", "<i8", "<i4")
 
 
 def is_in_memory(batch: Batch) -> bool:

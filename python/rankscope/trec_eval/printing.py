@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope.engine.trec_values import QueryValues
-    from rankscope.trec_eval.catalog import Entry, Form
+    from rankscope.engine.trec_values import Form, QueryValues
+    from rankscope.trec_eval.catalog import Entry
     from rankscope.trec_eval.evaluating import Evaluated
     from rankscope.trec_eval.requests import Requested
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import chain
 
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError, LimitError
 from rankscope.inputs.arrow import load_arrow, open_text
-from rankscope.inputs.files.blocks import LONE_CR, Blocks, Lines, add_note
+from rankscope.inputs.files.blocks import LONE_CR, Block, Blocks, Lines, add_note
 from rankscope.inputs.files.cells import count_scientific, read_numbers
 from rankscope.inputs.files.roles import ID_ROLES, NUMBER_ROLES, role_of
 from rankscope.records import record
@@ -42,10 +43,10 @@ class DelimitedFile:
 
     def __init__(self, opened: OpenFile) -> None:
         self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
         self._delimiter = DELIMITERS[opened.form]
         self._blocks = QuotedBlocks(opened.read_text(), LONGEST_ROW, self._delimiter.encode())
-        self._pieces = self._cut()
+        self.notes = self._blocks.notes
+        self._pieces = iter(self._blocks)
         self._body = self._read_header()
         self._check_header()
         self.names = self._header
@@ -59,13 +60,10 @@ class DelimitedFile:
             for name in dict.fromkeys(self.columns.values())
         )
 
-    def _cut(self) -> Iterator[tuple[bytes, int]]:
-        for block in self._blocks:
-            yield block.text, block.first_line
-
-    def _read_header(self) -> tuple[bytes, int]:
-        """Read the first non-blank row, and return the rest and its line number."""
-        for text, line in self._pieces:
+    def _read_header(self) -> Block:
+        """Read the first non-blank row, and return the rest of its block."""
+        for block in self._pieces:
+            text = block.text
             rows = csv.reader(io.StringIO(text.decode(), newline="\n"), delimiter=self._delimiter)
             for row in rows:
                 if not row:
@@ -74,7 +72,7 @@ class DelimitedFile:
                 end = 0
                 for _ in range(rows.line_num):
                     end = text.find(b"\n", end) + 1 or len(text)
-                return text[end:], line + rows.line_num
+                return Block(text[end:], block.first_line + rows.line_num, block.is_last)
         raise EmptyError(
             "expected a first line that names the columns, found none",
             hint="is the file empty?",
@@ -83,8 +81,6 @@ class DelimitedFile:
         )
 
     def _check_header(self) -> None:
-        if self._blocks.has_bom:
-            self.notes["bom"] = (1, 1)
         if len(self._header) > MOST_COLUMNS:
             raise LimitError(
                 f"expected at most {MOST_COLUMNS} columns, found {len(self._header)}",
@@ -125,12 +121,11 @@ class DelimitedFile:
         )
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        text, line = self._body
-        yield from self._read(text, line)
-        for text, line in self._pieces:
-            yield from self._read(text, line)
+        for block in chain([self._body], self._pieces):
+            yield from self._read(block)
 
-    def _read(self, text: bytes, line: int) -> Iterator[tuple[Any, Lines]]:
+    def _read(self, block: Block) -> Iterator[tuple[Any, Lines]]:
+        text, line = block.text, block.first_line
         if not text.strip(b"\r\n"):
             if text:
                 add_note(self.notes, "blank_lines", text.count(b"\n"), line)
@@ -144,7 +139,7 @@ class DelimitedFile:
         if table is None or (quoted is not None and quoted.open_at is not None):
             start, wrong = self._explain(text, line)
             # What comes first is refused first.
-            yield from self._read(text[:start], line)
+            yield from self._read(Block(text[:start], line, is_last=False))
             raise wrong
         lines, blank = self._blocks.find_lines(text, line, table.num_rows)
         if blank:

@@ -8,7 +8,7 @@ from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.blocks import Blocks
 from rankscope.inputs.files.cells import read_numbers
 from rankscope.inputs.files.formats import read_first_line
-from rankscope.inputs.files.opening import TextSource, close, open_binary
+from rankscope.inputs.files.opening import open_source, read_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from rankscope.inputs.recognition import Input
 
-AT_ONCE = 1 << 20
 OLDEST = 100_000_000
 """The smallest whole number that is taken for seconds since 1970: of the year 1973."""
 TABS = 4
@@ -35,14 +34,8 @@ NAMES = {
 def read_lines(found: Input, encoding: str) -> list[str]:
     """Return the lines of a file of text, without blank ones."""
     given = "-" if found.source is None else found.source
-    file = open_binary(given, found.name)
     try:
-        source = TextSource(file, found.name, encoding=encoding)
-        text = b"".join(iter(lambda: source.read(AT_ONCE), b""))
-    finally:
-        close(file)
-    try:
-        lines = text.decode("utf-8-sig").splitlines()
+        lines = read_whole(given, found.name, encoding).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise FormatError(
             "expected lines of text in UTF-8, found other bytes",
@@ -109,9 +102,7 @@ def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.floa
     """Read a file with one number per line."""
     compute = load_arrow("pyarrow.compute")
     parts = []
-    file = open_binary(given, name)
-    try:
-        source = TextSource(file, name, encoding="utf-8")
+    with open_source(given, name) as source:
         for block in Blocks(source, LONGEST_ROW):
             rows = compute.utf8_trim(split_lines(block.text), characters=" \t\r\n")
             numbers, mistake = read_numbers(rows, role)
@@ -120,8 +111,6 @@ def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.floa
                 error.file, error.line = name, block.first_line + row
                 raise error
             parts.append(np.asarray(numbers))
-    finally:
-        close(file)
     if not parts:
         raise EmptyError(
             f"expected a {role} a line, found none",
