@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.array import batches
 from rankscope.array.space import find_space, to_host
 from rankscope.array.values import read_settings, value_rows
@@ -204,8 +205,7 @@ def _add_values(space: Space, found: Values, empty: Empty) -> tuple[Array, Array
         counts = counts & ~is_undefined
     elif empty == "error":
         is_refused = is_refused | is_undefined
-    fill = 1.0 if empty == "one" else 0.0
-    values = space.where(is_undefined, fill, values)
+    values = space.where(is_undefined, EMPTY_VALUES.get(empty, 0.0), values)
     rest = space.where(counts, values, 0.0)
     parts = []
     for _ in range(2):

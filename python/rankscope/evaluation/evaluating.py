@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope._core import Plan, Rankings
+import math
+
+from rankscope._core import EMPTY_VALUES, Plan, Rankings
 from rankscope.engine.query_values import (
     order_queries,
     read_clusters,
@@ -228,7 +230,7 @@ def make_evaluation(
     )
     if items is not None and any("items" in measure.row.needs for measure in request.measures):
         notes += items.notes
-    if request.policy.empty in {"zero", "one"}:
+    if math.isfinite(EMPTY_VALUES.get(request.policy.empty, math.nan)):
         # Measures of items stay undefined for want of attributes or of a history.
         denominators = answer.denominators()
         notes += [
