@@ -22,6 +22,7 @@ from rankscope.inputs.files.table import TableFile
 
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples
+from tests.refusal import refused
 
 SETTINGS = draw_settings(
     ties=["average", "input", "doc_id", "best"],
@@ -135,23 +136,20 @@ def test_other_formats_are_evaluated_in_parts(scattered: Path, form: str, folder
 
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
 def test_a_size_that_is_none_is_refused(size: object) -> None:
-    with pytest.raises(rs.errors.UsageError) as caught:
-        rs.evaluate_table(b"", "RR", format="csv", memory=size)  # type: ignore[arg-type]
-    assert caught.value.code == "bad_memory"
+    refused(lambda: rs.evaluate_table(b"", "RR", format="csv", memory=size), "bad_memory")
 
 
 def test_a_folder_that_is_none_is_refused(scattered: Path) -> None:
-    with pytest.raises(rs.errors.UsageError) as caught:
-        rs.evaluate_table(scattered, "RR", spill_folder=scattered)
-    assert caught.value.code == "bad_memory"
+    refused(lambda: rs.evaluate_table(scattered, "RR", spill_folder=scattered), "bad_memory")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(rs.errors.FileError) as caught:
-        rs.evaluate_table(scattered, "RR", memory="1MiB", spill_folder=tmp_path)
-    assert caught.value.code == "spill_file"
+    refused(
+        lambda: rs.evaluate_table(scattered, "RR", memory="1MiB", spill_folder=tmp_path),
+        "spill_file",
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")

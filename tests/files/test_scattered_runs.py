@@ -17,6 +17,7 @@ from rankscope.engine import memory
 
 from tests.cli.command import run as run_program
 from tests.files.limited import describe
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,9 +150,7 @@ def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
 
 @pytest.mark.parametrize("run", [{"q0": {"d1": 1.0}}, [("q0", "d1", 1.0)]])
 def test_a_limit_for_a_run_in_memory_is_refused(judgments: bytes, run: InputLike) -> None:
-    with pytest.raises(rs.errors.UsageError) as caught:
-        rs.evaluate(judgments, run, "RR", memory="1GiB")
-    assert caught.value.code == "bad_memory"
+    refused(lambda: rs.evaluate(judgments, run, "RR", memory="1GiB"), "bad_memory")
 
 
 def test_a_limit_for_scores_of_letor_rows_is_refused(tmp_path: Path) -> None:
