@@ -68,33 +68,6 @@ def test_rows_that_differ_in_an_attribute_are_refused() -> None:
     refused(lambda: Rankings.from_table(log).evaluate("RR", by="country"), "unknown_attribute")
 
 
-def test_attributes_of_all_types_are_told_apart_by_their_text() -> None:
-    log = pd.DataFrame(
-        {
-            "qid": [1, 2, 3],
-            "rel": [1, 1, 1],
-            "score": [1, 1, 1],
-            "whole": [1, 2, 2],
-            "truth": [True, False, False],
-            "day": pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-02"]),
-            "kind": pd.Categorical(["a", "b", "b"], categories=["a", "b", "never"]),
-        }
-    )
-    rankings = Rankings.from_table(log, attributes=["whole", "truth", "day", "kind"])
-    for name in ("whole", "truth", "day", "kind"):
-        slices = rankings.evaluate("RR", by=name).slices
-        assert slices is not None
-        assert slices.column("queries") == (2, 1)
-    assert rankings.attribute("kind") == ["a", "b", "b"]
-
-
-def test_too_many_slices_are_a_limit() -> None:
-    count = 100_001
-    log = {"qid": range(count), "rel": [1] * count, "score": [1] * count, "user": range(count)}
-    rankings = Rankings.from_table(log, attributes=["user"])
-    refused(lambda: rankings.evaluate("RR", by="user"), "slices")
-
-
 LISTS = [[0, 1], [1], [0, 0, 1], [0, 0, 0, 1]]
 VALUES = [1 / 2, 1, 1 / 3, 1 / 4]
 
