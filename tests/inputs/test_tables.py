@@ -15,7 +15,6 @@ import pytest
 import rankscope as rs
 from rankscope import Rankings
 
-from tests.inputs.measured import measure
 from tests.inputs.outcome import MEASURES, expected_values, is_refused
 from tests.inputs.table_entries import NUMBERS, OK, PLAIN, REFUSED, TEXTS, Refused
 
@@ -357,24 +356,3 @@ def test_many_threads_may_read_and_evaluate_tables_at_once() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
-
-
-FORKS = """
-import os
-import pandas as pd
-columns = {"qid": list(range(50_000)) * 2, "rel": [1] * 100_000, "score": [0.5] * 100_000}
-frame = pd.DataFrame(columns)
-made = rs.Rankings.from_table(frame)
-read = rs.Rankings.from_table
-ask = lambda: [each.evaluate("RR", threads=2)["RR"] for each in (made, read(frame))]
-assert ask() == [1, 1]
-child = os.fork()
-if child == 0:
-    os._exit(0 if ask() == [1, 1] else 1)
-value = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), ask()]
-"""
-
-
-def test_a_forked_process_reads_and_evaluates_tables_as_its_parent() -> None:
-    """D14: with threads before, in the child, and after."""
-    assert measure(FORKS).value == [0, [1, 1]]
