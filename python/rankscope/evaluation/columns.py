@@ -218,7 +218,6 @@ class Columns(Hinted):
         return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
 
     def _column(self, name: str) -> NDArray[Any]:
-
         column = self._core.column(name)
         kind: np.dtype[Any] = np.dtype(column.typecode)
         return np.frombuffer(memoryview(column), dtype=kind)

@@ -202,7 +202,6 @@ def ndcg(
 
 
 def _compute(measure: Measure, given: Given, k: Cutoffs, settings: dict[str, object]) -> Numbers:
-
     policy = {name: settings.pop(name) for name in POLICIES if name in settings}
     chosen = Policy(ties="input", **policy)  # type: ignore[arg-type]  # checked there
     base = measure(**settings)
@@ -279,7 +278,6 @@ def values_at(
 def _in_one_pass(
     rankings: Rankings, base: Measure, cutoffs: list[int], policy: Policy
 ) -> NDArray[np.float64]:
-
     grades = rankings.grades
     request = read_request(
         base @ cutoffs[-1], policy, convention=None, score_type=None, grades=grades

@@ -119,7 +119,6 @@ def spread_ties(
 
 
 def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> TieSummary:
-
     is_there = ~np.isnan(values)
     queries = int(is_there.sum())
     variance = math.fsum(found.variance[is_there].tolist())

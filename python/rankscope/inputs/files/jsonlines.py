@@ -187,7 +187,6 @@ def _find_lines(block: Block) -> Lines | None:
 
 
 def _find_lines_one_by_one(block: Block) -> Lines:
-
     rows = block.text.split(b"\n")
     starts = [number for number, row in enumerate(rows) if row.strip()]
     return Lines(block.first_line, np.array(starts, dtype=np.int64))
