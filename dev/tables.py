@@ -23,7 +23,7 @@ from rankscope.cli.parser import Parser, describe_argument
 from rankscope.file import FORMATS
 from rankscope.fusion.settings import METHODS, SCALES
 from rankscope.inputs.column_names import SYNONYMS
-from rankscope.measures import objects, parse
+from rankscope.measures import OBJECTS, parse
 from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES
 from rankscope.monitor.events.event import Item, Label, Ranking
@@ -173,7 +173,7 @@ def write_diagnostics() -> str:
 
 def write_measures() -> str:
     """Return the list of the objects of all measures."""
-    *names, last = sorted(objects.__all__, key=str.lower)
+    *names, last = sorted(OBJECTS, key=str.lower)
     return f"{', '.join(f'`{name}`' for name in names)} and `{last}`."
 
 

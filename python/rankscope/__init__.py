@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from rankscope._core import __version__ as __version__
 from rankscope.deferred import defer
-from rankscope.measures import objects as _measures
+from rankscope.measures import OBJECTS as _MEASURES
 from rankscope.measures.objects import *  # noqa: F403 - the measures
 
 __getattr__, __dir__, _names = defer(
     __name__, __file__, functions=("agreement", "gate", "power", "report")
 )
-__all__ = [*_names, *_measures.__all__]  # noqa: PLE0604 - they are strings
+__all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings

@@ -91,17 +91,15 @@ class StrictJSON:
             flaw = Flaw("JSON", found, "json_syntax")
             raise JSONMistake(flaw, error.msg, error.colno) from None
 
-    def find_flaw(self, value: object) -> Flaw | None:
-        """Return the first flaw in a value that was read, `None` if it has none."""
+    def find_flaw(self, value: object, code: str = "") -> Flaw | None:
+        """Return the first flaw, or the first with a code, in a value that was read."""
         waiting = [value] if self.has_flaws else []
         while waiting:
             one = waiting.pop()
-            if isinstance(one, Flaw):
+            if isinstance(one, Flaw) and code in {"", one.code}:
                 return one
-            if isinstance(one, dict):
-                waiting += reversed(one.values())
-            elif isinstance(one, list):
-                waiting += reversed(one)
+            if isinstance(one, dict | list):
+                waiting += reversed(one.values() if isinstance(one, dict) else one)
         return None
 
     def _decode(self, text: str, read_integer: Any) -> Any:  # noqa: ANN401 - as above

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._core import EMPTY_VALUES
 from rankscope.array import RunningMeans, evaluate_batch
 from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
 
@@ -68,7 +69,12 @@ def test_negative_values_add_up_too() -> None:
     assert means.compute() == {"DCG@1": -1.0}
 
 
-@pytest.mark.parametrize(("empty", "mean"), [("zero", 0.5), ("one", 1), ("skip", 1), ("nan", 1)])
+MEANS = {
+    word: 1.0 if math.isnan(value) else (1 + value) / 2 for word, value in EMPTY_VALUES.items()
+}
+
+
+@pytest.mark.parametrize(("empty", "mean"), [("skip", 1.0), *MEANS.items()])
 @pytest.mark.parametrize("convert", [np.asarray, array_api_strict.asarray])
 def test_undefined_lists_count_as_the_policy_says(
     convert: Callable[..., Any], empty: rs.Empty, mean: float

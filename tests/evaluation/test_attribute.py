@@ -15,7 +15,9 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Rankings
-from rankscope.errors import InputError, RankscopeError, UsageError
+from rankscope.errors import InputError, UsageError
+
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -275,9 +277,7 @@ def test_a_bad_positive_class_is_refused(positive: object) -> None:
     ],
 )
 def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        rs.attribute([["click"]], positive="click", **settings)
-    assert refused.value.code == code
+    refused(lambda: rs.attribute([["click"]], positive="click", **settings), code)
 
 
 @pytest.mark.parametrize(
@@ -310,10 +310,7 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
     ],
 )
 def test_what_are_no_labels_is_refused(labels: object, code: str) -> None:
-    with pytest.raises(InputError) as refused:
-        rs.attribute(labels, positive="click")
-    assert refused.value.code == code
-    assert refused.value.hint
+    refused(lambda: rs.attribute(labels, positive="click"), code)
 
 
 def test_the_row_of_a_mistake_is_named() -> None:
@@ -341,10 +338,10 @@ def test_unknown_labels_are_refused_where_that_is_asked_for() -> None:
     ],
 )
 def test_predictions_that_do_not_fit_are_refused(predicted: object, code: str) -> None:
-    with pytest.raises(InputError) as refused:
-        rs.attribute([["click"], []], positive="click", predicted=predicted)
-    assert refused.value.code == code
-    assert refused.value.file == "predicted"
+    error = refused(
+        lambda: rs.attribute([["click"], []], positive="click", predicted=predicted), code
+    )
+    assert error.file == "predicted"
 
 
 @pytest.mark.parametrize("column", [pl.Series([["click"]]), [["click|buy"]], {"click|buy"}])
@@ -409,10 +406,7 @@ def test_a_column_that_is_named_comes_before_one_with_a_usual_name() -> None:
     ],
 )
 def test_labels_that_cannot_be_read_are_refused(settings: dict[str, object], code: str) -> None:
-    with pytest.raises(RankscopeError) as refused:
-        Rankings.from_table(TABLE, **settings)
-    assert refused.value.code == code
-    assert refused.value.hint
+    refused(lambda: Rankings.from_table(TABLE, **settings), code)
 
 
 def test_a_slip_of_the_pen_is_no_setting_of_labels() -> None:
@@ -422,6 +416,6 @@ def test_a_slip_of_the_pen_is_no_setting_of_labels() -> None:
 
 def test_columns_of_labels_have_a_label_a_row() -> None:
     short = TABLE | {"events": [["click"]]}
-    with pytest.raises(RankscopeError) as refused:
-        Rankings.from_table(short, labels="events", positive="click")
-    assert refused.value.code == "length_mismatch"
+    refused(
+        lambda: Rankings.from_table(short, labels="events", positive="click"), "length_mismatch"
+    )

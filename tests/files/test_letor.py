@@ -12,6 +12,7 @@ import rankscope as rs
 from rankscope import AP, Rankings, nDCG, read_letor
 
 from tests.parity.real import DATA
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,9 +79,7 @@ def test_sizes_that_do_not_fit_are_refused(sizes: str, code: str, tmp_path: Path
     path = tmp_path / "train"
     path.write_text("1 1:1\n0 1:2\n2 1:3\n")
     (tmp_path / "train.query").write_text(sizes)
-    with pytest.raises(rs.InputError) as refused:
-        read_letor(path)
-    assert refused.value.code == code
+    refused(lambda: read_letor(path), code)
 
 
 def test_a_group_may_be_empty(tmp_path: Path) -> None:

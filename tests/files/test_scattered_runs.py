@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import gzip
-import io
 import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope.engine import memory
+
+from tests.cli.command import run as run_program
+from tests.files.limited import describe
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,20 +52,11 @@ def make_lines(seed: int, *more: str) -> list[str]:
 
 
 def evaluate(judgments: bytes, run: bytes, **settings: Any) -> list[object]:  # noqa: ANN401 - of all kinds
-    """Evaluate, and return everything that the result says, or the mistake."""
+    """Evaluate a run, and return what the result says, or the mistake."""
     try:
-        made = rs.evaluate(judgments, run, MEASURES, **settings)
+        return describe(rs.evaluate(judgments, run, MEASURES, **settings))
     except rs.errors.RankscopeError as error:
         return [type(error), error.__dict__]
-    values = [made.per_query(name).tobytes() for name in made]
-    return [
-        str(made),
-        values,
-        made.query_ids,
-        made.counts,
-        made.denominators,
-        [*map(str, made.notes)],
-    ]
 
 
 @pytest.mark.parametrize("duplicates", ["error", "first", "max"])
@@ -99,52 +96,67 @@ def test_without_a_limit_half_of_the_free_memory_is_the_limit(
     assert "exceeds the memory limit of 1.0 MiB" in caplog.messages[0]
 
 
-def test_a_compressed_run_from_standard_input_is_the_same(judgments: bytes, tmp_path: Path) -> None:
+def as_csv(lines: list[str]) -> str:
+    rows = (line.split() for line in lines)
+    cells = [f"{query},{doc},{score}" for query, _, doc, _, score, _ in rows]
+    return "\n".join(["query_id,doc_id,score", *cells])
+
+
+@pytest.mark.parametrize("form", ["trec", "csv"])
+def test_a_compressed_run_from_standard_input_is_the_same(
+    judgments: bytes, form: str, tmp_path: Path
+) -> None:
     (tmp_path / "qrels.txt").write_bytes(judgments)
-    run = "\n".join(make_lines(4)).encode()
-    packed = io.BytesIO()
-    with gzip.open(packed, "wb") as file:
-        file.write(run)
+    lines = make_lines(4)
+    packed = gzip.compress((as_csv(lines) if form == "csv" else "\n".join(lines)).encode())
     command = [sys.executable, "-m", "rankscope", "eval", str(tmp_path / "qrels.txt"), "-", "-q"]
     limited = [*command, "--memory", "1MiB", "--spill-folder", str(tmp_path)]
-    done = subprocess.run(limited, input=packed.getvalue(), capture_output=True, check=True)
-    expected = subprocess.run(command, input=run, capture_output=True, check=True)
-    assert done.stdout == expected.stdout
+    limited += ["--format", "run=csv"] if form == "csv" else []
+    done = subprocess.run(limited, input=packed, capture_output=True, check=True)
+    held = subprocess.run(command, input="\n".join(lines).encode(), capture_output=True, check=True)
+    assert done.stdout == held.stdout
+    assert b"exceeds the memory limit of 1.0 MiB" in done.stderr
     assert b"to temporary files in " + str(tmp_path).encode() in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["qrels.txt"]
 
 
-def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(judgments: bytes) -> None:
-    lines = [f"q{row % 2} Q0 d{row} 1 {row} tag" for row in range(20_000)]
-    run = "\n".join(lines).encode()
-    with pytest.raises(rs.errors.OutOfMemoryError) as caught:
-        rs.evaluate(judgments, run, "RR", memory="1MiB")
+WIDE = {"query_id": np.arange(20_000) % 2, "doc_id": np.arange(20_000), "score": np.arange(20_000)}
+"""Two queries, each with more rows than fit."""
+
+
+@pytest.mark.parametrize("way", ["a table", "a run in columns", "a run as text"])
+def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
+    way: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "wide.parquet"
+    if way == "a run as text":
+        path = tmp_path / "wide.run"
+        path.write_text("".join(f"{row % 2} Q0 {row} 1 {row} tag\n" for row in range(20_000)))
+    else:
+        grades = {"relevance": WIDE["doc_id"] % 3} if way == "a table" else {}
+        pq.write_table(pa.table(WIDE | grades), path)  # type: ignore[no-untyped-call]
+
+    def evaluate_within(memory: str) -> rs.Evaluation:
+        if way == "a table":
+            return rs.evaluate_table(path, "RR", memory=memory)
+        return rs.evaluate({"0": {"2": 1}, "1": {"3": 1}}, path, "RR", memory=memory)
+
+    with pytest.raises(rs.errors.OutOfMemoryError, match="query") as caught:
+        evaluate_within("1MiB")
     assert caught.value.code == "query_memory"
-    assert "query `q" in str(caught.value)
     size = caught.value.hint.partition('"')[2].rstrip('"')
-    assert rs.evaluate(judgments, run, "RR", memory=size)["RR"] >= 0
+    assert evaluate_within(size)["RR"] > 0
 
 
 @pytest.mark.parametrize("run", [{"q0": {"d1": 1.0}}, [("q0", "d1", 1.0)]])
 def test_a_limit_for_a_run_in_memory_is_refused(judgments: bytes, run: InputLike) -> None:
-    with pytest.raises(rs.errors.UsageError) as caught:
-        rs.evaluate(judgments, run, "RR", memory="1GiB")
-    assert caught.value.code == "bad_memory"
+    refused(lambda: rs.evaluate(judgments, run, "RR", memory="1GiB"), "bad_memory")
 
 
 def test_a_limit_for_scores_of_letor_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "test.svm").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n")
     (tmp_path / "scores.txt").write_text("0.5\n0.25\n")
-    command = [
-        sys.executable,
-        "-m",
-        "rankscope",
-        "eval",
-        "test.svm",
-        "scores.txt",
-        "--memory",
-        "1GiB",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--memory" in done.stderr
+    words = ["test.svm", "scores.txt", "--memory", "1GiB"]
+    done = run_program("eval", *words, folder=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--memory" in done.stderr

@@ -98,7 +98,7 @@ def test_all_cutoffs_are_one_measure(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(len(request.measures))
         return make_plan(request, *args, **settings)
 
-    for module in ("cutoffs", "rankings"):
+    for module in ("grades", "rankings"):
         monkeypatch.setattr(f"rankscope.evaluation.{module}.make_plan", count)
     grades = np.arange(300_000) % 4  # squared, this would take long
     for measure in (rs.ndcg, rs.dcg, rs.idcg, rs.cg):

@@ -16,8 +16,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import MeasureError, PolicyError, UsageError
-from rankscope.measures.parse import LONGEST_TEXT
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import LONGEST_TEXT, split_measures
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import read_duration

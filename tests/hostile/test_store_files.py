@@ -12,9 +12,11 @@ from functools import partial
 
 import pytest
 
+from tests.refusal import refused
+
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope import FileError, UsageError
+from rankscope import UsageError
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
@@ -229,9 +231,7 @@ def test_after_a_restore_the_webhook_needs_its_secret_again(
             call(Accepting(), webhook, "n", "{}", 1)  # type: ignore[arg-type]
         assert missing.value.code == "webhook_secret_missing"
         if content is not None:
-            with pytest.raises(FileError) as damaged:
-                hook(monitor.store)
-            assert damaged.value.code == "store_secrets"
+            refused(lambda: hook(monitor.store), "store_secrets")
             secrets.unlink()
         hook(monitor.store)
         assert find_webhook(monitor.store, "music").secret.reveal() == SECRET  # type: ignore[union-attr]
@@ -318,9 +318,7 @@ def test_an_empty_file_in_the_place_of_a_store_is_a_loss(tmp_path: Path) -> None
         log = kept.with_name("events.db-wal").read_bytes()
         kept.write_bytes(b"")
         for _ in range(2):
-            with pytest.raises(FileError) as refused:
-                SQLiteStore(kept)
-            assert refused.value.code == "store_lost"
+            refused(lambda: SQLiteStore(kept), "store_lost")
         # SQLite would have deleted it.
         assert kept.with_name("events.db-wal").read_bytes() == log
         shutil.copy(path, kept)

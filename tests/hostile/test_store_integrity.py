@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from rankscope.monitor.events.times import to_datetime
 
+from tests.refusal import refused
+
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError
@@ -451,13 +453,9 @@ def test_a_symbolic_link_leads_to_the_one_lock_and_the_one_mark(
     with SQLiteStore(link) as store:
         store.append("music", [make_ranking(8)])
         assert store.url.endswith(str(filled))
-        with pytest.raises(FileError) as refused:
-            SQLiteStore(filled)
-        assert refused.value.code == "store_locked"
+        refused(lambda: SQLiteStore(filled), "store_locked")
     with SQLiteStore(filled) as store:
-        with pytest.raises(FileError) as refused:
-            SQLiteStore(link)
-        assert refused.value.code == "store_locked"
+        refused(lambda: SQLiteStore(link), "store_locked")
         assert open_sqlite_reader(link).last_seq == store.last_seq == 6
     assert [path.name for path in tmp_path.glob("link.db*")] == ["link.db"]
 
@@ -566,9 +564,7 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
 def test_a_damaged_store_is_no_traceback(filled: Path, damage: str) -> None:
     with closing(sqlite3.connect(filled, isolation_level=None)) as connection:
         connection.execute(damage)
-    with pytest.raises(FileError) as refused:
-        open_sqlite_reader(filled).keys("music")
-    assert refused.value.code == "store_damaged"
+    refused(lambda: open_sqlite_reader(filled).keys("music"), "store_damaged")
 
 
 def test_a_webhook_lost_with_the_log_is_not_taken_for_none(filled: Path, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Row = tuple[str, str, str, Callable[[Any, Any], Any]]
+
 IN_PLACE = "in place"
 COPIED = "copied"
 ONE_BY_ONE = "one by one"
@@ -27,20 +29,20 @@ class Kind:
         what: What it is, in Markdown.
         package: The library that it is of, as PyPI calls it; empty for Python's own.
         read: How it is read: in place, copied, or one by one.
-        make: Makes one of plain values: of a list of ids, of columns by name, or of a list of
-            numbers.
+        write: Makes one of the library and of plain values: a list of ids, columns by name, or a
+            list of numbers.
     """
 
     place: Literal["lists", "tables", "arrays"]
     what: str
     package: str
     read: str
-    make: Callable[[Any], Any]
+    write: Callable[[Any, Any], Any]
 
-
-def of(module: str, call: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
-    """Return a maker that imports its library when it is called."""
-    return lambda given: call(import_module(module), given)
+    def make(self, given: object) -> object:
+        """Make one of plain values. The library is imported only now."""
+        name = {"jax": "jax.numpy"}.get(self.package, self.package.replace("-", "_"))
+        return self.write(import_module(name) if name else None, given)
 
 
 class OnlyDLPack:
@@ -56,173 +58,85 @@ class OnlyDLPack:
         return self._held.__dlpack_device__()
 
 
-KINDS = (
-    Kind(
-        "lists",
-        "`{query: {doc: score}}`",
-        "",
-        ONE_BY_ONE,
-        lambda ids: {i: -float(n) for n, i in enumerate(ids)},
-    ),
-    Kind("lists", "`{query: [doc, …]}`, best first", "", ONE_BY_ONE, list),
-    Kind("lists", "`{query: (doc, …)}`", "", ONE_BY_ONE, tuple),
-    Kind(
-        "lists",
-        "`{query: [(doc, score), …]}`",
-        "",
-        ONE_BY_ONE,
-        lambda ids: [(i, -n) for n, i in enumerate(ids)],
-    ),
-    Kind("lists", "`{query: array of ids}`", "numpy", ONE_BY_ONE, np.array),
-    Kind(
-        "lists",
-        "`{query: Series of ids}`",
-        "pandas",
-        ONE_BY_ONE,
-        of("pandas", lambda pd, ids: pd.Series(ids)),
-    ),
-    Kind(
-        "lists",
-        "`{query: Series of ids}`",
-        "polars",
-        ONE_BY_ONE,
-        of("polars", lambda pl, ids: pl.Series(ids)),
-    ),
-    Kind(
-        "lists",
-        "`{query: array of ids}`",
-        "pyarrow",
-        ONE_BY_ONE,
-        of("pyarrow", lambda pa, ids: pa.array(ids)),
-    ),
-    Kind(
-        "tables",
+LISTS: tuple[Row, ...] = (
+    ("`{query: {doc: score}}`", "", ONE_BY_ONE, lambda _, i: {d: -float(i.index(d)) for d in i}),
+    ("`{query: [doc, …]}`, best first", "", ONE_BY_ONE, lambda _, ids: ids),
+    ("`{query: (doc, …)}`", "", ONE_BY_ONE, lambda _, ids: tuple(ids)),
+    ("`{query: [(doc, score), …]}`", "", ONE_BY_ONE, lambda _, i: [(d, -i.index(d)) for d in i]),
+    ("`{query: array of ids}`", "numpy", ONE_BY_ONE, lambda np, ids: np.array(ids)),
+    ("`{query: Series of ids}`", "pandas", ONE_BY_ONE, lambda pd, ids: pd.Series(ids)),
+    ("`{query: Series of ids}`", "polars", ONE_BY_ONE, lambda pl, ids: pl.Series(ids)),
+    ("`{query: array of ids}`", "pyarrow", ONE_BY_ONE, lambda pa, ids: pa.array(ids)),
+)
+TABLES: tuple[Row, ...] = (
+    (
         "mapping of column name to list or array",
         "numpy",
         IN_PLACE,
-        lambda columns: {name: np.array(column) for name, column in columns.items()},
+        lambda np, columns: {name: np.array(column) for name, column in columns.items()},
     ),
-    Kind("tables", "`DataFrame`", "pandas", IN_PLACE, of("pandas", lambda pd, c: pd.DataFrame(c))),
-    Kind(
-        "tables",
+    ("`DataFrame`", "pandas", IN_PLACE, lambda pd, columns: pd.DataFrame(columns)),
+    (
         "`DataFrame` with types of Arrow",
         "pandas",
         IN_PLACE,
-        of("pandas", lambda pd, c: pd.DataFrame(c).convert_dtypes(dtype_backend="pyarrow")),
+        lambda pd, columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
     ),
-    Kind("tables", "`DataFrame`", "polars", IN_PLACE, of("polars", lambda pl, c: pl.DataFrame(c))),
-    Kind(
-        "tables",
-        "`LazyFrame`",
-        "polars",
-        "collected",
-        of("polars", lambda pl, c: pl.LazyFrame(c)),
-    ),
-    Kind(
-        "tables",
-        "`Table`, `RecordBatch`",
-        "pyarrow",
-        IN_PLACE,
-        of("pyarrow", lambda pa, c: pa.table(c)),
-    ),
-    Kind(
-        "tables",
+    ("`DataFrame`", "polars", IN_PLACE, lambda pl, columns: pl.DataFrame(columns)),
+    ("`LazyFrame`", "polars", "collected", lambda pl, columns: pl.LazyFrame(columns)),
+    ("`Table`, `RecordBatch`", "pyarrow", IN_PLACE, lambda pa, columns: pa.table(columns)),
+    (
         "`DataFrame`, `LazyFrame`",
         "narwhals",
         IN_PLACE,
-        of("narwhals", lambda nw, c: nw.from_native(import_module("polars").DataFrame(c))),
+        lambda nw, columns: nw.from_native(import_module("polars").DataFrame(columns)),
     ),
-    Kind(
-        "tables",
+    (
         "relation",
         "duckdb",
         "copied by DuckDB",
-        of("duckdb", lambda db, c: db.from_arrow(import_module("pyarrow").table(c))),
+        lambda db, columns: db.from_arrow(import_module("pyarrow").table(columns)),
     ),
-    Kind(
-        "tables",
-        "`Dataset`",
-        "datasets",
-        "as Arrow",
-        of("datasets", lambda hf, c: hf.Dataset.from_dict(c)),
-    ),
-    Kind("arrays", "list, tuple, nested lists", "", COPIED, list),
-    Kind(
-        "arrays",
-        "list of `Decimal`",
-        "",
-        COPIED,
-        lambda numbers: list(map(decimal.Decimal, numbers)),
-    ),
-    Kind(
-        "arrays",
-        "`float64`, contiguous",
-        "numpy",
-        IN_PLACE,
-        lambda numbers: np.array(numbers, dtype=float),
-    ),
-    Kind(
-        "arrays",
-        "other types, strides and byte orders",
-        "numpy",
-        COPIED,
-        lambda numbers: np.array(numbers, dtype=">f4"),
-    ),
-    Kind(
-        "arrays",
-        "`Series`",
-        "pandas",
-        IN_PLACE,
-        of("pandas", lambda pd, n: pd.Series(n, dtype=float)),
-    ),
-    Kind(
-        "arrays",
-        "`Series`",
-        "polars",
-        IN_PLACE,
-        of("polars", lambda pl, n: pl.Series(n, dtype=pl.Float64)),
-    ),
-    Kind(
-        "arrays",
-        "`Array`",
-        "pyarrow",
-        IN_PLACE,
-        of("pyarrow", lambda pa, n: pa.array(n, pa.float64())),
-    ),
-    Kind(
-        "arrays",
+    ("`Dataset`", "datasets", "as Arrow", lambda hf, columns: hf.Dataset.from_dict(columns)),
+)
+SHORT = "tensor on the CPU, `bfloat16`, `float16`, `float8`, integers, `bool`"
+ARRAYS: tuple[Row, ...] = (
+    ("list, tuple, nested lists", "", COPIED, lambda _, numbers: numbers),
+    ("list of `Decimal`", "", COPIED, lambda _, numbers: [*map(decimal.Decimal, numbers)]),
+    ("`float64`, contiguous", "numpy", IN_PLACE, lambda np, numbers: np.array(numbers, float)),
+    ("other types, strides and byte orders", "numpy", COPIED, lambda np, n: np.array(n, ">f4")),
+    ("`Series`", "pandas", IN_PLACE, lambda pd, numbers: pd.Series(numbers, dtype=float)),
+    ("`Series`", "polars", IN_PLACE, lambda pl, numbers: pl.Series(numbers, dtype=pl.Float64)),
+    ("`Array`", "pyarrow", IN_PLACE, lambda pa, numbers: pa.array(numbers, pa.float64())),
+    (
         "tensor on the CPU, `float64`; gradients are left out",
         "torch",
         IN_PLACE,
-        of("torch", lambda torch, n: torch.tensor(n, dtype=torch.float64, requires_grad=True)),
+        lambda torch, n: torch.tensor(n, dtype=torch.float64, requires_grad=True),
     ),
-    Kind(
-        "arrays",
-        "tensor on the CPU, `bfloat16`, `float16`, `float8`, integers, `bool`",
-        "torch",
-        COPIED,
-        of("torch", lambda torch, n: torch.tensor(n, dtype=torch.bfloat16)),
-    ),
-    Kind(
-        "arrays",
+    (SHORT, "torch", COPIED, lambda torch, n: torch.tensor(n, dtype=torch.bfloat16)),
+    (
         "array on the CPU, `bfloat16` and `float16` included",
         "jax",
         COPIED,
-        of("jax.numpy", lambda jnp, n: jnp.array(n, dtype=jnp.bfloat16)),
+        lambda jnp, numbers: jnp.array(numbers, dtype=jnp.bfloat16),
     ),
-    Kind(
-        "arrays",
+    (
         "array on the CPU",
         "array-api-strict",
         IN_PLACE,
-        of("array_api_strict", lambda xp, n: xp.asarray(n, dtype=xp.float64)),
+        lambda xp, n: xp.asarray(n, dtype=xp.float64),
     ),
-    Kind(
-        "arrays",
+    (
         "whatever gives `__dlpack__`, `__array__` or a buffer, on the CPU",
         "",
         IN_PLACE,
-        OnlyDLPack,
+        lambda _, numbers: OnlyDLPack(numbers),
     ),
+)
+KINDS = (
+    *(Kind("lists", *row) for row in LISTS),
+    *(Kind("tables", *row) for row in TABLES),
+    *(Kind("arrays", *row) for row in ARRAYS),
 )
 """In the order in which the documentation lists them."""

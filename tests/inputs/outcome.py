@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import rankscope as rs
 from rankscope.measures import parse
 from rankscope.reference import Retrieved, rank, value
+
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from tests.inputs.entry import Entry, Row
 
     Values = dict[str, dict[str, float]]
+
+is_refused = partial(refused, message="expected")
+"""Hold a refusal against what all of an input have in common."""
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "Judged@10")
 ONLY_IN_TEXT = {

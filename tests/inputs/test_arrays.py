@@ -27,6 +27,7 @@ from tests.inputs.array_entries import (
 )
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import measure
+from tests.inputs.outcome import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,17 +73,6 @@ WAYS = {f"grades of {name}": way for name, way in OF_GRADES.items()} | {
 }
 
 
-def refused(call: Callable[[], object], code: str) -> rs.errors.RankscopeError:
-    """Hold a refusal against what all of them have in common."""
-    with pytest.raises(rs.errors.RankscopeError) as caught:
-        call()
-    error = caught.value
-    assert error.code == code, error
-    assert "expected" in error.message
-    assert error.hint
-    return error
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", OK)
 def test_what_holds_the_same_numbers_gives_the_same_value(form: str, way: str) -> None:
@@ -94,7 +84,7 @@ def test_what_holds_the_same_numbers_gives_the_same_value(form: str, way: str) -
 @pytest.mark.parametrize("entry", REFUSED, ids=lambda entry: entry.id)
 def test_what_holds_something_else_is_refused_with_its_place(entry: Refused, way: str) -> None:
     """N6, N7, N15, N16, N17, D11."""
-    check_place(refused(lambda: WAYS[way](entry.make()), entry.code), way, entry.at)
+    check_place(is_refused(lambda: WAYS[way](entry.make()), entry.code), way, entry.at)
 
 
 @pytest.mark.parametrize("way", [way for way in OF_GRADES if "ideal" not in way])
@@ -111,7 +101,7 @@ def test_truth_values_are_the_grades_1_and_0(form: str, way: str) -> None:
 def test_truth_values_are_no_scores(form: str, way: str) -> None:
     """N7."""
     make, at = TRUTHS[form]
-    error = refused(lambda: OF_SCORES[way](make()), "not_numeric")
+    error = is_refused(lambda: OF_SCORES[way](make()), "not_numeric")
     check_place(error, f"scores of {way}", at)
 
 
@@ -120,7 +110,7 @@ def test_truth_values_are_no_scores(form: str, way: str) -> None:
 def test_what_is_beyond_all_doubles_is_refused_as_infinity_is(form: str, way: str) -> None:
     """N4, N7."""
     code = "score_overflow" if way.startswith("scores") else "rel_out_of_range"
-    check_place(refused(lambda: WAYS[way](HUGE_FORMS[form]()), code), way, 2)
+    check_place(is_refused(lambda: WAYS[way](HUGE_FORMS[form]()), code), way, 2)
 
 
 def check_place(error: rs.errors.RankscopeError, way: str, at: int | None) -> None:
@@ -135,17 +125,17 @@ def check_place(error: rs.errors.RankscopeError, way: str, at: int | None) -> No
 @pytest.mark.parametrize("tensor", [OnlyDLPack, OnlyCuda])
 def test_an_array_that_gives_none_in_main_memory_is_refused(tensor: Callable[[], object]) -> None:
     """N17."""
-    error = refused(lambda: Rankings.from_arrays(tensor(), SCORES), "device_array")
+    error = is_refused(lambda: Rankings.from_arrays(tensor(), SCORES), "device_array")
     assert ".cpu()" in error.hint
 
 
 def test_a_matrix_of_tensors_is_refused_as_a_tensor_is() -> None:
     """N17."""
     refusal = TypeError("can't convert cuda:0 device type tensor to numpy.")
-    refused(lambda: Rankings.from_arrays([Tensor([1, 2], refusal)], [[1, 2]]), "device_array")
-    refused(lambda: Rankings.from_lists(Tensor([1, 2], refusal)), "device_array")
-    refused(lambda: rs.ndcg(Tensor([1, 2], refusal)), "device_array")
-    refused(lambda: rs.ndcg([Tensor([1, 2], refusal)]), "device_array")
+    is_refused(lambda: Rankings.from_arrays([Tensor([1, 2], refusal)], [[1, 2]]), "device_array")
+    is_refused(lambda: Rankings.from_lists(Tensor([1, 2], refusal)), "device_array")
+    is_refused(lambda: rs.ndcg(Tensor([1, 2], refusal)), "device_array")
+    is_refused(lambda: rs.ndcg([Tensor([1, 2], refusal)]), "device_array")
 
 
 LIAR = """
@@ -202,7 +192,7 @@ def test_columns_of_different_lengths_are_refused() -> None:
         lambda: rs.ndcg_score([[1, 0]], [[1]]),
         lambda: rs.ndcg([[1], [1]], ideal=[[1]]),
     ):
-        refused(call, "length_mismatch")
+        is_refused(call, "length_mismatch")
 
 
 @pytest.mark.parametrize("shape", [(), (3, 1), (1, 3), (1, 1, 3), (3, 1, 1)])
@@ -217,18 +207,18 @@ def test_an_array_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
         lambda: Rankings.from_lists([odd]),
         lambda: Rankings.from_table({"qid": [1] * 3, "label": odd, "score": SCORES}),
     ):
-        error = refused(call, "array_shape")
+        error = is_refused(call, "array_shape")
         assert f"{shape}" in error.message
         assert "ravel()" in error.hint
     if len(shape) != 2:
-        refused(lambda: Rankings.from_arrays(odd, odd), "array_shape")
-        refused(lambda: rs.ndcg_score(odd, odd), "array_shape")
+        is_refused(lambda: Rankings.from_arrays(odd, odd), "array_shape")
+        is_refused(lambda: rs.ndcg_score(odd, odd), "array_shape")
 
 
 def test_rows_of_different_lengths_are_no_matrix() -> None:
     """N2: but they are lists."""
     ragged = [[1, 0], [1]]
-    error = refused(lambda: Rankings.from_arrays(ragged, ragged), "not_numeric")
+    error = is_refused(lambda: Rankings.from_arrays(ragged, ragged), "not_numeric")
     assert "from_lists" in error.hint
     assert len(Rankings.from_lists(ragged)) == 2
     assert len(Rankings.from_lists(np.array([[1, 0], [1]], dtype=object))) == 2
@@ -242,9 +232,9 @@ def test_lists_in_lists_in_lists_are_refused_however_deep() -> None:
     itself: list[object] = []
     itself.append(itself)
     for odd in ([[[1]]], deep, itself):
-        refused(lambda odd=odd: Rankings.from_arrays(odd, odd), "array_shape")
-        refused(lambda odd=odd: Rankings.from_lists(odd), "array_shape")
-        refused(lambda odd=odd: Rankings.from_groups(odd, [1], [1]), "array_shape")
+        is_refused(lambda odd=odd: Rankings.from_arrays(odd, odd), "array_shape")
+        is_refused(lambda odd=odd: Rankings.from_lists(odd), "array_shape")
+        is_refused(lambda odd=odd: Rankings.from_groups(odd, [1], [1]), "array_shape")
 
 
 @pytest.mark.parametrize(
@@ -275,11 +265,11 @@ def test_lists_in_lists_in_lists_are_refused_however_deep() -> None:
 )
 def test_where_nothing_is_judged_there_is_nothing_to_evaluate(make: Callable[[], object]) -> None:
     """N3: the same verdict as for judgments without a document."""
-    refused(make, "empty_input")
+    is_refused(make, "empty_input")
 
 
 def test_ties_by_ids_need_ids() -> None:
-    refused(lambda: Rankings.from_arrays([[1, 0]], [[1, 1]], ties="doc_id"), "ties_need_ids")
+    is_refused(lambda: Rankings.from_arrays([[1, 0]], [[1, 1]], ties="doc_id"), "ties_need_ids")
 
 
 def test_an_empty_list_beside_others_is_an_empty_ranking() -> None:
@@ -325,14 +315,14 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
             ("rel:2", grade, lambda: rs.ndcg(odd)),
             ("rel:2:2", grade, lambda: rs.ndcg([[1], odd])),
         ):
-            assert refused(call, code).location == place
-    error = refused(lambda: Rankings.from_groups(SCORES, odd, [1, 2]), score)
+            assert is_refused(call, code).location == place
+    error = is_refused(lambda: Rankings.from_groups(SCORES, odd, [1, 2]), score)
     assert error.location == "scores:2"
     grade = "rel_not_number" if math.isnan(number) else grade
-    error = refused(lambda: Rankings.from_lists([[1], PLAIN], ideal=[[1], odd]), grade)
+    error = is_refused(lambda: Rankings.from_lists([[1], PLAIN], ideal=[[1], odd]), grade)
     assert error.location == "ideal:2:2"
-    assert refused(lambda: rs.ndcg(PLAIN, ideal=odd), grade).location == "ideal:2"
-    refused(lambda: Rankings.from_groups(SCORES, SCORES, odd), "group_sizes")
+    assert is_refused(lambda: rs.ndcg(PLAIN, ideal=odd), grade).location == "ideal:2"
+    is_refused(lambda: Rankings.from_groups(SCORES, SCORES, odd), "group_sizes")
 
 
 @pytest.mark.parametrize("kind", ["i4", "f4", "f8", object])
@@ -347,8 +337,8 @@ def test_a_mask_is_never_lost(kind: object) -> None:
     assert np.isnan(Rankings.from_lists([masked]).relevance).tolist() == [False, True, False]
     grouped = Rankings.from_groups(masked, [3, 2, 1], [3])
     assert np.isnan(grouped.relevance).tolist() == [False, True, False]
-    refused(lambda: Rankings.from_groups(SCORES, masked, [3]), "score_nan")
-    refused(lambda: Rankings.from_groups([1] * 3, [1] * 3, masked), "group_sizes")
+    is_refused(lambda: Rankings.from_groups(SCORES, masked, [3]), "score_nan")
+    is_refused(lambda: Rankings.from_groups([1] * 3, [1] * 3, masked), "group_sizes")
 
 
 def test_what_a_mask_hides_may_be_anything() -> None:
@@ -394,7 +384,7 @@ def test_what_is_neither_a_list_nor_lists_is_refused(
     function: Callable[[Any], Any], rel: object, code: str, location: str
 ) -> None:
     """N2, N3, N6."""
-    assert refused(lambda: function(rel), code).location == location
+    assert is_refused(lambda: function(rel), code).location == location
 
 
 def test_a_value_repeated_without_memory_is_read() -> None:
@@ -471,7 +461,7 @@ def test_group_sizes_that_do_not_add_up_are_refused(
     sizes: object, code: str, line: int | None
 ) -> None:
     """N10."""
-    error = refused(lambda: Rankings.from_groups([1, 0], [1, 2], sizes), code)
+    error = is_refused(lambda: Rankings.from_groups([1, 0], [1, 2], sizes), code)
     assert (error.file, error.line) == ("group_sizes", line)
 
 
@@ -488,7 +478,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, np.True_, np.float64(2), "2", 2j, [[1]]])
 def test_a_cutoff_that_is_none_is_refused(function: str, k: object) -> None:
     """N11."""
-    refused(lambda: FUNCTIONS[function](k), "bad_parameter")
+    is_refused(lambda: FUNCTIONS[function](k), "bad_parameter")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -506,7 +496,7 @@ def test_a_cutoff_is_any_positive_integer_or_none(function: str) -> None:
 @pytest.mark.parametrize("k", [np.array(2), {1, 2}, {1: 2}, iter([1]), b"12", "every"])
 def test_cutoffs_have_an_order(k: object) -> None:
     """N11."""
-    refused(lambda: rs.ndcg([1, 2, 0], k=k), "bad_parameter")
+    is_refused(lambda: rs.ndcg([1, 2, 0], k=k), "bad_parameter")
 
 
 @pytest.mark.parametrize(
@@ -542,8 +532,8 @@ def test_a_weight_that_is_none_is_refused(weights: list[float]) -> None:
 
 def test_negative_gains_are_what_the_policy_says() -> None:
     """N12, as the design has it."""
-    refused(lambda: rs.ndcg_score([[1, -1]], [[2, 1]]), "negative_gain")
-    refused(lambda: rs.ndcg([1, -1], negative="error"), "negative_gain")
+    is_refused(lambda: rs.ndcg_score([[1, -1]], [[2, 1]]), "negative_gain")
+    is_refused(lambda: rs.ndcg([1, -1], negative="error"), "negative_gain")
     assert rs.ndcg([-1, 1]) == 1 / math.log2(3)
     assert rs.dcg([-1, 1], negative="gain") == -1 + 1 / math.log2(3)
     assert rs.dcg_score([[1, -1]], [[2, 1]]) == 1 - 1 / math.log2(3)
@@ -552,9 +542,9 @@ def test_negative_gains_are_what_the_policy_says() -> None:
 def test_gains_that_overflow_are_refused() -> None:
     """N13, as the design has it: 2^1000 is a double, and its ratio is exact."""
     assert rs.ndcg([1000, 1000], gain="exp2") == 1
-    refused(lambda: rs.ndcg([1024], gain="exp2"), "gain_overflow")
-    refused(lambda: rs.ndcg([1023, 1023, 1023], gain="exp2"), "gain_overflow")
-    refused(lambda: rs.cg([1e308, 1e308]), "gain_overflow")
+    is_refused(lambda: rs.ndcg([1024], gain="exp2"), "gain_overflow")
+    is_refused(lambda: rs.ndcg([1023, 1023, 1023], gain="exp2"), "gain_overflow")
+    is_refused(lambda: rs.cg([1e308, 1e308]), "gain_overflow")
 
 
 def test_many_tiny_values_are_added_exactly() -> None:
@@ -638,6 +628,6 @@ def test_files_of_numpy_are_not_unpickled(tmp_path: Path) -> None:
         (path.read_bytes(), "encoding"),
         (pickle.dumps(Bomb()), "encoding"),
     ):
-        refused(lambda odd=odd: rs.evaluate(odd, RUN, "AP"), code)
-        refused(lambda odd=odd: rs.evaluate(QRELS, odd, "AP"), code)
-    refused(lambda: Rankings.from_arrays(str(path), SCORES), "not_numeric")
+        is_refused(lambda odd=odd: rs.evaluate(odd, RUN, "AP"), code)
+        is_refused(lambda odd=odd: rs.evaluate(QRELS, odd, "AP"), code)
+    is_refused(lambda: Rankings.from_arrays(str(path), SCORES), "not_numeric")

@@ -6,7 +6,6 @@ import array
 import collections
 import subprocess
 import sys
-import types
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,13 +58,6 @@ JUDGED_FORMS: dict[str, Callable[[list[str]], object]] = {
     "keys": lambda docs: dict.fromkeys(docs).keys(),
     "pairs with a grade": lambda docs: [(doc, 1) for doc in docs],
 }
-MAPPINGS: dict[str, Callable[[dict[str, object]], object]] = {
-    "dict": dict,
-    "OrderedDict": collections.OrderedDict,
-    "defaultdict": lambda of: collections.defaultdict(list, of),
-    "read-only mapping": types.MappingProxyType,
-    "Series of pandas": lambda of: pd.Series(of, dtype=object),
-}
 
 
 @pytest.mark.parametrize("form", RUN_FORMS)
@@ -81,13 +73,6 @@ def test_ids_alone_as_judgments_have_grade_1(form: str) -> None:
     assert rs.evaluate(judged, SCORED, MEASURES).to_dict() == EXPECTED
     held = rs.read_qrels(judged)
     assert [dict(held.judgments.documents(at)) for at in range(3)] == list(GRADED.values())
-
-
-@pytest.mark.parametrize("kind", MAPPINGS)
-def test_lists_are_read_from_mappings_of_every_kind(kind: str) -> None:
-    make = MAPPINGS[kind]
-    found = rs.evaluate(make({**RELEVANT}), make({**RANKED}), MEASURES)  # type: ignore[arg-type]
-    assert found.to_dict() == EXPECTED
 
 
 def test_lists_grouped_from_a_frame_are_read() -> None:
@@ -203,29 +188,6 @@ def test_what_is_no_list_is_refused_with_what_to_write(role: str, name: str) -> 
     assert raised.value.code == "not_a_mapping"
     assert raised.value.location == f'{role}["q1"]'
     assert hint in raised.value.hint
-
-
-@pytest.mark.parametrize(
-    ("odd", "code"),
-    [
-        (1.5, "id_type"),
-        (None, "missing_id"),
-        ("", "missing_id"),
-        (b"d1", "id_type"),
-        (True, "id_type"),
-        ("a\0b", "nul_byte"),
-        ("\ud800", "surrogate"),
-        ({"id": "d1"}, "id_type"),
-        (("q", "d", 1), "id_type"),
-        ("x" * 4097, "id_length"),
-    ],
-    ids=lambda value: ascii(value)[:20],
-)
-def test_an_item_that_is_no_id_is_refused(odd: object, code: str) -> None:
-    for qrels, run in (({"q": ["d1", odd]}, RANKED), (RELEVANT, {"q1": ["d1", odd]})):
-        with pytest.raises(rs.errors.RankscopeError) as raised:
-            rs.evaluate(qrels, run, "AP")  # type: ignore[arg-type]
-        assert raised.value.code == code
 
 
 def test_integers_of_a_frame_with_a_named_index_are_scores() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -65,8 +64,3 @@ def test_one_run_stays_one_result() -> None:
     assert isinstance(rs.evaluate(QRELS, [("q1", "a", 1.0)], "RR"), rs.Evaluation)
     with pytest.raises(rs.EmptyError):
         rs.evaluate(QRELS, {}, "RR")
-
-
-def test_comparisons_travel() -> None:
-    found = rs.compare(QRELS, RUNS, "RR")
-    assert str(pickle.loads(pickle.dumps(found)).to_dict()) == str(found.to_dict())  # noqa: S301 - our own

@@ -164,6 +164,15 @@ def test_an_id_has_one_verdict(odd: object, code: str, place: int, role: str) ->
         assert outcome == ((code, line) if code else found["dict"])
 
 
+@pytest.mark.parametrize(
+    ("odd", "code"), [*(pair for pair in IDS if pair[1]), ({"id": "b"}, "id_type")], ids=ascii
+)
+def test_an_id_in_a_list_has_that_verdict(odd: object, code: str) -> None:
+    plain, changed = {"q": ["a"]}, {"q": ["a", odd]}
+    for qrels, run in ((changed, plain), (plain, changed)):
+        assert verdict(lambda given=(qrels, run): rs.evaluate(*given, "AP")) == (code, None)
+
+
 @pytest.mark.parametrize("role", ["qrels", "run"])
 def test_integers_are_the_same_ids_everywhere(role: str) -> None:
     rows: Rows = [(7, 10, 1), (7, 9, 1), (8, 9, 0)]
@@ -179,6 +188,7 @@ def test_integers_are_the_same_ids_everywhere(role: str) -> None:
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
 def test_nothing_has_one_verdict(role: str) -> None:
+    """D1."""
     assert {form: of_pairs(form, role, []) for form in FORMS} == dict.fromkeys(
         FORMS, ("empty_input", None)
     )

@@ -15,8 +15,7 @@ import pytest
 import rankscope as rs
 from rankscope import Rankings
 
-from tests.inputs.measured import measure
-from tests.inputs.outcome import MEASURES, expected_values
+from tests.inputs.outcome import MEASURES, expected_values, is_refused
 from tests.inputs.table_entries import NUMBERS, OK, PLAIN, REFUSED, TEXTS, Refused
 
 if TYPE_CHECKING:
@@ -45,17 +44,6 @@ def pair(qrels: object, run: object) -> dict[str, dict[str, float]]:
 
 def only(columns: dict[str, object], names: tuple[str, ...]) -> dict[str, object]:
     return {name: columns[name] for name in names}
-
-
-def refused(call: Callable[[], object], code: str) -> rs.errors.RankscopeError:
-    """Hold a refusal against what all of them have in common."""
-    with pytest.raises(rs.errors.RankscopeError) as caught:
-        call()
-    error = caught.value
-    assert error.code == code, error
-    assert error.message.startswith("expected")
-    assert error.hint
-    return error
 
 
 @pytest.mark.parametrize("form", OK)
@@ -93,7 +81,7 @@ def test_integers_of_every_kind_are_ids_by_their_decimal_text(form: str) -> None
 def test_a_column_that_is_none_is_refused_with_its_row(entry: Refused) -> None:
     """F2, F3, F9; N and D, by tables."""
     table = PLAIN | {"doc_id": [*TEXTS], entry.column: entry.make()}
-    error = refused(lambda: Rankings.from_table(table), entry.code)
+    error = is_refused(lambda: Rankings.from_table(table), entry.code)
     if entry.code != "length_mismatch":
         assert error.line == entry.line
         assert entry.line is None or error.location
@@ -121,12 +109,12 @@ def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
     """G6: for rankings, judgments and runs."""
     frame = frame_of(entry)
     assert frame is not None
-    assert refused(lambda: Rankings.from_table(frame), entry.code).line == entry.line
+    assert is_refused(lambda: Rankings.from_table(frame), entry.code).line == entry.line
     if entry.column == "score":
         run = frame[list(RETRIEVED)]
-        error = refused(lambda: rs.evaluate({"q1": {"a": 1}}, run, "RR"), entry.code)
+        error = is_refused(lambda: rs.evaluate({"q1": {"a": 1}}, run, "RR"), entry.code)
     else:
-        error = refused(lambda: rs.read_qrels(frame[list(JUDGED)]), entry.code)
+        error = is_refused(lambda: rs.read_qrels(frame[list(JUDGED)]), entry.code)
     assert error.line == entry.line
 
 
@@ -154,7 +142,7 @@ def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
 )
 def test_columns_that_are_missing_or_twice_are_refused(table: object, said: str) -> None:
     """F1."""
-    assert said in refused(lambda: Rankings.from_table(table), "columns").message
+    assert said in is_refused(lambda: Rankings.from_table(table), "columns").message
 
 
 def test_columns_may_be_called_by_numbers() -> None:
@@ -164,21 +152,23 @@ def test_columns_may_be_called_by_numbers() -> None:
     assert Rankings.from_table(frame, **names).evaluate("RR")["RR"] == 1 / 2
     assert (
         "'5' of score"
-        in refused(lambda: Rankings.from_table(frame, **names | {"score": "5"}), "columns").message
+        in is_refused(
+            lambda: Rankings.from_table(frame, **names | {"score": "5"}), "columns"
+        ).message
     )
 
 
 @pytest.mark.parametrize("table", frames({name: [] for name in PLAIN}))
 def test_a_table_without_rows_is_refused(table: object) -> None:
     """F10."""
-    assert refused(lambda: Rankings.from_table(table), "empty_input").location == "table"
-    assert refused(lambda: rs.read_qrels(table), "empty_input").location
+    assert is_refused(lambda: Rankings.from_table(table), "empty_input").location == "table"
+    assert is_refused(lambda: rs.read_qrels(table), "empty_input").location
 
 
 def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are() -> None:
     """F10, G6."""
     for table in frames(PLAIN | {"relevance": [float("nan")] * 5}):
-        refused(lambda table=table: Rankings.from_table(table), "empty_input")
+        is_refused(lambda table=table: Rankings.from_table(table), "empty_input")
 
 
 def test_categories_that_are_not_used_are_no_queries() -> None:
@@ -248,7 +238,7 @@ def test_slices_are_limited() -> None:
         table = {"qid": column, "rel": np.ones(count), "score": column, "user": column.astype(str)}
         rankings = Rankings.from_table(table, attributes=["user"])
         if code:
-            refused(lambda made=rankings: made.evaluate("RR", by="user"), code)
+            is_refused(lambda made=rankings: made.evaluate("RR", by="user"), code)
         else:
             assert len(rankings.evaluate("RR", by="user").slices.to_dict()) == count
 
@@ -257,7 +247,7 @@ def test_an_attribute_that_has_no_text_is_refused() -> None:
     """F9: times without a zone and with one are other values, and no zone is guessed."""
     for odd in ({1, 2}, iter("abcde"), pa.array([{"a": 1}] * 5), [1, "a", 2, 3, 4], [object()] * 5):
         table = PLAIN | {"land": odd}
-        refused(
+        is_refused(
             lambda table=table: Rankings.from_table(table, attributes=["land"]), "attribute_type"
         )
     times = pd.to_datetime(["2026-01-01"] * 5)
@@ -295,7 +285,7 @@ def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
         lambda: rs.evaluate({"q": {"a": 1}}, frame, "RR"),
         lambda: rs.read_qrels(frame),
     ):
-        error = refused(call, "input_type")
+        error = is_refused(call, "input_type")
         assert "DataFrame" in error.message
         assert hint in error.hint
 
@@ -322,19 +312,19 @@ def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
 )
 def test_what_is_no_table_is_refused(odd: object) -> None:
     """D11, F12."""
-    error = refused(lambda: Rankings.from_table(odd), "input_type")
+    error = is_refused(lambda: Rankings.from_table(odd), "input_type")
     assert type(odd).__name__ in error.message
 
 
 def test_ranks_that_contradict_scores_are_refused_and_ranks_that_agree_are_not() -> None:
     table = {"qid": ["q", "q"], "doc": ["a", "b"], "rel": [1, 0], "score": [2.0, 1.0]}
-    refused(lambda: Rankings.from_table(table | {"rank": [2, 1]}), "rank_score_disagree")
+    is_refused(lambda: Rankings.from_table(table | {"rank": [2, 1]}), "rank_score_disagree")
     assert Rankings.from_table(table | {"rank": [1, 2]}).doc_ids("q") == ["a", "b"]
 
 
 def test_documents_given_twice_are_resolved_as_asked() -> None:
     table = {"qid": ["q"] * 3, "doc": ["a", "b", "a"], "rel": [0, 1, 2], "score": [1.0, 2.0, 3.0]}
-    assert refused(lambda: Rankings.from_table(table), "duplicate_doc").line == 3
+    assert is_refused(lambda: Rankings.from_table(table), "duplicate_doc").line == 3
     first = Rankings.from_table(table, duplicates="first")
     largest = Rankings.from_table(table, duplicates="max")
     assert (first.scores.tolist(), first.relevance.tolist()) == ([2, 1], [1, 0])
@@ -345,7 +335,7 @@ def test_documents_given_twice_are_resolved_as_asked() -> None:
 def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed() -> None:
     """F2."""
     frame = pl.DataFrame(PLAIN).with_columns(pl.lit(1).cast(pl.Int128).alias("relevance"))
-    assert "Int128" in refused(lambda: Rankings.from_table(frame), "rel_not_number").message
+    assert "Int128" in is_refused(lambda: Rankings.from_table(frame), "rel_not_number").message
     rankings = Rankings.from_table(
         frame.with_columns(pl.col("score").alias("grade")), relevance="grade"
     )
@@ -366,24 +356,3 @@ def test_many_threads_may_read_and_evaluate_tables_at_once() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
-
-
-FORKS = """
-import os
-import pandas as pd
-columns = {"qid": list(range(50_000)) * 2, "rel": [1] * 100_000, "score": [0.5] * 100_000}
-frame = pd.DataFrame(columns)
-made = rs.Rankings.from_table(frame)
-read = rs.Rankings.from_table
-ask = lambda: [each.evaluate("RR", threads=2)["RR"] for each in (made, read(frame))]
-assert ask() == [1, 1]
-child = os.fork()
-if child == 0:
-    os._exit(0 if ask() == [1, 1] else 1)
-value = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), ask()]
-"""
-
-
-def test_a_forked_process_reads_and_evaluates_tables_as_its_parent() -> None:
-    """D14: with threads before, in the child, and after."""
-    assert measure(FORKS).value == [0, [1, 1]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -88,34 +87,6 @@ def test_a_pool_that_is_all_judged_has_the_usual_ndcg() -> None:
         assert found == pytest.approx(expected, rel=1e-15)
     whole = rankscope.evaluate(rows_of(judged), run, ["xinfAP", "infAP"])
     assert whole["xinfAP"] == pytest.approx(whole["infAP"], abs=1e-4)
-
-
-def test_every_way_in_gives_the_same_bits(tmp_path: Path) -> None:
-    judged: Judged = {"a": ("1", 1.0), "b": ("2", -1.0), "c": ("2", 2.0), "x": ("2", 0.0)}
-    run = {"q": {"a": 3.0, "u": 2.0, "b": 1.0, "c": 0.0}, "p": {"a": 1.0}}
-    rows = [*rows_of(judged), *rows_of({"a": ("9", 1.0)}, "p")]
-    names = ["query_id", "stratum", "doc_id", "relevance"]
-    frame = pd.DataFrame(rows, columns=names)
-    nested: dict[str, dict[str, dict[str, float]]] = {}
-    for query, stratum, document, grade in rows:
-        nested.setdefault(query, {}).setdefault(stratum, {})[document] = grade
-    text = "".join(f"{q} 0 {d} {s} {grade}\n" for q, s, d, grade in rows)
-    (tmp_path / "qrels.txt").write_text(text, encoding="utf-8")
-    frame.to_csv(tmp_path / "qrels.csv", index=False)
-    lines = "".join(f"{q} Q0 {d} 0 {s} t\n" for q, docs in run.items() for d, s in docs.items())
-    (tmp_path / "run.txt").write_text(lines, encoding="utf-8")
-    run_rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
-    run_frame = pd.DataFrame(run_rows, columns=["query_id", "doc_id", "score"])
-    measures = [*MEASURES, "nDCG@10"]
-    expected = rankscope.evaluate(rows, run, measures).to_dict()
-    for qrels in (rows[::-1], nested, frame, tmp_path / "qrels.txt", tmp_path / "qrels.csv"):
-        for given_run in (run, run_rows, run_frame, tmp_path / "run.txt"):
-            found = rankscope.evaluate(qrels, given_run, measures)  # type: ignore[call-overload]
-            assert sorted(found.to_dict().items()) == sorted(expected.items())
-    held = rankscope.read_qrels(rows, strata=True)
-    rankings = rankscope.Rankings.from_run(held, run)
-    for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
-        assert again.evaluate(measures).to_dict() == expected
 
 
 def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measures() -> None:

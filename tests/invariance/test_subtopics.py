@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -82,41 +81,6 @@ def test_a_kernel_is_its_twin(judged: Judged, run: Run, ties: str, unjudged: str
     for measure in MEASURES:
         expected = twin(measure, judged, run, policy)
         assert repr(found.per_query_list(measure)) == repr([expected]), measure
-
-
-def test_every_way_in_gives_the_same_bits(tmp_path: Path) -> None:
-    judged = {"b": {"2": 1.0, "1": 2.0}, "a": {"1": 1.0}, "z": {"3": 0.0}, "x": {"2": 1.0}}
-    run = {"q": {"a": 3.0, "u": 2.0, "b": 1.0, "z": 0.0}, "p": {"a": 1.0}}
-    rows = [*rows_of(judged), *rows_of({"a": {"9": 1.0}}, "p")]
-    names = ["query_id", "subtopic", "doc_id", "relevance"]
-    frame = pd.DataFrame(rows, columns=names)
-    nested: dict[str, dict[str, dict[str, float]]] = {}
-    for query, subtopic, document, grade in rows:
-        nested.setdefault(query, {}).setdefault(subtopic, {})[document] = grade
-    text = "".join(f"{q} {s} {d} {grade}\n" for q, s, d, grade in rows)
-    (tmp_path / "qrels.txt").write_text(text, encoding="utf-8")
-    frame.to_csv(tmp_path / "qrels.csv", index=False)
-    lines = "".join(f"{q} Q0 {d} 0 {s} t\n" for q, docs in run.items() for d, s in docs.items())
-    (tmp_path / "run.txt").write_text(lines, encoding="utf-8")
-    run_rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
-    run_frame = pd.DataFrame(run_rows, columns=["query_id", "doc_id", "score"])
-    measures = [*MEASURES, "nDCG@10"]
-    expected = rankscope.evaluate(rows, run, measures).to_dict()
-    for qrels in (
-        rows[::-1],
-        nested,
-        frame,
-        frame.rename(columns={"subtopic": "iteration"}),
-        tmp_path / "qrels.txt",
-        tmp_path / "qrels.csv",
-    ):
-        for given_run in (run, run_rows, run_frame, tmp_path / "run.txt"):
-            found = rankscope.evaluate(qrels, given_run, measures)  # type: ignore[call-overload]
-            assert sorted(found.to_dict().items()) == sorted(expected.items())
-    held = rankscope.read_qrels(rows, subtopics=True)
-    rankings = rankscope.Rankings.from_run(held, run)
-    for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
-        assert again.evaluate(measures).to_dict() == expected
 
 
 def test_other_measures_take_the_highest_grade_and_a_note_says_so() -> None:

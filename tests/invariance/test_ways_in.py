@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pandas as pd
+import polars as pl
 import pytest
 import rankscope
 
@@ -112,17 +114,26 @@ def test_standard_input_is_the_same(material: Material) -> None:
     assert printed.strip() == corpus.bits(rankscope.evaluate(material.qrels, material.run, SOME))
 
 
+FORMS = ("files", "rows", "frames", "rows of a frame", "dicts", "bytes")
+
+
 def forms(material: Material) -> Mapping[str, tuple[object, object]]:
     made = material.corpus
+    judged, retrieved = (
+        pd.DataFrame(rows, columns=["query_id", "doc_id", name])
+        for rows, name in ((made.judgments, "relevance"), (made.rows, "score"))
+    )
     return {
         "files": (material.qrels, material.run),
         "rows": (made.judgments, made.rows),
+        "frames": (judged, pl.from_pandas(retrieved)),
+        "rows of a frame": (judged, made.rows),
         "dicts": (corpus.nested(made.judgments), corpus.nested(made.rows)),
         "bytes": (material.qrels.read_bytes(), material.run.read_bytes()),
     }
 
 
-@pytest.mark.parametrize("form", ["files", "rows", "dicts", "bytes"])
+@pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_the_same_streamed_and_held(material: Material, form: str) -> None:
     qrels, run = forms(material)[form]
     assert same(material, rankscope.evaluate(qrels, run, SOME))  # type: ignore[arg-type]
@@ -131,7 +142,7 @@ def test_every_form_is_the_same_streamed_and_held(material: Material, form: str)
 
 
 @pytest.mark.parametrize("ties", ["doc_id", "doc_id_asc", "input", "best", "worst"])
-@pytest.mark.parametrize("form", ["files", "rows", "dicts", "bytes"])
+@pytest.mark.parametrize("form", FORMS)
 def test_every_tie_policy_is_the_same_by_every_way(
     material: Material, ties: str, form: str
 ) -> None:

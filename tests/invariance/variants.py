@@ -35,7 +35,6 @@ def rooted(rank: int) -> float:
 VALUES: dict[str, tuple[object, ...]] = {
     "k": (None, 1, 4),
     "rel": (None, 1, 0, 0.5, 2, 7),
-    "judged_only": (False, True),
     "gain": ("linear", "exp2", "binary", GAIN_TABLE, cubed),
     "discount": ("log2", "log", "jk", "reciprocal", "linear", "zipf", WEIGHTS, rooted),
     "base": (2, math.e),
@@ -43,7 +42,6 @@ VALUES: dict[str, tuple[object, ...]] = {
     "recall": (0, 0.1, 0.25, 0.5, 1),
     "beta": (1, 0.5, 3),
     "p": (0.8, 0.5, 0.95),
-    "graded": (False, True),
     "max_grade": (4, 6.5),
     "levels": ([tenths / 10 for tenths in range(11)], [0.2, 0.5, 0.8]),
     "multiple": (1, 0.2, 1.6),
@@ -63,14 +61,12 @@ VALUES: dict[str, tuple[object, ...]] = {
     "R2": (10, 1),
     "min_rel": (0, 1),
     "max_rel": (4, 2),
-    "residual": (False, True),
     "alpha": (0.5, 0, 0.9),
-    "normalize": (True, False),
-    "relative": (False, True),
     "u": (0.5, 0.2),
-    "complete": (False, True),
 }
 """For each parameter the values that are gone through; of one that takes words only, all words."""
+GUESSED = (0.5, 1, 2, 3, 0, False, True)
+"""Of another parameter those that it takes are gone through, besides its default."""
 
 
 MOST = 5000
@@ -79,7 +75,10 @@ MOST = 5000
 
 def values_of(parameter: Parameter) -> tuple[object, ...]:
     """The values of a parameter that are gone through."""
-    listed = VALUES.get(parameter.name, ())
+    listed = VALUES.get(parameter.name)
+    if listed is None:
+        others = (one for one in GUESSED if one != parameter.default)
+        listed = () if parameter.domain.choices else (parameter.default, *others)
     listed = (*listed, *(word for word in parameter.domain.choices if word not in listed))
     return tuple(one for one in listed if one is None or _is_in(parameter.domain, one))
 

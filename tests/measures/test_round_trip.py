@@ -15,6 +15,8 @@ from rankscope.measures.domains import DISCOUNTS, GAINS
 from rankscope.measures.spelling import LONGEST_PLAIN_NAME
 from rankscope.measures.table import measure
 
+from tests.invariance.variants import values_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,6 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "p": st.floats(0.01, 0.99),
     "recall": st.floats(0, 1),
     "max_grade": st.integers(1, 1023) | st.floats(0.1, 100),
-    "graded": st.booleans(),
     "T": st.floats(0.1, 100),
     "cost": st.floats(0.1, 100),
     "halflife": st.floats(0.1, 1000),
@@ -41,12 +42,7 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "alpha": st.floats(0, 1),
     "min_rel": st.floats(0, 0.9),
     "max_rel": st.integers(1, 100) | st.floats(1, 1e6),
-    "residual": st.booleans(),
-    "normalize": st.booleans(),
-    "relative": st.booleans(),
     "u": st.floats(0.01, 0.99),
-    "complete": st.booleans(),
-    "judged_only": st.booleans(),
     "gain": st.sampled_from(GAINS)
     | st.lists(finite, min_size=1, max_size=4)
     | st.dictionaries(finite, finite, min_size=1, max_size=4),
@@ -87,8 +83,8 @@ def measures(draw: st.DrawFn) -> Measure:
         if parameter.name == "rel" and settings.get("graded"):
             continue
         if draw(st.booleans()):
-            words = st.sampled_from(parameter.domain.choices or [None])
-            settings[parameter.name] = draw(VALUES.get(parameter.name, words))
+            values = [value for value in values_of(parameter) if value is not None]
+            settings[parameter.name] = draw(VALUES.get(parameter.name, st.sampled_from(values)))
     if {"min_rel", "max_rel"} & settings.keys():
         settings.setdefault("max_rel", 4)
     if "NRBP" in row.name and "beta" in settings:  # a probability there

@@ -12,6 +12,8 @@ import pytest
 import rankscope as rs
 from rankscope.engine import batches
 
+from tests.refusal import refused
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -179,9 +181,7 @@ def test_gain_tables_are_checked_in_every_batch(
 ) -> None:
     monkeypatch.setattr(batches, "AT_ONCE", 5)
     path = write_csv(make_log(8), tmp_path)
-    with pytest.raises(rs.MeasureError) as caught:
-        rs.evaluate_table(path, rs.nDCG(gain=[0, 1]) @ 5)
-    assert caught.value.code == "gain_missing"
+    refused(lambda: rs.evaluate_table(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
 
 
 def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
@@ -194,9 +194,7 @@ def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("qid,label,score\n")
-    with pytest.raises(rs.EmptyError) as caught:
-        rs.evaluate_table(path, "RR")
-    assert caught.value.code == "empty_input"
+    refused(lambda: rs.evaluate_table(path, "RR"), "empty_input")
 
 
 def test_a_frame_is_a_table_as_well() -> None:

@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Rankings, nDCG
 
+from tests.refusal import refused
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -42,14 +44,6 @@ def split(log: pd.DataFrame, column: str) -> list[list[float]]:
     return [group[column].tolist() for _, group in log.groupby("query", sort=False)]
 
 
-def caught(call: Callable[[], object], code: str) -> rs.RankscopeError:
-    with pytest.raises(rs.RankscopeError) as error:
-        call()
-    assert error.value.code == code, error.value
-    assert error.value.hint
-    return error.value
-
-
 # One-dimensional input of ndcg_score and dcg_score.
 
 
@@ -59,7 +53,7 @@ def test_one_dimensional_input_without_groups_is_an_error_with_the_grouped_call(
     score: Callable[..., float], of: Callable[[Any], Any]
 ) -> None:
     log = make_log()
-    error = caught(lambda: score(of(log["gains"]), of(log["score"])), "groups_needed")
+    error = refused(lambda: score(of(log["gains"]), of(log["score"])), "groups_needed")
     assert isinstance(error, rs.UsageError)
     assert f"{score.__name__}(y_true, y_score, groups=df['query'])" in error.hint
     assert "rankscope.integrations.sklearn" in error.hint
@@ -103,7 +97,7 @@ def test_weights_are_those_of_the_queries_in_the_order_of_their_first_rows() -> 
     of_b, of_a = 1 / LOG2_3, 1.0
     found = rs.ndcg_score(*rows, groups=groups, sample_weight=[3, 1])
     assert found == pytest.approx((3 * of_b + of_a) / 4, abs=1e-15)
-    caught(lambda: rs.ndcg_score(*rows, groups=groups, sample_weight=[1] * 4), "bad_weights")
+    refused(lambda: rs.ndcg_score(*rows, groups=groups, sample_weight=[1] * 4), "bad_weights")
 
 
 def test_one_group_is_one_query() -> None:
@@ -188,7 +182,7 @@ def test_in_a_grid_search_the_scorer_of_the_message_gives_the_mean_over_queries(
 def test_a_column_of_a_table_without_groups_is_an_error_with_both_forms(
     function: Callable[..., Any], take: Callable[[pd.DataFrame], Any]
 ) -> None:
-    error = caught(lambda: function(take(make_log()), k=5), "groups_needed")
+    error = refused(lambda: function(take(make_log()), k=5), "groups_needed")
     assert f"{function.__name__}(df['gains'], groups=df['query'])" in error.hint
     assert "groups='one'" in error.hint
 
@@ -223,16 +217,16 @@ def test_lists_and_arrays_stay_one_list(of: Callable[[Any], Any]) -> None:
 def test_ideals_of_groups_are_a_list_each_in_the_order_of_the_first_rows() -> None:
     found = rs.ndcg([1, 2, 0, 1], groups=["b", "a", "b", "a"], ideal=[[1, 1], [2, 1]])
     assert found.tolist() == [1 / (1 + 1 / LOG2_3), 1]
-    caught(lambda: rs.ndcg([1, 2], groups=["b", "a"], ideal=[2, 1]), "not_numeric")
+    refused(lambda: rs.ndcg([1, 2], groups=["b", "a"], ideal=[2, 1]), "not_numeric")
 
 
 def test_a_bad_grade_is_found_in_the_row_that_has_it() -> None:
-    error = caught(lambda: rs.ndcg([1, 0, math.inf, 2], groups=list("abab")), "rel_out_of_range")
+    error = refused(lambda: rs.ndcg([1, 0, math.inf, 2], groups=list("abab")), "rel_out_of_range")
     assert error.location == "rel:3"
     scores = [1, 2, math.inf, 3]
     for choices in ({}, {"ignore_ties": True}):
         score = partial(rs.ndcg_score, [1, 0, 2, 2], scores, groups=list("abab"), **choices)
-        assert caught(score, "score_overflow").location == "y_score:3"
+        assert refused(score, "score_overflow").location == "y_score:3"
 
 
 # Which entries are ids, and which are sizes.
@@ -275,7 +269,7 @@ def test_whole_numbers_are_sizes_or_ids_or_an_error_but_never_the_other(
     gains = list(range(rows))
     add_up, are_as_many = sum(sizes) == rows, len(sizes) == rows
     if add_up and are_as_many and rows > 1:
-        caught(lambda: rs.cg(gains, groups=sizes), "ambiguous_groups")
+        refused(lambda: rs.cg(gains, groups=sizes), "ambiguous_groups")
     elif are_as_many:
         found = rs.cg(gains, groups=sizes)
         assert found.tolist() == rs.cg(gains, groups=[f"q{each}" for each in sizes]).tolist()
@@ -284,12 +278,12 @@ def test_whole_numbers_are_sizes_or_ids_or_an_error_but_never_the_other(
         lists = [gains[end - size : end] for end, size in zip(ends, sizes, strict=True)]
         assert rs.cg(gains, groups=sizes).tolist() == [float(sum(each)) for each in lists]
     else:
-        caught(lambda: rs.cg(gains, groups=sizes), "length_mismatch")
+        refused(lambda: rs.cg(gains, groups=sizes), "length_mismatch")
 
 
 def test_the_hint_for_numbers_that_could_be_both_resolves_them() -> None:
     gains, numbers = [3, 1, 2], [2, 1, 0]
-    error = caught(lambda: rs.cg(gains, groups=numbers), "ambiguous_groups")
+    error = refused(lambda: rs.cg(gains, groups=numbers), "ambiguous_groups")
     assert "list(map(str, ids))" in error.hint
     assert rs.cg(gains, groups=list(map(str, numbers))).tolist() == [3, 1, 2]
     assert "np.repeat([f'q{n}' for n in range(len(sizes))], sizes)" in error.hint
@@ -322,13 +316,13 @@ def test_the_hint_for_numbers_that_could_be_both_resolves_them() -> None:
     ],
 )
 def test_what_names_no_queries_is_refused(groups: object, code: str) -> None:
-    caught(lambda: rs.ndcg([1, 2, 3], groups=groups), code)  # type: ignore[call-overload,arg-type]
-    caught(lambda: rs.ndcg_score([1, 2, 3], [1, 2, 3], groups=groups), code)  # type: ignore[arg-type]
+    refused(lambda: rs.ndcg([1, 2, 3], groups=groups), code)  # type: ignore[call-overload,arg-type]
+    refused(lambda: rs.ndcg_score([1, 2, 3], [1, 2, 3], groups=groups), code)  # type: ignore[arg-type]
 
 
 def test_groups_beside_a_matrix_or_lists_are_refused() -> None:
-    caught(lambda: rs.ndcg([[1, 2], [3]], groups=["a", "b"]), "array_shape")
-    caught(lambda: rs.ndcg_score([[1, 2]], [[1, 2]], groups=["a", "a"]), "array_shape")
+    refused(lambda: rs.ndcg([[1, 2], [3]], groups=["a", "b"]), "array_shape")
+    refused(lambda: rs.ndcg_score([[1, 2]], [[1, 2]], groups=["a", "a"]), "array_shape")
 
 
 # NaN in place of a score.
@@ -340,13 +334,13 @@ def test_a_score_that_is_nan_is_an_error_unless_it_is_padding() -> None:
     for score in SCORERS:
         for form in (y_score, np.array(y_score), pd.DataFrame(y_score)):
             for choices in ({}, {"ignore_ties": True}):
-                error = caught(partial(score, y_true, form, **choices), "score_nan")
+                error = refused(partial(score, y_true, form, **choices), "score_nan")
                 assert error.location == "y_score:1:1"
                 assert "padding='nan'" in error.hint
     assert rs.ndcg_score(y_true, y_score, padding="nan") == 1
     assert rs.ndcg_score(y_true, np.array(y_score), padding="nan") == 1
     rows = {"y_true": [0, 0, 3], "y_score": y_score[0], "groups": ["q"] * 3}
-    assert caught(lambda: rs.ndcg_score(**rows), "score_nan").location == "y_score:1"
+    assert refused(lambda: rs.ndcg_score(**rows), "score_nan").location == "y_score:1"
     assert rs.ndcg_score(**rows, padding="nan") == 1
 
 
@@ -358,13 +352,13 @@ def test_a_mask_says_what_it_means_but_a_nan_beside_it_does_not() -> None:
     assert rs.ndcg_score(y_true, list(masked)) == pytest.approx(expected, abs=1e-15)
     masked[0, 1] = math.nan
     for form in (masked, list(masked)):
-        error = caught(partial(rs.ndcg_score, y_true, form), "score_nan")
+        error = refused(partial(rs.ndcg_score, y_true, form), "score_nan")
         assert error.location == "y_score:1:2"
 
 
 def test_only_nan_can_be_padding() -> None:
     for padding in (0, True, "zero", -1):
-        caught(partial(rs.ndcg_score, [[1, 0]], [[1, 0]], padding=padding), "bad_parameter")  # type: ignore[arg-type]
+        refused(partial(rs.ndcg_score, [[1, 0]], [[1, 0]], padding=padding), "bad_parameter")  # type: ignore[arg-type]
 
 
 # Rankings.from_arrays.
@@ -374,7 +368,7 @@ def test_only_nan_can_be_padding() -> None:
 def test_columns_become_rankings_only_with_groups(of: Callable[[Any], Any]) -> None:
     log = make_log()
     rows = of(log["gains"]), of(log["score"])
-    error = caught(lambda: Rankings.from_arrays(*rows), "groups_needed")
+    error = refused(lambda: Rankings.from_arrays(*rows), "groups_needed")
     assert "Rankings.from_arrays(y_true, y_score, groups=df['query'])" in error.hint
     rankings = Rankings.from_arrays(*rows, groups=of(log["query"]))
     assert len(rankings) == 12
@@ -387,7 +381,7 @@ def test_columns_become_rankings_only_with_groups(of: Callable[[Any], Any]) -> N
 def test_ids_in_place_of_sizes_are_an_error_that_says_where_ids_go() -> None:
     log = make_log()
     for ids, code in ((log["query"], "not_numeric"), (log["query"].astype(int), "length_mismatch")):
-        error = caught(partial(Rankings.from_groups, log["gains"], log["score"], ids), code)
+        error = refused(partial(Rankings.from_groups, log["gains"], log["score"], ids), code)
         assert "Rankings.from_arrays(relevance, scores, groups=ids)" in error.hint
 
 
@@ -412,5 +406,5 @@ def test_columns_of_lists_are_matrices_of_arrays_and_no_columns_of_tables() -> N
                 "id_type",
             ),
         ):
-            error = caught(call, code)
+            error = refused(call, code)
             assert "df.explode([" in error.hint

@@ -166,7 +166,6 @@ _HINTS = {
 
 
 def _copy_over(space: Space, values: object, name: str) -> Array:
-
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of different lengths

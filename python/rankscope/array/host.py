@@ -10,23 +10,20 @@ from rankscope.array.ranked import Values
 from rankscope.deferred import np
 from rankscope.engine.requests import read_request
 from rankscope.evaluation.evaluating import make_plan
+from rankscope.inputs.arrays import PLAIN
 from rankscope.inputs.doubles import EXACT_UP_TO, to_doubles
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from rankscope.array.batches import Batch
     from rankscope.array.space import Array, Space
-    from rankscope.measures import Measure
-    from rankscope.settings.policy import Negative, Ties
-
-PLAIN = ("<f8", "<f4", "<i8", "<i4")
+    from rankscope.array.values import Settings
 
 
 def is_in_memory(batch: Batch) -> bool:
@@ -49,9 +46,7 @@ def _is_plain(space: Space, array: Array) -> bool:
     return True
 
 
-def evaluate(
-    batch: Batch, measures: Sequence[Measure], *, ties: Ties, negative: Negative
-) -> list[Values]:
+def evaluate(batch: Batch, asked: Settings) -> list[Values]:
     """Return the values of measures, as NumPy arrays.
 
     Raises:
@@ -63,10 +58,10 @@ def evaluate(
         for name, array in (("grades", batch.grades), ("scores", batch.scores))
     )
     values = []
-    for measure in measures:
-        policy = Policy(ties=ties, negative=negative)
+    policy = Policy(ties=asked.ties, negative=asked.negative)
+    for measure in asked.measures:
         request = read_request(measure, policy, convention=None, score_type=None, grades=[])
-        plan = make_plan(request, ties, [], "error")
+        plan = make_plan(request, asked.ties, [], "error")
         found, refused = values_of_rows(plan, grades, scores, offsets, mask, count_threads(None))
         numbers = np.asarray(memoryview(found)).view(np.float64)
         is_bad = np.zeros(len(numbers), dtype=bool)

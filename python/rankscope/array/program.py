@@ -24,35 +24,24 @@ from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankscope.array.ranked import Ranked
     from rankscope.array.space import Array, Space
+    from rankscope.array.values import Settings
     from rankscope.measures import Measure
-    from rankscope.settings.policy import Negative, Ties
 
 MOST_SLOTS = 10_000_000
 """The largest cutoff with an ideal list that has a document at each rank, as in the core."""
 
 
-def evaluate(
-    space: Space,
-    measures: Sequence[Measure],
-    batch: Padded,
-    *,
-    ties: Ties,
-    negative: Negative,
-    real: object,
-) -> list[Values]:
+def evaluate(space: Space, batch: Padded, asked: Settings) -> list[Values]:
     """Return the values of measures."""
-    ranked = rank_batch(space, batch, ties, negative, real)
-    return [_of_measure(ranked, measure) for measure in measures]
-
-
-def _of_measure(ranked: Ranked, measure: Measure) -> Values:
-    if measure.row.kernel in {"ndcg", "dcg"}:
-        return _of_gains(ranked, measure)
-    return binary.evaluate(ranked, measure)
+    ranked = rank_batch(space, batch, asked.ties, asked.negative, space.real(asked.dtype))
+    return [
+        _of_gains(ranked, measure)
+        if measure.row.kernel in {"ndcg", "dcg"}
+        else binary.evaluate(ranked, measure)
+        for measure in asked.measures
+    ]
 
 
 def _of_gains(ranked: Ranked, measure: Measure) -> Values:

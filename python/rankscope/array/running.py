@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.array import batches
 from rankscope.array.space import find_space, to_host
-from rankscope.array.values import NEGATIVE, TIES, read_measures, value_rows
+from rankscope.array.values import read_settings, value_rows
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
-from rankscope.settings.policy import CHOICES, check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,20 +70,12 @@ class RunningMeans:
         dtype: Literal["float64", "float32"] | None = None,
         check: bool | None = None,
     ) -> None:
-        self._measures = read_measures(measures)
-        check_choice("ties", ties, TIES)
-        check_choice("empty", empty, CHOICES["empty"])
-        check_choice("negative", negative, NEGATIVE)
-        self._ties: Ties = ties
-        self._empty: Empty = empty
-        self._negative: Negative = negative
-        self._dtype = dtype
-        self._check = check
+        self._asked = read_settings(measures, ties, empty, negative, dtype, check=check)
         self._state: dict[str, Array] = {}
         self.reset()
 
     def __repr__(self) -> str:
-        names = ", ".join(measure.name for measure in self._measures)
+        names = ", ".join(measure.name for measure in self._asked.measures)
         return f"RunningMeans({names})"
 
     def update(
@@ -105,15 +98,7 @@ class RunningMeans:
         """
         dividers = {"mask": mask, "lengths": lengths, "offsets": offsets, "groups": groups}
         batch = batches.read_batch(grades, scores, dividers, max_length)
-        found = value_rows(
-            batch,
-            self._measures,
-            ties=self._ties,
-            negative=self._negative,
-            real=batch.space.real(self._dtype),
-            check=self._check,
-        )
-        self._add(add_up(batch, found, self._empty))
+        self._add(add_up(batch, value_rows(batch, self._asked), self._asked.empty))
 
     def compute(self) -> dict[str, float]:
         """Return the mean of each measure over all lists so far, NaN if no list counts.
@@ -123,11 +108,11 @@ class RunningMeans:
             FormatError: A list has no value, because a score isn't finite or a grade has no gain.
             PolicyError: A measure is undefined for a list, and `empty="error"` is set.
         """
-        return read_means(self._measures, self._state, self._empty)
+        return read_means(self._asked.measures, self._state, self._asked.empty)
 
     def reset(self) -> None:
         """Forget all lists."""
-        shapes = zip(STATE, state_shapes(len(self._measures)), strict=True)
+        shapes = zip(STATE, state_shapes(len(self._asked.measures)), strict=True)
         self._state = {name: np.zeros(shape, dtype=np.int64) for name, shape in shapes}
 
     def state(self) -> dict[str, Array]:
@@ -145,7 +130,7 @@ class RunningMeans:
             FormatError: It isn't such a state.
         """
         given = {name: state[name] for name in STATE if name in state}
-        shapes = state_shapes(len(self._measures))
+        shapes = state_shapes(len(self._asked.measures))
         if len(given) < len(STATE) or len(state) > len(STATE):
             raise _not_a_state(f"the entries {', '.join(map(str, state))}")
         space, arrays = find_space(given)
@@ -172,20 +157,13 @@ class RunningMeans:
     def __add__(self, other: RunningMeans) -> Self:
         if not isinstance(other, RunningMeans):
             return NotImplemented
-        merged = type(self)(
-            self._measures,
-            ties=self._ties,
-            empty=self._empty,
-            negative=self._negative,
-            dtype=self._dtype,
-            check=self._check,
-        )
-        merged._state = self.state()
+        merged = copy(self)
         merged.merge(other)
         return merged
 
     def _settings(self) -> tuple[object, ...]:
-        return (self._measures, self._ties, self._empty, self._negative)
+        asked = self._asked
+        return (asked.measures, asked.ties, asked.empty, asked.negative)
 
     def _add(self, other: Mapping[str, Array]) -> None:
         self._state = {name: _plus(self._state[name], other[name]) for name in STATE}
@@ -227,8 +205,7 @@ def _add_values(space: Space, found: Values, empty: Empty) -> tuple[Array, Array
         counts = counts & ~is_undefined
     elif empty == "error":
         is_refused = is_refused | is_undefined
-    fill = 1.0 if empty == "one" else 0.0
-    values = space.where(is_undefined, fill, values)
+    values = space.where(is_undefined, EMPTY_VALUES.get(empty, 0.0), values)
     rest = space.where(counts, values, 0.0)
     parts = []
     for _ in range(2):

@@ -260,7 +260,6 @@ def _as_array(values: object, name: str) -> Array:
 
 
 def _space_of(array: Array, name: str) -> Space:
-
     if isinstance(array, np.ndarray):
         return Space(np, "cpu")
     torch = sys.modules.get("torch")

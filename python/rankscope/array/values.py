@@ -10,6 +10,7 @@ from rankscope.array.space import to_host
 from rankscope.deferred import np
 from rankscope.engine import requests
 from rankscope.errors import FormatError, MeasureError, PolicyError
+from rankscope.records import record
 from rankscope.settings.policy import CHOICES, check_choice
 
 TYPE_CHECKING = False
@@ -103,26 +104,60 @@ def evaluate_batch(
         >>> {name: numbers.round(4).tolist() for name, numbers in values.items()}
         {'nDCG@2': [0.2398, 1.0], 'RR': [0.5, 1.0]}
     """
-    chosen = read_measures(measures)
-    check_choice("ties", ties, TIES)
-    check_choice("empty", empty, CHOICES["empty"])
-    check_choice("negative", negative, NEGATIVE)
+    asked = read_settings(measures, ties, empty, negative, dtype, check=check)
     dividers = {"mask": mask, "lengths": lengths, "offsets": offsets, "groups": groups}
     batch = batches.read_batch(grades, scores, dividers, max_length)
-    real = batch.space.real(dtype)
-    found = value_rows(batch, chosen, ties=ties, negative=negative, real=real, check=check)
+    found = value_rows(batch, asked)
     return {
-        measure.name: finish(batch, values, empty, real)
-        for measure, values in zip(chosen, found, strict=True)
+        measure.name: finish(batch, values, asked)
+        for measure, values in zip(asked.measures, found, strict=True)
     }
 
 
-def read_measures(measures: Measures) -> list[Measure]:
-    """Read measures that are defined for arrays.
+@record(frozen=True, slots=True)
+class Settings:
+    """What to compute of lists.
+
+    Args:
+        measures: The measures.
+        ties: The order of tied documents.
+        empty: What a list without relevant documents counts as.
+        negative: What a negative grade is.
+        dtype: The type in which a device computes, that of the library if it isn't given.
+        check: Whether to look for mistakes; by default, in main memory only.
+    """
+
+    measures: Sequence[Measure]
+    ties: Ties
+    empty: Empty
+    negative: Negative
+    dtype: Literal["float64", "float32"] | None
+    check: bool | None
+
+
+def read_settings(
+    measures: Measures,
+    ties: Ties,
+    empty: Empty,
+    negative: Negative,
+    dtype: Literal["float64", "float32"] | None,
+    *,
+    check: bool | None,
+) -> Settings:
+    """Read what to compute.
 
     Raises:
-        MeasureError: One is not.
+        MeasureError: A measure isn't defined for arrays.
+        PolicyError: A word is none of its field.
     """
+    chosen = _read_measures(measures)
+    check_choice("ties", ties, TIES)
+    check_choice("empty", empty, CHOICES["empty"])
+    check_choice("negative", negative, NEGATIVE)
+    return Settings(chosen, ties, empty, negative, dtype, check)
+
+
+def _read_measures(measures: Measures) -> list[Measure]:
     chosen, _ = requests.read_measures(measures)
     for measure in chosen:
         parameters = measure.parameters
@@ -148,38 +183,27 @@ def _unavailable(measure: Measure, wanted: str) -> MeasureError:
     )
 
 
-def value_rows(
-    batch: Batch,
-    measures: Sequence[Measure],
-    *,
-    ties: Ties,
-    negative: Negative,
-    real: object,
-    check: bool | None,
-) -> list[Values]:
+def value_rows(batch: Batch, asked: Settings) -> list[Values]:
     """Return the values of measures for each list, where they were computed.
 
     Raises:
         InputError: The arrays don't fit together, or contain what has no value and are checked.
     """
     if host.is_in_memory(batch):
-        found = host.evaluate(batch, measures, ties=ties, negative=negative)
-        if check is not False:
-            for measure, values in zip(measures, found, strict=True):
-                if values.is_bad.any():
-                    raise find_mistake(batch, measure, int(values.is_bad.argmax()), negative)
+        found = host.evaluate(batch, asked)
+        for measure, values in zip(asked.measures, found, strict=True):
+            if asked.check is not False and values.is_bad.any():
+                raise find_mistake(batch, measure, int(values.is_bad.argmax()), asked.negative)
         return found
-    padded = batches.pad(batch)
-    found = program.evaluate(batch.space, measures, padded, ties=ties, negative=negative, real=real)
-    if check:
-        for measure, values in zip(measures, found, strict=True):
-            if batch.space.read(batch.space.xp.any(values.is_bad)):
-                bad = to_host(batch.space, values.is_bad)
-                raise find_mistake(batch, measure, int(bad.argmax()), negative)
+    found = program.evaluate(batch.space, batches.pad(batch), asked)
+    for measure, values in zip(asked.measures, found, strict=True):
+        if asked.check and batch.space.read(batch.space.xp.any(values.is_bad)):
+            bad = to_host(batch.space, values.is_bad)
+            raise find_mistake(batch, measure, int(bad.argmax()), asked.negative)
     return found
 
 
-def finish(batch: Batch, found: Values, empty: Empty, real: object) -> Array:
+def finish(batch: Batch, found: Values, asked: Settings) -> Array:
     """Return the values under a policy for lists without relevant documents.
 
     Raises:
@@ -187,13 +211,13 @@ def finish(batch: Batch, found: Values, empty: Empty, real: object) -> Array:
     """
     space = batch.space
     values, is_undefined, is_bad = found.values, found.is_undefined, found.is_bad
-    if empty == "error":
+    if asked.empty == "error":
         _refuse_undefined(space, is_undefined, is_bad)
-    fill = EMPTY_VALUES.get(empty, math.nan)
+    fill = EMPTY_VALUES.get(asked.empty, math.nan)
     if host.is_in_memory(batch):
         filled = np.where(is_undefined & ~is_bad, fill, values)
         values = filled if space.name == "numpy" else space.xp.from_numpy(filled)
-        values = space.cast(values, real)
+        values = space.cast(values, space.real(asked.dtype))
     else:
         values = space.where(is_undefined, fill, values)
         values = space.where(is_bad, math.nan, values)

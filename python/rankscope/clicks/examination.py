@@ -11,7 +11,7 @@ from rankscope.clicks.log import MOST_RANKS, order_rows, read_clicks, read_log, 
 from rankscope.clicks.off_policy import check_level, check_ranks, check_rows
 from rankscope.clicks.reliability import Reliability, kish
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
+from rankscope.engine.query_values import check_cluster_column
 from rankscope.errors import EmptyError, UsageError
 from rankscope.output.ids import MISSING
 from rankscope.records import record

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from rankscope.clicks.estimators import Strata, Weighted, evaluate, leave_out
 from rankscope.clicks.log import MOST_RANKS, order_rows, read_log
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
+from rankscope.engine.query_values import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.grades import dcg
 from rankscope.names import quote

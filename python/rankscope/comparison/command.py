@@ -27,7 +27,7 @@ from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.names import find_closest, quote
 from rankscope.stats.test.paired import TESTS
 

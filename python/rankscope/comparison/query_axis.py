@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankscope.comparison.result import SliceAttribute
-from rankscope.engine.clusters import number_clusters
-from rankscope.engine.query_order import order_queries
-from rankscope.engine.query_values import line_up, read_series
+from rankscope.engine.query_values import line_up, number_clusters, order_queries, read_series
 from rankscope.errors import UsageError
 from rankscope.evaluation.groups import join_groups
 from rankscope.inputs.query_table import QueryTable, read_query_table

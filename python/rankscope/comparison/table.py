@@ -9,8 +9,8 @@ from rankscope.comparison.compute import compare_columns, compare_rankings, name
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.query_axis import Axis
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
 from rankscope.engine.items import read_items_for
+from rankscope.engine.query_values import check_cluster_column
 from rankscope.engine.requests import read_policy
 from rankscope.errors import UsageError
 from rankscope.evaluation.rankings import Rankings, rank_rows

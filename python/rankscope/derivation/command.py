@@ -17,7 +17,7 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import add_table_options
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.names import quote
 
 TYPE_CHECKING = False

@@ -21,7 +21,7 @@ from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.evaluation.options import rank_scores, read_ties
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.table import name_rows
 from rankscope.output.text import format_value, show

@@ -12,7 +12,7 @@ from rankscope.derivation.compute import find_query, take_query
 from rankscope.derivation.derive.kernels import Kernels
 from rankscope.derivation.derive.query import count
 from rankscope.difference.result import DocumentMoves, RunDifference
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.errors import EmptyError, UsageError
 from rankscope.losses.difference import take_settings
 from rankscope.losses.result import Losses

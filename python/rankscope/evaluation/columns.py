@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope.deferred import np
-from rankscope.engine.clusters import number_clusters, read_clusters
-from rankscope.engine.query_values import name_queries, read_series
+from rankscope.engine.query_values import name_queries, number_clusters, read_clusters, read_series
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.output.ids import MISSING
@@ -219,7 +218,6 @@ class Columns(Hinted):
         return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
 
     def _column(self, name: str) -> NDArray[Any]:
-
         column = self._core.column(name)
         kind: np.dtype[Any] = np.dtype(column.typecode)
         return np.frombuffer(memoryview(column), dtype=kind)

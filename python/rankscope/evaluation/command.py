@@ -40,7 +40,7 @@ from rankscope.evaluation.options import (
 )
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.estimate import describe_intervals
 from rankscope.output.text import format_value, show
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.slices import Slices
+    from rankscope.evaluation.tables import Slices
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
 

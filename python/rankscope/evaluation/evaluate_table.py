@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from rankscope.engine.clusters import check_cluster_column, refuse_cluster_alone
 from rankscope.engine.items import read_items_for
 from rankscope.engine.memory import read_memory
 from rankscope.engine.progress import watch
+from rankscope.engine.query_values import check_cluster_column, refuse_cluster_alone
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics

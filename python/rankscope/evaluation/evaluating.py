@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from rankscope._core import Plan, Rankings
-from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
-from rankscope.engine.query_order import order_queries
+import math
+
+from rankscope._core import EMPTY_VALUES, Plan, Rankings
+from rankscope.engine.query_values import (
+    order_queries,
+    read_clusters,
+    read_weights,
+    refuse_cluster_alone,
+)
 from rankscope.engine.requests import note_scale, read_request
 from rankscope.engine.runs import evaluate_input, recognise_run
-from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError, UsageError
-from rankscope.evaluation.counts import Counts
-from rankscope.evaluation.evaluation import Evaluation
+from rankscope.evaluation.evaluation import Counts, Evaluation
 from rankscope.evaluation.groups import Resampling, make_estimates, make_slices
 from rankscope.inputs import tables
 from rankscope.inputs.numbers import is_judged, no_judgments
@@ -30,9 +34,8 @@ if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments
     from rankscope.conventions import Convention
-    from rankscope.engine.clusters import Clusters
+    from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
-    from rankscope.engine.weights import Weights
     from rankscope.evaluation.groups import Groups
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.items import Items
@@ -227,7 +230,7 @@ def make_evaluation(
     )
     if items is not None and any("items" in measure.row.needs for measure in request.measures):
         notes += items.notes
-    if request.policy.empty in {"zero", "one"}:
+    if math.isfinite(EMPTY_VALUES.get(request.policy.empty, math.nan)):
         # Measures of items stay undefined for want of attributes or of a history.
         denominators = answer.denominators()
         notes += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rankscope.errors import LimitError, UsageError
-from rankscope.evaluation.slices import Slices
+from rankscope.evaluation.tables import Slices
 from rankscope.output.estimate import read_estimate
 from rankscope.records import record
 from rankscope.settings.interval import stream_of

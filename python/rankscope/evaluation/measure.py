@@ -267,7 +267,6 @@ class _Caller:
 
 
 def _read_values(found: object, count: int) -> list[float]:
-
     values = np.asarray(found, dtype=np.float64)
     if values.shape != (count,):
         raise ValueError(f"expected an array of {count} values, found shape {values.shape}")

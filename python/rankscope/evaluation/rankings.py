@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from rankscope._core import Rankings as CoreRankings
-from rankscope.engine.clusters import refuse_cluster_alone
 from rankscope.engine.items import read_items_for
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
+from rankscope.engine.query_values import read_weights, refuse_cluster_alone
 from rankscope.engine.requests import read_request
-from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.columns import Choices, Columns
 from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
+from rankscope.engine.query_values import are_weights
 from rankscope.engine.requests import read_request
-from rankscope.engine.weights import are_weights
 from rankscope.errors import FormatError, PolicyError, UsageError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.grades import POLICIES as POLICIES_OF_GAINS

@@ -9,9 +9,8 @@ from rankscope.engine.batches import (
     push_batches,
     whole_queries,
 )
-from rankscope.engine.clusters import number_clusters
 from rankscope.engine.memory import SpillNotice
-from rankscope.engine.weights import read_weights
+from rankscope.engine.query_values import number_clusters, read_weights
 from rankscope.errors import EmptyError, FormatError, RankscopeError
 from rankscope.evaluation.evaluating import make_evaluation, make_plan
 from rankscope.inputs import tables
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope.engine.memory import Memory
+    from rankscope.engine.query_values import Weights
     from rankscope.engine.requests import Request
-    from rankscope.engine.weights import Weights
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.groups import Groups
     from rankscope.inputs.files.table import TableFile

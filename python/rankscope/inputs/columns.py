@@ -42,7 +42,6 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
 
 
 def _read_ids(column: Foreign, name: str) -> IdColumn:
-
     values = open_column(column, name, lambda found: _bad_ids(name, found))
     if len(values) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -103,7 +102,6 @@ def count_ids(column: IdColumn) -> int:
 
 
 def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
-
     if values.dtype.kind not in "iu":
         raise _bad_ids(name, str(values.dtype))
     is_large = values > np.iinfo(np.int64).max if values.dtype == np.uint64 else np.zeros(0, bool)
@@ -113,7 +111,6 @@ def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
 
 
 def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
-
     kinds = set(map(type, values))
     if all(map(is_integer, kinds)):
         try:
@@ -238,7 +235,6 @@ def read_numbers(
 
 
 def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
-
     is_missing = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, bool)
     if is_missing.any():
         raise FormatError(

@@ -54,7 +54,6 @@ def keep_doubles(given: NDArray[Any], name: str, *, are_grades: bool = False) ->
 
 
 def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
-
     if array.dtype.itemsize > 8:  # a long double may be beyond a double, which will be found
         with np.errstate(over="ignore"):
             return np.asarray(array, dtype=np.float64, order="C")

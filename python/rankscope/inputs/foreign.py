@@ -92,7 +92,6 @@ def _export(values: Any) -> Any:  # noqa: ANN401 - an array of any library
 
 
 def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
-
     if array.ndim == 0:
         raise bad_shape(name, tuple(range(1, depth + 1)), ())
     mask = np.ma.getmask(array)
@@ -104,7 +103,6 @@ def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool)
 
 
 def _of_list(values: Sequence[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
-
     if depth < 1:
         raise too_deep(name)
     kinds = set(map(type, values))

@@ -13,6 +13,7 @@ from rankscope.file import File
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.column_names import SYNONYMS
 from rankscope.inputs.columns import read_ids
+from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.item_categories import (
     SEPARATOR,
     drop_names,
@@ -135,14 +136,14 @@ def _describe_columns(
     kinds = {name: _kind_of(column.type) for name, column in held.items()}
     if set(kinds.values()) == {"text"}:
         tokens = [
-            number_lists(column) if _is_list(column.type) else number_texts(name, column, notes)
+            number_lists(column) if is_list(column.type) else number_texts(name, column, notes)
             for name, column in held.items()
         ]
         return join_tokens(ids, tokens)
     if set(kinds.values()) != {"number"}:
         shown = ", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items())
         raise _no_attributes(shown)
-    lists = [column for column in held.values() if _is_list(column.type)]
+    lists = [column for column in held.values() if is_list(column.type)]
     if len(lists) == 1 and len(held) == 1:
         return _describe_vectors(ids, lists[0].cast(pa.list_(_doubles())))
     if lists:
@@ -222,14 +223,9 @@ def _to_arrow(column: Any) -> Any:  # noqa: ANN401 - of a library
     return held
 
 
-def _is_list(kind: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
-    types = load_arrow().types
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
-
-
 def _kind_of(kind: Any) -> str:  # noqa: ANN401 - PyArrow has no types
     types = load_arrow().types
-    value = kind.value_type if _is_list(kind) else kind
+    value = kind.value_type if is_list(kind) else kind
     if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
         return "number"
     if types.is_string(value) or types.is_large_string(value) or types.is_string_view(value):

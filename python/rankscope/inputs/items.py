@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments
+    from rankscope.inputs.columns import IdColumn
     from rankscope.output.diagnostics import Diagnostic
 
-    IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
-    """Integers, or the offsets of texts and the texts end to end."""
     Described: TypeAlias = (
         tuple[IdColumn, int, NDArray[np.float64]]
         | tuple[IdColumn, NDArray[np.int64], NDArray[np.int64]]

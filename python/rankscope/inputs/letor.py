@@ -9,9 +9,9 @@ from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.letor import find_sizes
-from rankscope.inputs.files.numbers import read_numbers_of
 from rankscope.inputs.files.roles import Wanted
 from rankscope.inputs.files.table import TableFile
+from rankscope.inputs.files.text_lines import read_numbers_of
 from rankscope.inputs.recognition import recognise
 from rankscope.records import record
 from rankscope.settings.reading import Reading

@@ -143,7 +143,6 @@ def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
 
 
 def _count(lists: Iterable[Sized]) -> NDArray[np.int64]:
-
     return count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
 
 

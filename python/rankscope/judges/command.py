@@ -13,7 +13,7 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json
 from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import math
 
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import InputError, MeasureError
 from rankscope.evaluation.evaluating import make_plan

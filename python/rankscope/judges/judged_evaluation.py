@@ -7,7 +7,7 @@ import math
 from rankscope._core import t_quantile
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.errors import InputError
 from rankscope.evaluation.evaluation import find_mean
 from rankscope.judges.combination import HOWS, combine

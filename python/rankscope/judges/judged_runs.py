@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankscope.deferred import np
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.evaluation.rankings import Rankings, rank_run

@@ -7,7 +7,7 @@ from itertools import chain
 
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import order_queries
 from rankscope.errors import InputError, UsageError
 from rankscope.judges.agreement import MOST_GRADES, measure_agreement
 from rankscope.judges.judged_runs import JudgedRuns, find_changed

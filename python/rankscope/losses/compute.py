@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from rankscope._core import EMPTY_VALUES
 from rankscope.deferred import np
+from rankscope.engine.query_values import read_weights
 from rankscope.engine.requests import read_measure, read_policy
-from rankscope.engine.weights import read_weights
 from rankscope.errors import UsageError
 from rankscope.evaluation.columns import Columns
 from rankscope.evaluation.refusals import check_judgments

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.slices import Slices
+    from rankscope.evaluation.tables import Slices
     from rankscope.measures.domains import Value
     from rankscope.measures.spec import Row
     from rankscope.output.diagnostics import Diagnostic

@@ -54,13 +54,8 @@ class Translation:
 
 def names_in(row: Row, tool: Tool) -> tuple[Name, ...]:
     """Return the names that a tool has for a measure."""
-    names: dict[Tool, tuple[Name, ...]] = {
-        "trec_eval": row.trec_eval,
-        "ir_measures": row.ir_measures,
-        "ranx": row.ranx,
-        "sklearn": row.sklearn,
-    }
-    return names[tool]
+    names: tuple[Name, ...] = getattr(row, tool)
+    return names
 
 
 def translations(tool: Tool) -> list[Translation]:

@@ -64,10 +64,13 @@ def _number(value: object) -> float:
     return number + 0.0  # -0.0 and 0.0 are one value, with one name
 
 
-def _between(low: float, high: float, *, open_ends: bool = False) -> Callable[[object], Value]:
+def _between(
+    low: float, high: float, *, without: tuple[float, ...] = (), is_whole: bool = False
+) -> Callable[[object], float]:
     def read(value: object) -> float:
         number = _number(value)
-        if number < low or number > high or (open_ends and number in {low, high}):
+        is_in = low <= number <= high and number not in without
+        if not is_in or (is_whole and not number.is_integer()):
             raise ValueError
         return number
 
@@ -75,9 +78,7 @@ def _between(low: float, high: float, *, open_ends: bool = False) -> Callable[[o
 
 
 def _integer_up_to(limit: int) -> Callable[[object], Value]:
-    def read(value: object) -> int | None:
-        if value is None:
-            return None
+    def read(value: object) -> int:
         if _is_flag(value):
             raise ValueError
         try:
@@ -91,34 +92,20 @@ def _integer_up_to(limit: int) -> Callable[[object], Value]:
     return read
 
 
-def _read_count(value: object) -> float:
-    number = _number(value)
-    if not 0 <= number <= LARGEST_DIVISOR or not number.is_integer():
-        raise ValueError
-    return number
+def _or(read: Callable[[object], Value], *words: str | None) -> Callable[[object], Value]:
+    def read_either(value: object) -> Value:
+        for word in words:
+            if value is word or (isinstance(value, str) and value == word):
+                return word
+        return read(value)
 
-
-def _depth(value: object) -> Value:
-    if value is None:
-        raise ValueError
-    return _integer_up_to(LARGEST_DEPTH)(value)
+    return read_either
 
 
 def _read_flag(value: object) -> bool:
     if not _is_flag(value):
         raise ValueError
     return bool(value)
-
-
-def _read_optional_level(value: object) -> float | None:
-    return None if value is None else _level(value)
-
-
-def _level(value: object) -> float:
-    number = _number(value)
-    if number < 0:
-        raise ValueError
-    return number
 
 
 def one_of(*words: str) -> Domain:
@@ -179,12 +166,6 @@ def _read_levels(value: object) -> Weights:
     return levels
 
 
-def _read_scale(value: object) -> float | str | None:
-    if value is None or value == "query":
-        return value
-    return TOP_GRADE.read(value)  # type: ignore[return-value]  # a number
-
-
 def _read_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError  # noqa: TRY004 - as all domains do
@@ -193,29 +174,30 @@ def _read_text(value: object) -> str:
 
 NUMBER = Domain("a number", _number)
 TEXT = Domain("text", _read_text)
-CUTOFF = Domain("a positive integer", _integer_up_to(LARGEST_CUTOFF))
-DIVISOR = Domain("a positive integer up to 2**53", _integer_up_to(LARGEST_DIVISOR))
-DEPTH = Domain("a positive integer up to 1,000,000", _depth)
-LEVEL = Domain("a number, 0 or more", _level)
-OPTIONAL_LEVEL = Domain("a number, 0 or more, or None", _read_optional_level)
+CUTOFF = Domain("a positive integer", _or(_integer_up_to(LARGEST_CUTOFF), None))
+DIVISOR = Domain("a positive integer up to 2**53", _or(_integer_up_to(LARGEST_DIVISOR), None))
+DEPTH = Domain("a positive integer up to 1,000,000", _integer_up_to(LARGEST_DEPTH))
+LEVEL = Domain("a number, 0 or more", _between(0, math.inf))
+OPTIONAL_LEVEL = Domain("a number, 0 or more, or None", _or(LEVEL.read, None))
 FLAG = Domain("True or False", _read_flag)
-PROBABILITY = Domain("a number between 0 and 1, both excluded", _between(0, 1, open_ends=True))
+PROBABILITY = Domain("a number between 0 and 1, both excluded", _between(0, 1, without=(0, 1)))
 FRACTION = Domain("a number from 0 to 1", _between(0, 1))
-POSITIVE = Domain("a positive number", _between(0, math.inf, open_ends=True))
+POSITIVE = Domain("a positive number", _between(0, math.inf, without=(0,)))
 PERSISTENCE = Domain(
     f"a number above 0 and up to {LARGEST_PERSISTENCE}",
-    lambda value: _between(0, LARGEST_PERSISTENCE)(POSITIVE.read(value)),
+    _between(0, LARGEST_PERSISTENCE, without=(0,)),
 )
-BASE = Domain("a number above 1", _between(1, math.inf, open_ends=True))
+BASE = Domain("a number above 1", _between(1, math.inf, without=(1,)))
 TOP_GRADE = Domain(
-    f"a positive number up to {LARGEST_EXPONENT}",
-    lambda value: _between(0, LARGEST_EXPONENT)(POSITIVE.read(value)),
+    f"a positive number up to {LARGEST_EXPONENT}", _between(0, LARGEST_EXPONENT, without=(0,))
 )
 SCALE = Domain(
-    f'a positive number up to {LARGEST_EXPONENT}, "query", or None', _read_scale, ("query",)
+    f'a positive number up to {LARGEST_EXPONENT}, "query", or None',
+    _or(TOP_GRADE.read, "query", None),
+    ("query",),
 )
 LEVELS = Domain("a list of different numbers from 0 to 1", _read_levels)
-COUNT = Domain("a whole number, 0 or more", _read_count)
+COUNT = Domain("a whole number, 0 or more", _between(0, LARGEST_DIVISOR, is_whole=True))
 IDEAL = one_of(*IDEALS)
 GAIN = Domain(
     '"linear", "exp2", "binary", a table (a list by grade or a mapping from grade to gain) or a '

@@ -14,7 +14,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rankscope.measures.compat import Spelling
     from rankscope.measures.other_names import OtherName
@@ -382,3 +382,25 @@ def _broken(text: str, problem: str, hint: str = "") -> MeasureError:
         code="bad_parameter",
         value=text[:LONGEST_QUOTE],
     )
+
+
+def split_measures(texts: Sequence[str]) -> list[str]:
+    """Return the measures named in texts, separated by commas and spaces outside parentheses.
+
+    Examples:
+        >>> split_measures(["nDCG@10, AP", "RBP(p=0.9, rel=2)"])
+        ['nDCG@10', 'AP', 'RBP(p=0.9, rel=2)']
+    """
+    names = []
+    for text in texts:
+        depth = 0
+        name = ""
+        for character in f"{text},":
+            depth += (character in "([{") - (character in ")]}")
+            if depth <= 0 and character in ", ":
+                names.append(name)
+                name = ""
+            else:
+                name += character
+        names.append(name)
+    return [name for name in names if name]

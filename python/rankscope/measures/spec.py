@@ -132,7 +132,8 @@ class Row:
         ir_measures: Its names in ir_measures.
         ranx: Its names in ranx.
         sklearn: Its names in scikit-learn.
-        properties: The properties it has with the default parameters; see `PROPERTIES`.
+        claims: The properties that it has with the default parameters, beside those that follow
+            from the range of its values; see `PROPERTIES`.
         subtopics: Whether it needs judgments by subtopic.
         strata: Whether it needs sampled judgments, with the stratum of each document.
         needs: What it needs to know of items: the arguments of `evaluate`.
@@ -160,7 +161,7 @@ class Row:
     ir_measures: tuple[Name, ...] = ()
     ranx: tuple[Name, ...] = ()
     sklearn: tuple[Name, ...] = ()
-    properties: frozenset[str] = frozenset()
+    claims: frozenset[str] = frozenset()
     subtopics: bool = False
     strata: bool = False
     needs: tuple[Need, ...] = ()
@@ -178,6 +179,12 @@ class Row:
     def summary(self) -> str:
         """The first sentence of the definition."""
         return self.definition.partition(". ")[0].removesuffix(".") + "."
+
+    @property
+    def properties(self) -> frozenset[str]:
+        """The properties that it has with the default parameters; see `PROPERTIES`."""
+        low, high = self.value_range
+        return self.claims | {"bounded"} if low >= 0 and high <= 1 else self.claims
 
     @property
     def of_items(self) -> bool:

@@ -23,7 +23,7 @@ from rankscope.conventions.find import (
 )
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.options import refuse_single_file
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.output.text import show_lines
 from rankscope.records import as_dict
 

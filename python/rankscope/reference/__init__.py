@@ -25,8 +25,8 @@ from rankscope.reference import (
     sampled,
     sets,
 )
-from rankscope.reference.means import mean as mean
 from rankscope.reference.order import Retrieved as Retrieved
+from rankscope.reference.order import mean as mean
 from rankscope.reference.order import rank as rank
 from rankscope.reference.query import NO_SUBTOPICS, NOTHING_KNOWN
 from rankscope.reference.query import Known as Known

@@ -15,8 +15,20 @@ from rankscope.reference.logarithm import log2
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias, TypedDict, Unpack
 
     from rankscope.reference.query import Query
+
+    User: TypeAlias = Callable[[Sequence[float]], "Sums"]
+
+    class Scale(TypedDict):
+        """What all measures of this family take: the scale of the grades, and what to report."""
+
+        min_rel: float
+        max_rel: float
+        value: str
+        residual: bool
+
 
 FEW = 16
 """Inverse squares of smaller numbers are added up one by one."""
@@ -39,29 +51,12 @@ class Sums:
     after: float
 
 
-def sdcg(
-    query: Query, *, k: int, min_rel: float, max_rel: float, value: str, residual: bool
-) -> float:
+def sdcg(query: Query, *, k: int, **scale: Unpack[Scale]) -> float:
     """Return the discounted gain as a share of that of `k` documents with the highest gain."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        return read_all(gains, [1 / log2(rank + 1) for rank in range(1, k + 1)], 0.0)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, read_all([1 / log2(rank + 1) for rank in range(1, k + 1)]), k, **scale)
 
 
-def bpm(
-    query: Query,
-    *,
-    k: int,
-    T: float,  # noqa: N803 - its name in the literature
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def bpm(query: Query, *, k: int, T: float, **scale: Unpack[Scale]) -> float:
     """Return the mean gain of the documents read until the gain `T` is found, or to rank `k`."""
 
     def user(gains: Sequence[float]) -> Sums:
@@ -69,21 +64,10 @@ def bpm(
         last = next((rank for rank, gain in enumerate(found, start=1) if gain >= T), k)
         return Sums(items=last, utility=found[last - 1], gain=found[last - 1], after=0.0)
 
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, user, k, **scale)
 
 
-def inst(
-    query: Query,
-    *,
-    k: int,
-    T: float,  # noqa: N803 - its name in the literature
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def inst(query: Query, *, k: int, T: float, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who reads on more likely the less is found of `T`."""
 
     def user(gains: Sequence[float]) -> Sums:
@@ -105,128 +89,43 @@ def inst(
         items += weight * (first * first) * inverse_squares(first, k - last)
         return Sums(items, utility, total, after=weight * square(first / (k + 1 + shift)))
 
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, user, k, **scale)
 
 
-def insq(
-    query: Query,
-    *,
-    k: int,
-    T: float,  # noqa: N803 - its name in the literature
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def insq(query: Query, *, k: int, T: float, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who reads on more likely at each rank."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        *weights, after = patience(T, k + 1)
-        return read_all(gains, weights, after)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    *weights, after = patience(T, k + 1)
+    return measure(query, read_all(weights, after), k, **scale)
 
 
-def nerr8(
-    query: Query, *, k: int, min_rel: float, max_rel: float, value: str, residual: bool
-) -> float:
+def nerr8(query: Query, *, k: int, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who stops with the probability of each gain."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        return read_until_satisfied(gains, [1.0] * k, 0.0)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, read_until_satisfied([1.0] * k), k, **scale)
 
 
-def nerr9(
-    query: Query, *, k: int, min_rel: float, max_rel: float, value: str, residual: bool
-) -> float:
+def nerr9(query: Query, *, k: int, **scale: Unpack[Scale]) -> float:
     """Return the same for a user who continues with the probability i / (i + 1) in addition."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        return read_until_satisfied(gains, [1 / rank for rank in range(1, k + 1)], 0.0)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, read_until_satisfied([1 / rank for rank in range(1, k + 1)]), k, **scale)
 
 
-def nerr10(
-    query: Query,
-    *,
-    k: int,
-    p: float,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def nerr10(query: Query, *, k: int, p: float, **scale: Unpack[Scale]) -> float:
     """Return the same for a user who continues with the probability `p` in addition."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        *weights, after = accumulate([1.0] + [p] * k, lambda weight, p: weight * p)
-        return read_until_satisfied(gains, weights, after)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    *weights, after = accumulate([1.0] + [p] * k, lambda weight, p: weight * p)
+    return measure(query, read_until_satisfied(weights, after), k, **scale)
 
 
-def nerr11(
-    query: Query,
-    *,
-    k: int,
-    T: float,  # noqa: N803 - its name in the literature
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def nerr11(query: Query, *, k: int, T: float, **scale: Unpack[Scale]) -> float:
     """Return the same for a user who continues like that of INSQ in addition."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        *weights, after = patience(T, k + 1)
-        return read_until_satisfied(gains, weights, after)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    *weights, after = patience(T, k + 1)
+    return measure(query, read_until_satisfied(weights, after), k, **scale)
 
 
-def cwl_p(
-    query: Query,
-    *,
-    k: int,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def cwl_p(query: Query, *, k: int, **scale: Unpack[Scale]) -> float:
     """Return the mean gain of the first `k` documents."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        return read_all(gains, [1.0] * k, 0.0)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, read_all([1.0] * k), k, **scale)
 
 
-def cwl_rr(
-    query: Query,
-    *,
-    k: int,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def cwl_rr(query: Query, *, k: int, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who stops at the first document with a gain."""
 
     def user(gains: Sequence[float]) -> Sums:
@@ -235,20 +134,10 @@ def cwl_rr(
         )
         return Sums(items=rank, utility=gain, gain=gain, after=float(gain == 0))
 
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, user, k, **scale)
 
 
-def cwl_ap(
-    query: Query,
-    *,
-    k: int,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def cwl_ap(query: Query, *, k: int, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who knows what is still to come."""
 
     def user(gains: Sequence[float]) -> Sums:
@@ -262,85 +151,26 @@ def cwl_ap(
             return Sums(1.0, 0.0, 0.0, 0.0)
         return Sums(items=total / to_come, utility=utility / to_come, gain=total, after=0.0)
 
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    return measure(query, user, k, **scale)
 
 
-def cwl_rbp(
-    query: Query,
-    *,
-    k: int,
-    p: float,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def cwl_rbp(query: Query, *, k: int, p: float, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who continues with the probability `p`."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        *weights, after = accumulate([1.0] + [p] * k, lambda weight, p: weight * p)
-        return read_all(gains, weights, after)
-
-    return measure(
-        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
-    )
+    *weights, after = accumulate([1.0] + [p] * k, lambda weight, p: weight * p)
+    return measure(query, read_all(weights, after), k, **scale)
 
 
-def tbg(
-    query: Query,
-    *,
-    k: int,
-    halflife: float,
-    cost: float,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def tbg(query: Query, *, k: int, halflife: float, cost: float, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user who continues less likely with time."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        return read_all(gains, [math.exp2(-cost * rank / halflife) for rank in range(k)], 0.0)
-
     return measure(
-        query,
-        user,
-        k=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
-        value=value,
-        residual=residual,
-        cost=cost,
+        query, read_all([math.exp2(-cost * rank / halflife) for rank in range(k)]), k, cost, **scale
     )
 
 
-def u(
-    query: Query,
-    *,
-    k: int,
-    L: float,  # noqa: N803 - its name in the literature
-    cost: float,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
-) -> float:
+def u(query: Query, *, k: int, L: float, cost: float, **scale: Unpack[Scale]) -> float:
     """Return the gain per document of a user whose attention decreases with the text read."""
-
-    def user(gains: Sequence[float]) -> Sums:
-        return read_all(gains, [max(0.0, 1 - cost * rank / L) for rank in range(k)], 0.0)
-
     return measure(
-        query,
-        user,
-        k=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
-        value=value,
-        residual=residual,
-        cost=cost,
+        query, read_all([max(0.0, 1 - cost * rank / L) for rank in range(k)]), k, cost, **scale
     )
 
 
@@ -349,17 +179,14 @@ def ift(
     *,
     k: int,
     stops_by: str,
-    T: float,  # noqa: N803 - its name in the literature
+    T: float,
     b1: float,
-    R1: float,  # noqa: N803 - its name in the literature
-    A: float,  # noqa: N803 - its name in the literature
+    R1: float,
+    A: float,
     b2: float,
-    R2: float,  # noqa: N803 - its name in the literature
+    R2: float,
     cost: float,
-    min_rel: float,
-    max_rel: float,
-    value: str,
-    residual: bool,
+    **scale: Unpack[Scale],
 ) -> float:
     """Return the gain per document of a user who stops by what is found and what it costs."""
 
@@ -377,28 +204,19 @@ def ift(
             )
         return Sums(items, utility, found, after=weight)
 
-    return measure(
-        query,
-        user,
-        k=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
-        value=value,
-        residual=residual,
-        cost=cost,
-    )
+    return measure(query, user, k, cost, **scale)
 
 
 def measure(
     query: Query,
-    user: Callable[[Sequence[float]], Sums],
-    *,
+    user: User,
     k: int,
+    cost: float = 1.0,
+    *,
     min_rel: float,
     max_rel: float,
     value: str,
     residual: bool,
-    cost: float = 1.0,
 ) -> float:
     """Return what is reported of a user who reads the first `k` ranks."""
 
@@ -432,33 +250,41 @@ def report(sums: Sums, k: int, value: str, cost: float) -> float:
     raise ValueError(value)
 
 
-def read_all(gains: Sequence[float], weights: Sequence[float], after: float) -> Sums:
-    """Return what a user gets who reads on whatever is found."""
-    utility = total = 0.0
-    for gain, weight in zip(gains, weights, strict=True):
-        utility += weight * gain
-        total += gain
-    *_, items = accumulate(weights)
-    return Sums(items, utility, total, after)
+def read_all(weights: Sequence[float], after: float = 0.0) -> User:
+    """Return a user who reads on whatever is found."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        utility = total = 0.0
+        for gain, weight in zip(gains, weights, strict=True):
+            utility += weight * gain
+            total += gain
+        *_, items = accumulate(weights)
+        return Sums(items, utility, total, after)
+
+    return user
 
 
-def read_until_satisfied(gains: Sequence[float], weights: Sequence[float], after: float) -> Sums:
-    """Return what a user gets who stops at each document with the probability of its gain."""
+def read_until_satisfied(weights: Sequence[float], after: float = 0.0) -> User:
+    """Return a user who stops at each document with the probability of its gain."""
     before = list(accumulate(weights, initial=0.0))
-    items = utility = total = 0.0
-    stays, last = 1.0, 0
-    for rank, gain in enumerate(gains, start=1):
-        if gain == 0:
-            continue
-        items += stays * (before[rank] - before[last])
-        utility += stays * weights[rank - 1] * gain
-        total += gain
-        stays *= 1 - gain
-        last = rank
-        if stays == 0:
-            return Sums(items, utility, total, 0.0)
-    items += stays * (before[-1] - before[last])
-    return Sums(items, utility, total, stays * after)
+
+    def user(gains: Sequence[float]) -> Sums:
+        items = utility = total = 0.0
+        stays, last = 1.0, 0
+        for rank, gain in enumerate(gains, start=1):
+            if gain == 0:
+                continue
+            items += stays * (before[rank] - before[last])
+            utility += stays * weights[rank - 1] * gain
+            total += gain
+            stays *= 1 - gain
+            last = rank
+            if stays == 0:
+                return Sums(items, utility, total, 0.0)
+        items += stays * (before[-1] - before[last])
+        return Sums(items, utility, total, stays * after)
+
+    return user
 
 
 def exp(number: float) -> float:

@@ -10,29 +10,34 @@ from rankscope.reference.logarithm import log2
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypedDict, Unpack
 
     from rankscope.reference.query import Query
 
+    class Settings(TypedDict):
+        """How ranks get attention, and which documents are relevant."""
 
-def eel(
-    query: Query, *, k: int | None, model: str, p: float, u: float, rel: float, complete: bool
-) -> float:
+        k: int | None
+        model: str
+        p: float
+        u: float
+        rel: float
+        complete: bool
+
+
+def eel(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the squared distance between exposures and their targets."""
-    return of_samples("eel", [query], k=k, model=model, p=p, u=u, rel=rel, complete=complete)
+    return of_samples("eel", [query], **settings)
 
 
-def eed(
-    query: Query, *, k: int | None, model: str, p: float, u: float, rel: float, complete: bool
-) -> float:
+def eed(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the sum of squared exposures."""
-    return of_samples("eed", [query], k=k, model=model, p=p, u=u, rel=rel, complete=complete)
+    return of_samples("eed", [query], **settings)
 
 
-def eer(
-    query: Query, *, k: int | None, model: str, p: float, u: float, rel: float, complete: bool
-) -> float:
+def eer(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the sum of exposures times their targets."""
-    return of_samples("eer", [query], k=k, model=model, p=p, u=u, rel=rel, complete=complete)
+    return of_samples("eer", [query], **settings)
 
 
 def of_samples(

@@ -129,7 +129,6 @@ def measure_regrets(
 
 
 def _read(column: Column) -> NDArray[np.float64]:
-
     return np.frombuffer(memoryview(column), dtype=np.float64)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.deferred import np
-from rankscope.evaluation.measured_table import MeasuredTable
+from rankscope.evaluation.tables import MeasuredTable
 from rankscope.output.ids import TEXT
 from rankscope.output.table import Table
 from rankscope.output.text import format_value

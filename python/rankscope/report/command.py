@@ -40,7 +40,7 @@ from rankscope.evaluation.options import (
     refuse_table_options,
 )
 from rankscope.inputs.files.formats import is_scores
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.output.text import show
 from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading
 from rankscope.report.source import hold

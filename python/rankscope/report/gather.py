@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankscope.comparison.result import Comparison
     from rankscope.derivation.explanation import Explanation
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.slices import Slices as EvaluatedSlices
+    from rankscope.evaluation.tables import Slices as EvaluatedSlices
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.output.table import Cell

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rankscope.bounds.result import Bounds
     from rankscope.derivation.explanation import Explanation
-    from rankscope.evaluation.counts import Counts
+    from rankscope.evaluation.evaluation import Counts
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic

@@ -8,10 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
+    from rankscope.engine.trec_values import Form
+
     Dialect: TypeAlias = Literal["9", "10"]
     Takes: TypeAlias = Literal["nothing", "cutoffs", "levels", "numbers", "pairs"]
     Mean: TypeAlias = Literal["mean", "sum", "geometric"]
-    Form: TypeAlias = Literal["value", "count", "text"]
 
 
 @record(frozen=True, slots=True)

@@ -21,10 +21,9 @@ from rankscope.trec_eval.catalog import NICKNAMES, UNQUERIED, entries_of
 from rankscope.trec_eval.evaluating import evaluate_requests
 from rankscope.trec_eval.judges import evaluate_judges, read_judges
 from rankscope.trec_eval.preferences import evaluate_preferences, read_preferences
-from rankscope.trec_eval.printing import Layout, print_values
+from rankscope.trec_eval.printing import Layout, print_values, read_moments
 from rankscope.trec_eval.reading import Source, read_judgments
 from rankscope.trec_eval.requests import read_requests
-from rankscope.trec_eval.zscores import read_moments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

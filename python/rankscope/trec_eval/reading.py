@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import rankscope as rs
 from rankscope.errors import DuplicateError, FormatError, InputError
 from rankscope.file import COMPRESSIONS, File
-from rankscope.inputs.files.opening import TextSource, open_binary
+from rankscope.inputs.files.opening import open_binary, read_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ IN_MEMORY = "<bytes>"
 """What errors call a file whose text was read or changed first."""
 
 FIELDS = 6
-PIECE = 1 << 20
 TAIL = 1 << 16
 """How much of the end of a run is read for the name of the run."""
 
@@ -68,7 +67,7 @@ class Source:
         is_unread = self.path == "-" and self.text is None
         if is_unread or (error.code != "field_count" and not self.has_comments):
             return False
-        text = read_text(self.path) if self.text is None else self.text
+        text = read_whole(self.path, self.path) if self.text is None else self.text
         cleaned_text = _blank_comments(text) if self.has_comments else text
         lines = cleaned_text.split(b"\n")
         cleaned = [_cut(line) for line in lines]
@@ -112,7 +111,7 @@ def read_judgments(path: str, note: Callable[[str], None], *, has_comments: bool
         f"{path}: grades are cut to whole numbers, as trec_eval reads them: {fractions[0]:g} is "
         f"{int(fractions[0])}"
     )
-    text = read_text(path)
+    text = read_whole(path, path)
     lines = (_blank_comments(text) if has_comments else text).split(b"\n")
     with _naming(path):
         return rs.read_qrels(File(b"\n".join(map(_cut_grade, lines)), "trec"))
@@ -126,28 +125,21 @@ def _read_qrels(path: str, *, has_comments: bool) -> Qrels:
         if not any(query.startswith("#") for query in qrels.query_texts):
             return qrels
     with _naming(path):
-        return rs.read_qrels(File(_blank_comments(read_text(path)), "trec"))
+        return rs.read_qrels(File(_blank_comments(read_whole(path, path)), "trec"))
 
 
 def read_lines(path: str, *, has_comments: bool) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the text of each line, without blank lines."""
-    text = read_text(path)
+    text = read_whole(path, path)
     lines = (_blank_comments(text) if has_comments else text).split(b"\n")
     return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-
-
-def read_text(path: str) -> bytes:
-    """Return the text of a file, unpacked."""
-    with open_binary(path, path) as file:
-        source = TextSource(file, path, encoding="utf-8")
-        return b"".join(iter(lambda: source.read(PIECE), b""))
 
 
 def _read_tail(path: str) -> bytes:
     with open_binary(path, path) as file:
         start = file.read(4)
         if any(start.startswith(magic) for _, magic, _ in COMPRESSIONS):
-            return read_text(path)
+            return read_whole(path, path)
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
         return file.read()

@@ -8,7 +8,7 @@ from rankscope.cli.options import add_measures_option, add_policy_option
 from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
 from rankscope.evaluation.command import DEFAULT_MEASURES
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ def write_value(plan: Plan, measure: Measure) -> str:
     if measure.row.mean == "geometric":
         raise refuse_measure(measure, "a geometric mean has no exact sum")
     if kernel not in KERNELS:
-        raise refuse_measure(measure, REFUSED[kernel])
+        raise refuse_measure(measure, REFUSED.get(kernel, UNWRITTEN))
     return KERNELS[kernel](plan, measure)
 
 
@@ -426,3 +426,6 @@ REFUSED = {
     "yaap": "databases compute logarithms that differ in their last bits",
 }
 """The kernels that it can't compute, and why."""
+
+UNWRITTEN = "no expression is written for it"
+"""Why any other kernel is refused."""

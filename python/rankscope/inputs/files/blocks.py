@@ -63,7 +63,7 @@ class Blocks:
 
     def __init__(self, source: TextSource, longest: int) -> None:
         self.name = source.name
-        self.has_bom = False
+        self.notes: dict[str, tuple[int, int]] = {}
         self._source = source
         self._longest = longest
 
@@ -82,7 +82,7 @@ class Blocks:
                 wrong = self.check(whole, line)
                 if wrong is not None:
                     # What comes first is refused first, however the text is cut.
-                    start = self.find_end(whole[: _find_line(whole, wrong, line)])
+                    start = self.find_end(whole[: find_line(whole, wrong, line)])
                     if start > 0:
                         yield Block(whole[:start], line, is_last=False)
                     raise wrong
@@ -183,8 +183,9 @@ class Blocks:
                 code="encoding",
             )
             raise self.place(wrong, text, 0, 1)
-        self.has_bom = text.startswith(BOM)
-        return text[len(BOM) :] if self.has_bom else text
+        if text.startswith(BOM):
+            self.notes["bom"] = (1, 1)
+        return text.removeprefix(BOM)
 
 
 def add_note(notes: dict[str, tuple[int, int]], code: str, count: int, line: int) -> None:
@@ -193,7 +194,7 @@ def add_note(notes: dict[str, tuple[int, int]], code: str, count: int, line: int
     notes[code] = (before + count, first)
 
 
-def _find_line(text: bytes, error: InputError, first_line: int) -> int:
+def find_line(text: bytes, error: InputError, first_line: int) -> int:
     """Find where the line with an error begins."""
     at = 0
     for _ in range((error.line or first_line) - first_line):

@@ -11,6 +11,7 @@ from rankscope.errors import FormatError, LimitError, OutOfMemoryError, Rankscop
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.blocks import Lines
 from rankscope.inputs.files.checked_parquet import read_footer, read_from, read_metadata
+from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.files.logical import AT_ONCE, WIDTH, Allowance, cut, measure
 from rankscope.inputs.files.opening import check_unchanged, facts_of
 from rankscope.inputs.files.roles import ITEMS
@@ -66,7 +67,7 @@ class _ColumnarFile:
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = self._wanted.choose(names, inside, self.name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
-        self._most_rows = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
+        self._most_rows = BATCH_OF_LISTS if any(map(is_list, self.schema.types)) else BATCH
 
 
 class ParquetFile(_ColumnarFile):
@@ -211,7 +212,7 @@ class ParquetFile(_ColumnarFile):
             yield from self._parquet.iter_batches(**settings)
             return
         coded = self._open(self._swelling)
-        if not any(map(_is_list, self.schema.types)):
+        if not any(map(is_list, self.schema.types)):
             yield from coded.iter_batches(**settings)
             return
         for number in range(self._footer.row_groups):
@@ -405,7 +406,7 @@ def names_of(schema: Any) -> tuple[list[str], dict[str, list[str]]]:  # noqa: AN
         field.name: [inner.name for inner in field.type.value_type]
         for field in schema
         if field.name in ITEMS
-        and _is_list(field.type)
+        and is_list(field.type)
         and arrow.types.is_struct(field.type.value_type)
     }
 
@@ -415,11 +416,6 @@ def choose_fields(schema: Any, columns: dict[str, str]) -> list[Any]:  # noqa: A
     arrow = load_arrow()
     names = [name if name in schema.names else name.rpartition(".")[0] for name in columns.values()]
     return [arrow.field(name, schema.field(name).type) for name in dict.fromkeys(names)]
-
-
-def _is_list(kind: Any) -> bool:  # noqa: ANN401 - as above
-    types = load_arrow().types
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def first_line(error: BaseException) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.inputs.arrow import load_arrow, open_text
-from rankscope.inputs.files.blocks import Block, Blocks, Lines, add_note
+from rankscope.inputs.files.blocks import Block, Blocks, Lines, add_note, find_line
 from rankscope.inputs.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.inputs.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
 
@@ -37,12 +38,10 @@ class JsonLinesFile:
 
     def __init__(self, opened: OpenFile) -> None:
         self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._blocks = Blocks(opened.read_text(), LONGEST_ROW)
-        self._pieces = iter(self._blocks)
+        blocks = Blocks(opened.read_text(), LONGEST_ROW)
+        self.notes = blocks.notes
+        self._pieces = iter(blocks)
         self._first, example = self._read_example()
-        if self._blocks.has_bom:
-            self.notes["bom"] = (1, 1)
         inside = {name: _fields_of(example.get(name)) for name in ITEMS}
         self.names = [*example, *(field for of in inside.values() for field in of)]
         self.columns = opened.wanted.choose(list(example), inside, self.name)
@@ -86,8 +85,7 @@ class JsonLinesFile:
         )
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        yield from self._read(self._first)
-        for block in self._pieces:
+        for block in chain([self._first], self._pieces):
             yield from self._read(block)
 
     def _read(self, block: Block) -> Iterator[tuple[Any, Lines]]:
@@ -109,7 +107,8 @@ class JsonLinesFile:
         if error is not None or table is None:
             error = error or self._another_shape(block)
             # What comes first is refused first.
-            yield from self._read(_cut_before(block, error))
+            before = block.text[: find_line(block.text, error, block.first_line)]
+            yield from self._read(Block(before, block.first_line, is_last=False))
             raise error
         if lines.starts is not None and (blank := _count_lines(text) - rows):
             add_note(self.notes, "blank_lines", blank, block.first_line)
@@ -187,14 +186,7 @@ def _find_lines(block: Block) -> Lines | None:
     return None
 
 
-def _cut_before(block: Block, error: InputError) -> Block:
-    """Return the lines before the one with an error."""
-    rows = block.text.split(b"\n")[: (error.line or block.first_line) - block.first_line]
-    return Block(b"".join(row + b"\n" for row in rows), block.first_line, is_last=False)
-
-
 def _find_lines_one_by_one(block: Block) -> Lines:
-
     rows = block.text.split(b"\n")
     starts = [number for number, row in enumerate(rows) if row.strip()]
     return Lines(block.first_line, np.array(starts, dtype=np.int64))

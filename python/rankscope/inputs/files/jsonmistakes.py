@@ -46,7 +46,7 @@ def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> d
         if mistake.flaw.code == "depth":
             raise _too_deep() from mistake
         raise _say_syntax(text, mistake, is_cut=is_cut) from mistake
-    flaw = _find_double(value) if reader.has_flaws else None
+    flaw = reader.find_flaw(value, "duplicate_key")
     if flaw is not None:
         raise FormatError(
             f"expected each key once, found {flaw.found}",
@@ -196,18 +196,6 @@ def _say_syntax(text: bytes, mistake: JSONMistake, *, is_cut: bool) -> FormatErr
         code="json_syntax",
         column=mistake.column,
     )
-
-
-def _find_double(value: object) -> Flaw | None:
-    """Find an object with a duplicate key."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Flaw) and one.code == "duplicate_key":
-            return one
-        if isinstance(one, dict | list):
-            waiting += reversed(one.values() if isinstance(one, dict) else one)
-    return None
 
 
 def _is_deeper_than(depth: int, value: object) -> bool:

@@ -9,7 +9,7 @@ from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.blocks import Blocks, Lines, add_note
 from rankscope.inputs.files.cells import read_numbers
-from rankscope.inputs.files.numbers import read_numbers_of, split_lines
+from rankscope.inputs.files.text_lines import read_numbers_of, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,14 +43,12 @@ class LetorFile:
 
     def __init__(self, opened: OpenFile) -> None:
         self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._blocks = Blocks(opened.read_text(), LONGEST_ROW)
-        self._pieces = iter(self._blocks)
+        blocks = Blocks(opened.read_text(), LONGEST_ROW)
+        self.notes = blocks.notes
+        self._pieces = iter(blocks)
         self._first = next(self._pieces, None)
         self._sizes = find_sizes(opened.given) if isinstance(opened.given, str) else None
         self._rows = 0
-        if self._blocks.has_bom:
-            self.notes["bom"] = (1, 1)
         arrow = load_arrow()
         kinds = {QUERY: arrow.large_string(), RELEVANCE: arrow.float64()}
         if self._first is not None and self._has_docs(self._first.text):

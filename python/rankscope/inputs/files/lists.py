@@ -19,16 +19,8 @@ RANK = "rank"
 def is_list(kind: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
     """Check whether a type is a list type."""
     types = load_arrow().types
-    return any(
-        test(kind)
-        for test in (
-            types.is_list,
-            types.is_large_list,
-            types.is_fixed_size_list,
-            types.is_list_view,
-            types.is_large_list_view,
-        )
-    )
+    forms = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+    return any(getattr(types, f"is_{form}")(kind) for form in forms)
 
 
 def explode(

@@ -85,15 +85,8 @@ def _lengths_of(values: Any) -> Any:  # noqa: ANN401 - as above
         return None if lengths is None else lengths.take(values.indices)
     if arrow.types.is_string_view(kind) or arrow.types.is_binary_view(kind):
         values = values.cast(arrow.large_binary())
-    elif not any(
-        test(kind)
-        for test in (
-            arrow.types.is_string,
-            arrow.types.is_large_string,
-            arrow.types.is_binary,
-            arrow.types.is_large_binary,
-        )
-    ):
+    forms = ("string", "large_string", "binary", "large_binary")
+    if not any(getattr(arrow.types, f"is_{form}")(values.type) for form in forms):
         return None
     return compute.binary_length(values).cast(arrow.int64())
 

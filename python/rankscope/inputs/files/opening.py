@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from contextlib import contextmanager
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
 from rankscope.errors import FileError, FormatError, LimitError
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 
 HEAD = 8
+PIECE = 1 << 20
 
 
 def open_binary(given: str | bytes, name: str) -> BinaryIO:
@@ -148,6 +150,22 @@ class TextSource:
                 code="decompressed_bytes",
                 file=self.name,
             )
+
+
+@contextmanager
+def open_source(given: str | bytes, name: str, encoding: str = "utf-8") -> Iterator[TextSource]:
+    """Open a text, unpacked."""
+    file = open_binary(given, name)
+    try:
+        yield TextSource(file, name, encoding=encoding)
+    finally:
+        close(file)
+
+
+def read_whole(given: str | bytes, name: str, encoding: str = "utf-8") -> bytes:
+    """Read a whole text, unpacked."""
+    with open_source(given, name, encoding) as source:
+        return b"".join(iter(lambda: source.read(PIECE), b""))
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,23 @@
-"""Text without names of columns: one id a line, and tables that name none."""
+"""Text without names of columns: one id or number a line, and tables that name none."""
 
 from __future__ import annotations
 
-from rankscope.errors import FormatError
+from rankscope.deferred import np
+from rankscope.errors import EmptyError, FormatError
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.blocks import Blocks
+from rankscope.inputs.files.cells import read_numbers
 from rankscope.inputs.files.formats import read_first_line
-from rankscope.inputs.files.opening import TextSource, close, open_binary
+from rankscope.inputs.files.opening import open_source, read_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
     from rankscope.inputs.recognition import Input
 
-AT_ONCE = 1 << 20
 OLDEST = 100_000_000
 """The smallest whole number that is taken for seconds since 1970: of the year 1973."""
 TABS = 4
@@ -27,14 +34,8 @@ NAMES = {
 def read_lines(found: Input, encoding: str) -> list[str]:
     """Return the lines of a file of text, without blank ones."""
     given = "-" if found.source is None else found.source
-    file = open_binary(given, found.name)
     try:
-        source = TextSource(file, found.name, encoding=encoding)
-        text = b"".join(iter(lambda: source.read(AT_ONCE), b""))
-    finally:
-        close(file)
-    try:
-        lines = text.decode("utf-8-sig").splitlines()
+        lines = read_whole(given, found.name, encoding).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise FormatError(
             "expected lines of text in UTF-8, found other bytes",
@@ -80,3 +81,41 @@ def refuse_unnamed_columns(found: Input, role: str) -> None:
         file=found.name,
         line=1,
     )
+
+
+LONGEST_ROW = 4096
+
+
+def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Return the lines of text as an Arrow array that shares its memory."""
+    arrow = load_arrow()
+    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
+    if not text.endswith(b"\n"):
+        ends = np.append(ends, len(text))
+    offsets = np.concatenate([[0], ends]).astype(np.int32)
+    return arrow.StringArray.from_buffers(
+        len(ends), arrow.py_buffer(offsets), arrow.py_buffer(text)
+    )
+
+
+def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:
+    """Read a file with one number per line."""
+    compute = load_arrow("pyarrow.compute")
+    parts = []
+    with open_source(given, name) as source:
+        for block in Blocks(source, LONGEST_ROW):
+            rows = compute.utf8_trim(split_lines(block.text), characters=" \t\r\n")
+            numbers, mistake = read_numbers(rows, role)
+            if mistake is not None:
+                row, error = mistake
+                error.file, error.line = name, block.first_line + row
+                raise error
+            parts.append(np.asarray(numbers))
+    if not parts:
+        raise EmptyError(
+            f"expected a {role} a line, found none",
+            hint="is the file empty?",
+            code="empty_input",
+            file=name,
+        )
+    return np.concatenate(parts)

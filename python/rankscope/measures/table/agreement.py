@@ -40,7 +40,7 @@ ROWS = (
                 "are relevant.",
             ),
         ),
-        properties=frozenset({"cutoff_local", "bounded", "binary"}),
+        claims=frozenset({"cutoff_local", "binary"}),
         example=Example(
             "Accuracy",
             ranking=(0, 1, None, 2),
@@ -69,7 +69,7 @@ ROWS = (
         ),
         aliases=("Compatibility",),
         ir_measures=(Name("Compat", takes=("p", "normalize")),),
-        properties=frozenset({"swap_monotone", "bounded"}),
+        claims=frozenset({"swap_monotone"}),
         example=Example(
             "Compat(p=0.5)",
             ranking=(1, 2),

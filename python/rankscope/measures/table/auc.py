@@ -35,7 +35,7 @@ ROWS = (
         "nonrelevant document was retrieved.",
         references=(PAP, RECTOOLS.format("PartialAUC")),
         aliases=("PartialAUC", "pAUC"),
-        properties=frozenset({"swap_monotone", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "binary"}),
         example=Example(
             "AUC@2",
             ranking=(1, None, 1, 0),
@@ -54,7 +54,7 @@ ROWS = (
         undefined="Undefined if there is no relevant document.",
         references=(PAP, RECTOOLS.format("PAP")),
         aliases=("pAp",),
-        properties=frozenset({"swap_monotone", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "binary"}),
         example=Example(
             "PAP@2",
             ranking=(1, None, 1, 0),

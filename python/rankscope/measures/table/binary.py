@@ -86,9 +86,7 @@ ROWS = (
                 note="Documents with equal scores are one step of the curve.",
             ),
         ),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "binary"}),
         example=Example(
             "AP",
             ranking=(1, 0, 2, None, 1),
@@ -110,9 +108,7 @@ ROWS = (
         ties="exact",
         references=("Robertson, On GMAP: and other transformations, CIKM 2006",),
         trec_eval=(Name("gm_map"),),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "binary"}),
         example=Example(
             "GMAP",
             ranking=(1, None, 1),
@@ -135,9 +131,7 @@ ROWS = (
         trec_eval=(Name("recip_rank"),),
         ir_measures=(Name("RR", takes=TAKES),),
         ranx=(Name("mrr"), Name("mrr@{k}")),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "binary"}),
         example=Example("RR", ranking=(0, None, 1), formula="1/3", value=0.3333),
     ),
     Row(
@@ -154,7 +148,7 @@ ROWS = (
         trec_eval=(Name("P_{k}"),),
         ir_measures=(Name("P", takes=TAKES),),
         ranx=(Name("precision@{k}"),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "binary"}),
         uncut="SetP",
         example=Example(
             "P@5", ranking=(1, 0, 2, None), not_retrieved=(1,), formula="2/5", value=0.4
@@ -176,7 +170,7 @@ ROWS = (
         ),
         ir_measures=(Name("R", takes=TAKES),),
         ranx=(Name("recall@{k}"),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "binary"}),
         uncut="SetR",
         example=Example("R@3", ranking=(1, 0, 2, 1), not_retrieved=(1,), formula="2/4", value=0.5),
     ),
@@ -194,7 +188,7 @@ ROWS = (
         trec_eval=(Name("Rprec"), Name("Rprec_mult_{multiple}")),
         ir_measures=(Name("Rprec", takes=("rel", "judged_only")),),
         ranx=(Name("r-precision"),),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "binary"}),
         example=Example("Rprec", ranking=(1, 0, 2, 1), formula="2/3", value=0.6667),
     ),
     Row(
@@ -211,7 +205,7 @@ ROWS = (
         trec_eval=(Name("success_{k}"),),
         ir_measures=(Name("Success", takes=TAKES),),
         ranx=(Name("hit_rate"), Name("hit_rate@{k}")),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "binary"}),
         example=Example("Success@3", ranking=(0, None, 1, 0), formula="1", value=1.0),
     ),
     Row(
@@ -227,7 +221,7 @@ ROWS = (
         references=(RIJSBERGEN,),
         aliases=("F1",),
         ranx=(Name("f1@{k}"),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "binary"}),
         uncut="SetF",
         example=Example(
             "F@4",
@@ -255,7 +249,7 @@ ROWS = (
             ),
         ),
         ir_measures=(Name("IPrec", takes=("recall", "rel", "judged_only")),),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "binary"}),
         example=Example(
             "IPrec@0.5",
             ranking=(1, 0, 2, None, 1),
@@ -279,7 +273,7 @@ ROWS = (
                 note="That of version 9; that of version 10 is InterpolatedAP(rounding='nearest').",
             ),
         ),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "binary"}),
         example=Example(
             "InterpolatedAP",
             ranking=(1, 0, 2, None, 1),
@@ -299,7 +293,7 @@ ROWS = (
         value_range=(float("-inf"), float("inf")),
         references=("Robertson, On smoothing average precision, ECIR 2012",),
         trec_eval=(Name("yaap"),),
-        properties=frozenset({"swap_monotone", "binary"}),
+        claims=frozenset({"swap_monotone", "binary"}),
         example=Example(
             "YAAP",
             ranking=(1, 0, 2),

@@ -60,7 +60,7 @@ ROWS = (
             ),
         ),
         ir_measures=(Name("ERR", takes=("k",)),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "ERR@3",
             ranking=(2, 0, 3, 4),
@@ -94,7 +94,7 @@ ROWS = (
             ),
         ),
         ranx=(Name("rbp{p}", {"graded": True, "max_grade": None}),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "binary"}),
         example=Example(
             "RBP(p=0.5)",
             ranking=(1, None, 1, 0),
@@ -120,7 +120,7 @@ ROWS = (
                 note="It is 0 if every retrieved document is judged.",
             ),
         ),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example(
             "RBPResidual(p=0.5)",
             ranking=(1, None, 0, None),

@@ -33,7 +33,7 @@ ROWS = (
             Name("hits", {"rel": 1}, note=HITS),
             Name("hits@{k}", {"rel": 1}, note=HITS),
         ),
-        properties=frozenset({"swap_monotone", "cutoff_local", "order_free"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "order_free"}),
         example=Example("NumRet", ranking=(1, None, 0), not_retrieved=(1,), formula="3", value=3.0),
     ),
     Row(
@@ -49,7 +49,7 @@ ROWS = (
         references=("trec_eval, measure num_rel",),
         trec_eval=(Name("num_rel"),),
         ir_measures=(Name("NumRel", takes=("rel",)),),
-        properties=frozenset({"swap_monotone", "order_free", "binary"}),
+        claims=frozenset({"swap_monotone", "order_free", "binary"}),
         example=Example(
             "NumRel", ranking=(1, None, 0), not_retrieved=(1,), formula="1 + 1", value=2.0
         ),
@@ -66,7 +66,7 @@ ROWS = (
         ties="exact",
         references=("trec_eval, measure num_nonrel_judged_ret",),
         trec_eval=(Name("num_nonrel_judged_ret"),),
-        properties=frozenset({"order_free", "binary"}),
+        claims=frozenset({"order_free", "binary"}),
         example=Example(
             "NumNonrelRet", ranking=(1, None, 0), not_retrieved=(0,), formula="1", value=1.0
         ),
@@ -84,7 +84,7 @@ ROWS = (
         references=("trec_eval, measure num_q",),
         trec_eval=(Name("num_q"),),
         ir_measures=(Name("NumQ"),),
-        properties=frozenset({"swap_monotone", "bounded", "order_free", "binary"}),
+        claims=frozenset({"swap_monotone", "order_free", "binary"}),
         example=Example("NumQ", ranking=(1, None, 0), formula="1", value=1.0),
     ),
 )

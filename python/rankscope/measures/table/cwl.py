@@ -79,7 +79,7 @@ def _nerr(
         undefined=NO_GAIN,
         references=(f"{NERR}, equation {name.removeprefix('NERR')}",),
         ir_measures=(Name(name, takes=(parameter.name, *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=example,
     )
 
@@ -97,7 +97,7 @@ ROWS = (
         ties="exact",
         references=(CWL,),
         ir_measures=(Name("SDCG", takes=("k", *TAKES), fixed={"dcg": "log2"}),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "SDCG(max_rel=2)@3",
             ranking=(1, None, 2, 2),
@@ -122,7 +122,7 @@ ROWS = (
             ),
         ),
         ir_measures=(Name("BPM", takes=("k", "T", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example(
             "BPM(max_rel=2)@5",
             ranking=(1, None, 1, 2),
@@ -147,7 +147,7 @@ ROWS = (
             ),
         ),
         ir_measures=(Name("INST", takes=("T", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example(
             "INST(max_rel=1)@2",
             ranking=(1, 0),
@@ -172,7 +172,7 @@ ROWS = (
             ),
         ),
         ir_measures=(Name("INSQ", takes=("T", *TAKES)),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "INSQ(max_rel=1)@3",
             ranking=(1, 0, 1),
@@ -242,7 +242,7 @@ ROWS = (
         undefined=NO_GAIN,
         ties="exact",
         references=(CWL,),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "P_CWL(max_rel=2)@4",
             ranking=(1, None, 2, 0),
@@ -262,7 +262,7 @@ ROWS = (
         "the first document with a gain.",
         undefined=NO_GAIN,
         references=(CWL,),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example(
             "RR_CWL(max_rel=2)",
             ranking=(0, None, 1, 2),
@@ -281,7 +281,7 @@ ROWS = (
         "1, it is AP(denominator='found').",
         undefined=NO_GAIN,
         references=(CWL,),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example(
             "AP_CWL(max_rel=1)",
             ranking=(0, 1, 0, 1),
@@ -301,7 +301,7 @@ ROWS = (
         undefined=NO_GAIN,
         ties="exact",
         references=(CWL,),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "RBP_CWL(p=0.5, max_rel=2)@2",
             ranking=(1, 2),
@@ -330,7 +330,7 @@ ROWS = (
         references=(
             "Smucker and Clarke, Time-based calibration of effectiveness measures, SIGIR 2012",
         ),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "TBG(halflife=1, max_rel=2)@3",
             ranking=(2, 0, 1),
@@ -360,7 +360,7 @@ ROWS = (
                 "information access evaluation, SIGIR 2013"
             ),
         ),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "U(L=4, max_rel=2)",
             ranking=(2, 0, 1),
@@ -395,7 +395,7 @@ ROWS = (
                 "pages: an information foraging based measure, SIGIR 2018"
             ),
         ),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example(
             "IFT(stops_by='goal', T=1.0, b1=1, R1=0, max_rel=1)@2",
             ranking=(1, 1),

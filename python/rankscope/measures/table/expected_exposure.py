@@ -53,7 +53,7 @@ TARGET = (
     "grade have the same."
 )
 UNDEFINED = "Undefined if there are no relevant documents."
-PROPERTIES = frozenset({"cutoff_local"})
+CLAIMS = frozenset({"cutoff_local"})
 
 
 def _example(measure: str, formula: str, value: float) -> Example:
@@ -74,7 +74,7 @@ ROWS = (
         better="lower",
         references=(DIAZ, EXPEVAL),
         aliases=("ExpectedExposureLoss",),
-        properties=PROPERTIES,
+        claims=CLAIMS,
         example=_example(
             "EEL", "(1 - 0)**2 + (0.5 - (1 + 0.5) / 2)**2 + (0 - (1 + 0.5) / 2)**2", 1.625
         ),
@@ -91,7 +91,7 @@ ROWS = (
         better="lower",
         references=(DIAZ, EXPEVAL),
         aliases=("ExpectedExposureDisparity",),
-        properties=PROPERTIES,
+        claims=CLAIMS,
         example=_example("EED", "1**2 + 0.5**2", 1.25),
     ),
     Row(
@@ -109,7 +109,7 @@ ROWS = (
             "rank-fairness-metrics of Raj and Ekstrand, SIGIR 2022, whose EER is twice this value",
         ),
         aliases=("ExpectedExposureRelevance",),
-        properties=PROPERTIES,
+        claims=CLAIMS,
         example=_example("EER", "0.5 * ((1 + 0.5) / 2)", 0.375),
     ),
 )

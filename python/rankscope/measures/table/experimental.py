@@ -22,7 +22,7 @@ ROWS = (
         undefined=NO_RELEVANT,
         references=(BUCKLEY,),
         trec_eval=(Name("binG"),),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "binary"}),
         example=Example(
             "BinG",
             ranking=(1, 0, 2, None, 1),
@@ -42,7 +42,6 @@ ROWS = (
         undefined=NO_GAIN,
         references=(BUCKLEY,),
         trec_eval=(Name("G"),),
-        properties=frozenset({"bounded"}),
         example=Example(
             "G",
             ranking=(1, 0, 2),
@@ -60,7 +59,6 @@ ROWS = (
         undefined=NO_GAIN,
         references=("Buckley, trec_eval 9.0, 2008, measure ndcg_rel", JARVELIN),
         trec_eval=(Name("ndcg_rel"),),
-        properties=frozenset({"bounded"}),
         example=Example(
             "nDCGRel",
             ranking=(1, 0, 2),
@@ -78,7 +76,6 @@ ROWS = (
         undefined=NO_GAIN,
         references=("Buckley, trec_eval 9.0, 2008, measure Rndcg", JARVELIN),
         trec_eval=(Name("Rndcg", note="It is 0 if no judged document reaches the level of -l."),),
-        properties=frozenset({"bounded"}),
         example=Example(
             "RnDCG",
             ranking=(1, 0, 2, None),

@@ -57,7 +57,6 @@ ROWS = (
         references=(GE, COVERED),
         aliases=("ItemCoverage",),
         needs=("catalogue",),
-        properties=frozenset({"bounded"}),
         example=_example("Coverage@2", "3 / 4", 0.75),
     ),
     Row(
@@ -74,7 +73,6 @@ ROWS = (
         references=(FLEDER, "RecBole, class GiniIndex; LensKit, class ListGini"),
         aliases=("GiniIndex", "ListGini"),
         needs=("catalogue",),
-        properties=frozenset({"bounded"}),
         example=_example("Gini@2", "(-3*0 + -1*1 + 1*2 + 3*3) / (4 * 6)", 0.4167),
     ),
     Row(
@@ -91,7 +89,6 @@ ROWS = (
         references=(CASTELLS, ENTROPIES),
         aliases=("ShannonEntropy",),
         needs=("catalogue",),
-        properties=frozenset(),
         example=_example(
             "Entropy@2", "3/6 * log2(6/3) + 2/6 * log2(6/2) + 1/6 * log2(6/1)", 1.4591
         ),
@@ -108,7 +105,6 @@ ROWS = (
         undefined="Undefined if fewer than two users have a list.",
         references=(ZHOU, "recmetrics, function personalization; Evidently, class Personalization"),
         aliases=("Personalisation",),
-        properties=frozenset({"bounded"}),
         example=_example("Personalization@2", "1 - (1/2 + 2/2 + 1/2) / 3", 0.3333),
     ),
 )

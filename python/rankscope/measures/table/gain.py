@@ -67,7 +67,7 @@ ROWS = (
                 note="It averages over the orders of tied documents.",
             ),
         ),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "bounded"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local"}),
         example=Example(
             "nDCG@3",
             ranking=(3, None, 2, 0),
@@ -99,7 +99,7 @@ ROWS = (
                 note="It averages over the orders of tied documents.",
             ),
         ),
-        properties=frozenset({"swap_monotone", "cutoff_local"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "DCG@3",
             ranking=(3, None, 2, 0),
@@ -120,7 +120,7 @@ ROWS = (
         ties="exact",
         references=(JARVELIN, BURGES),
         trec_eval=(Name("ideal_dcg"),),
-        properties=frozenset({"swap_monotone", "cutoff_local", "order_free"}),
+        claims=frozenset({"swap_monotone", "cutoff_local", "order_free"}),
         example=Example(
             "IDCG@3",
             ranking=(3, None, 2, 0),
@@ -138,7 +138,7 @@ ROWS = (
         value_range=(0, float("inf")),
         ties="exact",
         references=(JARVELIN,),
-        properties=frozenset({"swap_monotone", "cutoff_local"}),
+        claims=frozenset({"swap_monotone", "cutoff_local"}),
         example=Example(
             "CG@3",
             ranking=(3, None, 2, 0),
@@ -164,7 +164,7 @@ ROWS = (
             ),
         ),
         aliases=("Q_measure", "QMeasure"),
-        properties=frozenset({"perfect_is_one", "cutoff_local", "bounded"}),
+        claims=frozenset({"perfect_is_one", "cutoff_local"}),
         example=Example(
             "Q",
             ranking=(1, None, 2),

@@ -127,7 +127,6 @@ ROWS = (
         ),
         aliases=("MIUF", "MeanInvUserFreq"),
         needs=("history",),
-        properties=frozenset(),
         example=_example("Novelty@2", "(log2(4 / 1) + log2(4 / 1)) / 2", 2.0),
     ),
     Row(
@@ -144,7 +143,6 @@ ROWS = (
         references=(YIN, POPULARITIES),
         aliases=("ARP",),
         needs=("history",),
-        properties=frozenset(),
         example=_example("AvgPopularity@3", "(1 + 1 + 0) / 3", 0.6667),
     ),
     Row(
@@ -161,7 +159,6 @@ ROWS = (
         references=(ZIEGLER, DIVERSITIES),
         aliases=("IntraListDiversity",),
         needs=("items",),
-        properties=frozenset(),
         example=_example("ILD(distance='jaccard')@3", "(1 + 1 + 1) / 3", 1.0),
     ),
     Row(
@@ -176,7 +173,6 @@ ROWS = (
         undefined=EMPTY,
         references=("RecTools, class Serendipity",),
         needs=("history", "catalogue"),
-        properties=frozenset({"bounded"}),
         example=_example("Serendipity@3", "((5+1-2)/5 - (5+1-3)/5 + (5+1-3)/5) / 3", 0.2667),
     ),
     Row(
@@ -196,7 +192,6 @@ ROWS = (
         aliases=("CalibrationKL",),
         needs=("history", "items"),
         categories=True,
-        properties=frozenset(),
         example=_example(
             "Miscalibration@3",
             "3/4 * log(3/4 / (0.99 * (1/3) + 0.01 * 3/4)) + "
@@ -219,7 +214,6 @@ ROWS = (
         "attributes.",
         references=(SAPIEZYNSKI, FAIR_TRACK, RAJ),
         needs=("items",),
-        properties=frozenset({"bounded"}),
         example=_example(
             "AWRF@2",
             "1 - (0.5 * log(0.5 / ((0.5 + 1/5) / 2)) + 1/5 * log(1/5 / ((0.5 + 1/5) / 2)) + "

@@ -26,7 +26,7 @@ ROWS = (
         trec_eval=(Name("bpref"),),
         ir_measures=(Name("Bpref", takes=("rel",)),),
         ranx=(Name("bpref", note="It is NaN if no document is judged not relevant."),),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "binary"}),
         example=Example(
             "Bpref",
             ranking=(1, 0, None, 1, 0),
@@ -47,7 +47,7 @@ ROWS = (
         mean="geometric",
         references=(BUCKLEY,),
         trec_eval=(Name("gm_bpref"),),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "binary"}),
         example=Example(
             "GMBpref",
             ranking=(1, 0, None, 1, 0),
@@ -74,7 +74,7 @@ ROWS = (
         ),
         trec_eval=(Name("infAP"),),
         ir_measures=(Name("infAP", takes=("rel",)),),
-        properties=frozenset({"bounded", "binary"}),
+        claims=frozenset({"binary"}),
         example=Example(
             "infAP",
             ranking=(1, None, 0, 1),
@@ -94,7 +94,7 @@ ROWS = (
         ties="exact",
         references=("ir_measures, measure Judged",),
         ir_measures=(Name("Judged", takes=("k",)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example("Judged@4", ranking=(1, None, 0), formula="2/3", value=0.6667),
     ),
     Row(
@@ -108,7 +108,7 @@ ROWS = (
         ties="exact",
         references=("trec_eval 10.0, measure unj; grades below 0 mean pooled and not judged",),
         trec_eval=(Name("unj_{k}"),),
-        properties=frozenset({"cutoff_local", "bounded"}),
+        claims=frozenset({"cutoff_local"}),
         example=Example("Unjudged@4", ranking=(1, None, 0), formula="1/4", value=0.25),
     ),
 )

@@ -8,7 +8,6 @@ from rankscope.measures.table.parameters import BASE, DISCOUNT, GAIN, IDEAL, JUD
 
 PARAMETERS = (K, GAIN, DISCOUNT, BASE, S, IDEAL, JUDGED_ONLY)
 UNDEFINED = "Undefined if no judged document has a gain above 0, like nDCG."
-PROPERTIES = frozenset({"bounded"})
 
 ROWS = (
     Row(
@@ -23,7 +22,6 @@ ROWS = (
         better="lower",
         ties="exact",
         references=(JARVELIN,),
-        properties=PROPERTIES,
         example=Example(
             "RetrievalLoss@2",
             ranking=(0, 1, 2),
@@ -44,7 +42,6 @@ ROWS = (
         better="lower",
         ties="exact",
         references=(JARVELIN,),
-        properties=PROPERTIES,
         example=Example(
             "TruncationLoss@2",
             ranking=(0, 1, 2),
@@ -65,7 +62,6 @@ ROWS = (
         better="lower",
         ties="exact",
         references=(JARVELIN,),
-        properties=PROPERTIES,
         example=Example(
             "OrderingLoss@2",
             ranking=(0, 1, 2),

@@ -44,9 +44,7 @@ ROWS = (
             Name("SetRelP", {"relative": True}),
         ),
         ranx=(Name("precision"),),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "order_free", "binary"}),
         example=Example(
             "SetP", ranking=(1, 0, None, 2), not_retrieved=(1,), formula="2/4", value=0.5
         ),
@@ -65,9 +63,7 @@ ROWS = (
         trec_eval=(Name("set_recall"),),
         ir_measures=(Name("SetR", takes=("rel",)),),
         ranx=(Name("recall"),),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "order_free", "binary"}),
         example=Example(
             "SetR", ranking=(1, 0, None, 2), not_retrieved=(1,), formula="2/3", value=0.6667
         ),
@@ -92,9 +88,7 @@ ROWS = (
             ),
         ),
         ranx=(Name("f1"),),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "order_free", "binary"}),
         example=Example(
             "SetF",
             ranking=(1, 0, None, 2),
@@ -114,9 +108,7 @@ ROWS = (
         references=("trec_eval, measure set_map",),
         trec_eval=(Name("set_map"),),
         ir_measures=(Name("SetAP", takes=("rel", "judged_only")),),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
-        ),
+        claims=frozenset({"swap_monotone", "perfect_is_one", "order_free", "binary"}),
         example=Example(
             "SetAP",
             ranking=(1, 0, None, 2),
@@ -137,7 +129,7 @@ ROWS = (
         ties="exact",
         references=("Hull and Robertson, The TREC-8 filtering track final report, TREC 1999",),
         trec_eval=(Name("utility"),),
-        properties=frozenset({"swap_monotone", "order_free", "binary"}),
+        claims=frozenset({"swap_monotone", "order_free", "binary"}),
         example=Example(
             "Utility(hit=3, false_alarm=-2)",
             ranking=(1, 0, None, 2),

@@ -9,7 +9,7 @@ from rankscope.cli.options import add_policy_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.monitor.commands.store import (
     ACTOR,
     add_store_arguments,

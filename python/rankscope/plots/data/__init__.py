@@ -15,9 +15,9 @@ from rankscope.difference.chart import QueryDifferences as QueryDifferences
 from rankscope.discounts.chart import DiscountCurves as DiscountCurves
 from rankscope.discounts.chart import DiscountLine as DiscountLine
 from rankscope.discounts.chart import Examined as Examined
-from rankscope.evaluation.cutoff_chart import CutoffCurve as CutoffCurve
-from rankscope.evaluation.cutoff_chart import CutoffLine as CutoffLine
-from rankscope.evaluation.recall_chart import PrecisionLine as PrecisionLine
-from rankscope.evaluation.recall_chart import PrecisionRecall as PrecisionRecall
+from rankscope.evaluation.chart import CutoffCurve as CutoffCurve
+from rankscope.evaluation.chart import CutoffLine as CutoffLine
+from rankscope.evaluation.chart import PrecisionLine as PrecisionLine
+from rankscope.evaluation.chart import PrecisionRecall as PrecisionRecall
 from rankscope.losses.chart import LossBar as LossBar
 from rankscope.losses.chart import LossBars as LossBars

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import MeasureError, UsageError
-from rankscope.measures.splitting import split_measures
+from rankscope.measures.parse import split_measures
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import read_weight, split_words, write_weight, write_word

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,35 +20,22 @@ from hypothesis import strategies as st
 from rankscope.engine import memory
 from rankscope.inputs.files.table import TableFile
 
+from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples
+from tests.refusal import refused
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope.evaluation.evaluation import Evaluation
-
-SMALL = 40_000
-"""A limit of so many bytes makes a dozen rows a part of their own."""
-MOST_OF_QUERY = 14
-"""So many rows of one query are within the limit."""
-
-ODD = {
-    "query_id": [None, "", "q" * 5000],
-    "doc_id": [None, "", "a\0b"],
-    "score": [None, float("nan"), float("inf")],
-    "rank": [None, 9.0],
-    "relevance": [float("inf"), -1.0, 2000.0, 0.5],
-    "country": ["other", None],
-}
+SETTINGS = draw_settings(
+    ties=["average", "input", "doc_id", "best"],
+    policy=[None, "empty=error", "negative=error", "empty=skip"],
+    by=[None, "country"],
+)
 
 
 @st.composite
 def make_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     """Draw rows of a few queries in random order, most of them valid."""
     choose = random.Random(draw(st.integers(0, 10**6)))
-    queries = draw(st.integers(1, 12))
-    sizes = [choose.randint(1, MOST_OF_QUERY) for _ in range(queries)]
-    pairs = [(query, doc) for query, size in enumerate(sizes) for doc in range(size)]
+    pairs = draw_pairs(draw, choose)
     choose.shuffle(pairs)
     integers = draw(st.booleans())
     count = len(pairs)
@@ -61,50 +47,18 @@ def make_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     if draw(st.booleans()):
         table["doc_id"] = [doc if integers else f"d{doc}" for _, doc in pairs]
     kind = draw(st.sampled_from(["score", "rank", "both"]))
-    if kind != "rank":
+    if kind == "score":
         table["score"] = choose.choices([0.25, 0.5, 1.0, 2.0], k=count)
-    if kind == "rank":
+    else:
         table["rank"] = [float(doc + 1) for _, doc in pairs]
     if kind == "both":
         table["score"] = [-doc / 4 for _, doc in pairs]
-        table["rank"] = [float(doc + 1) for _, doc in pairs]
-    for name in draw(st.lists(st.sampled_from(sorted(ODD)), max_size=2)):
-        for _ in range(draw(st.integers(1, 2))):
-            if name in table and not (integers and name.endswith("_id")):
-                table[name][choose.randrange(count)] = choose.choice(ODD[name])
+    spoil(draw, choose, table)
     if "doc_id" in table and draw(st.integers(0, 3)) == 0:
         table["doc_id"] = choose.choices(table["doc_id"], k=count)
+        # What is left of a scale without grade 0 is known only once duplicates are resolved.
+        table["doc_id"][0], table["relevance"][0] = 99 if integers else "d99", 0.0
     return table
-
-
-def make_settings(draw: st.DrawFn) -> dict[str, Any]:
-    policies = [None, "empty=error", "negative=error", "empty=skip"]
-    measures = ["nDCG@3", "AP", "RR", "NumQ", "nDCG(gain='exp2')@5", "Judged@3"]
-    return {
-        "measures": draw(st.lists(st.sampled_from(measures), min_size=1, unique=True)),
-        "ties": draw(st.sampled_from(["average", "input", "doc_id", "best"])),
-        "duplicates": draw(st.sampled_from(["error", "first", "max"])),
-        "policy": draw(st.sampled_from(policies)),
-        "by": draw(st.sampled_from([None, "country"])),
-        "interval": draw(st.sampled_from([None, 0.9])),
-        "threads": draw(st.integers(1, 2)),
-    }
-
-
-def describe(evaluation: Evaluation) -> list[object]:
-    """Return everything that a result says."""
-    return [
-        str(evaluation),
-        repr(list(evaluation.items())),
-        [evaluation.per_query(name).tobytes() for name in evaluation],
-        evaluation.query_ids,
-        evaluation.counts,
-        evaluation.denominators,
-        list(map(str, evaluation.notes)),
-        repr(evaluation.estimates),
-        repr(evaluation.slices and [*evaluation.slices.texts(), *evaluation.slices.rows()]),
-        str(evaluation.to_arrow().schema),
-    ]
 
 
 def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
@@ -122,16 +76,10 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
             return [type(error), place, error.__dict__ | {"file": place}]
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    with TemporaryDirectory() as folder:
-        yield Path(folder)
-
-
 @examples(100)
 @given(st.data())
 def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObject) -> None:
-    table, settings = data.draw(make_tables()), data.draw(st.composite(make_settings)())
+    table, settings = data.draw(make_tables()), data.draw(SETTINGS)
     path = folder / "log.parquet"
     pq.write_table(pa.table(table), path, row_group_size=19)  # type: ignore[no-untyped-call]
     expected = evaluate(path, settings, spills=False)
@@ -186,36 +134,22 @@ def test_other_formats_are_evaluated_in_parts(scattered: Path, form: str, folder
     assert describe(rs.evaluate_table(path, ["nDCG@10", "RR"], memory="1MiB")) == expected
 
 
-def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(tmp_path: Path) -> None:
-    rows = np.arange(20_000)
-    log = {"query_id": rows % 2, "doc_id": rows, "relevance": rows % 3, "score": rows}
-    pq.write_table(pa.table(log), tmp_path / "log.parquet")  # type: ignore[no-untyped-call]
-    with pytest.raises(rs.errors.OutOfMemoryError) as caught:
-        rs.evaluate_table(tmp_path / "log.parquet", "RR", memory="1MiB")
-    assert caught.value.code == "query_memory"
-    size = caught.value.hint.partition('"')[2].rstrip('"')
-    assert rs.evaluate_table(tmp_path / "log.parquet", "RR", memory=size)["RR"] > 0
-
-
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
 def test_a_size_that_is_none_is_refused(size: object) -> None:
-    with pytest.raises(rs.errors.UsageError) as caught:
-        rs.evaluate_table(b"", "RR", format="csv", memory=size)  # type: ignore[arg-type]
-    assert caught.value.code == "bad_memory"
+    refused(lambda: rs.evaluate_table(b"", "RR", format="csv", memory=size), "bad_memory")
 
 
 def test_a_folder_that_is_none_is_refused(scattered: Path) -> None:
-    with pytest.raises(rs.errors.UsageError) as caught:
-        rs.evaluate_table(scattered, "RR", spill_folder=scattered)
-    assert caught.value.code == "bad_memory"
+    refused(lambda: rs.evaluate_table(scattered, "RR", spill_folder=scattered), "bad_memory")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(rs.errors.FileError) as caught:
-        rs.evaluate_table(scattered, "RR", memory="1MiB", spill_folder=tmp_path)
-    assert caught.value.code == "spill_file"
+    refused(
+        lambda: rs.evaluate_table(scattered, "RR", memory="1MiB", spill_folder=tmp_path),
+        "spill_file",
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")

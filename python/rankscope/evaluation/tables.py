@@ -1,7 +1,9 @@
-"""The means of slices: one column for each attribute, with its own type."""
+"""Tables of results: the means of slices, and what a measure has for each query."""
 
 from __future__ import annotations
 
+from rankscope.output.ids import TEXT
+from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 
 TYPE_CHECKING = False
@@ -9,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from rankscope.output.ids import AttributeColumn
+    from rankscope.measures import Measure
+    from rankscope.output.ids import AttributeColumn, SourceIds
     from rankscope.output.table import Cell, Column, ColumnValues
+    from rankscope.settings.policy import Policy
 
 
 class Slices(Table):
@@ -78,3 +82,31 @@ class Slices(Table):
             if attribute.name == name:
                 return attribute.restore_column([str(cell) for cell in self._read(name)])
         return super()._give(name)
+
+
+class MeasuredTable(Printed, Table):
+    """A table about one measure under one policy, which prints with what belongs to it."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        *,
+        measure: Measure,
+        policy: Policy,
+        source: SourceIds = TEXT,
+    ) -> None:
+        super().__init__(columns, source=source)
+        self._measure = measure
+        self._policy = policy
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        return self._measure
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        return self._policy
+
+    __repr__ = Printed.__str__
