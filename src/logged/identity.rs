@@ -62,7 +62,9 @@ fn identify_ranking(rankings: &Rankings, row: usize, context: &Context) -> Diges
     text.push(0);
     rankings.ranks[items].iter().for_each(|rank| text.extend_from_slice(&rank.to_le_bytes()));
     text.push(0);
-    numbers.concat().iter().for_each(|&number| text.extend_from_slice(&number_bytes(number)));
+    for &number in numbers.into_iter().flatten() {
+        text.extend_from_slice(&number_bytes(number));
+    }
     digest::of(&text)
 }
 
