@@ -65,9 +65,9 @@ class GroupCommitter:
         commit: Does the work of a group in one transaction, and returns the results once they are
             on the disk.
         tidy: Called after each group.
-        group_seconds: How long the first job of a group waits for others. It waits as long as the
-            group before took, if that is longer, up to `LONGEST`: a transaction costs as much as a
-            hundred events, so that a busy store makes larger ones.
+        group_seconds: How long a job waits for the next one of its group. While more come, the
+            first waits as long as the group before took, up to `LONGEST`: a transaction costs as
+            much as a hundred events, so that a busy store makes larger ones.
         group_events: A group of this many events does not wait. Of what waits anyway, such as for
             the disk, `LARGEST` times as many are committed together.
         queue_events: The largest number of events that may wait.
@@ -164,7 +164,8 @@ class GroupCommitter:
                 return []
             until = self._jobs[0].since + max(self._seconds, min(self._took, LONGEST))
             while self._waiting < self._events and not self._is_closing:
-                if not self._changed.wait(until - time.monotonic()):
+                # Clients that wait for this very group send nothing more.
+                if not self._changed.wait(min(until - time.monotonic(), self._seconds)):
                     break
             group = [self._jobs.popleft()]
             size = group[0].size
