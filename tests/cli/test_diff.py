@@ -139,6 +139,8 @@ def test_other_measures_have_no_losses(files: tuple[str, str, str]) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
+        (["-m", "nDGC@10"], 2, "unknown_measure"),
+        (["--policy", "ties=coin"], 2, "bad_policy"),
         (["-m", "nDCG@10,AP"], 2, "bad_parameter"),
         (["--query", "nobody"], 2, "unknown_query"),
         (["--limit", "-1"], 2, "usage"),

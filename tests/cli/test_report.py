@@ -132,6 +132,9 @@ def files(qrels: str, run: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
+        (["-m", "nothing"], 2, "unknown_measure"),
+        (["--policy", "empty=none"], 2, "bad_policy"),
+        (["--interval", "2"], 2, "bad_interval"),
         (["--worst", "-1"], 2, "bad_parameter"),
         (["--worst", "some"], 2, "usage"),
         (["--by", "country"], 2, "usage"),

@@ -75,6 +75,10 @@ def post(listener: Listener, url: str = "", body: bytes = b"", **more: Any) -> R
     return make_poster(**more).post(target, {}, body)
 
 
+def test_many_kinds_of_private_addresses_are_tried() -> None:
+    assert len(set(PRIVATE)) >= 60
+
+
 @pytest.mark.parametrize(
     "url",
     [

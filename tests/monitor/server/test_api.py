@@ -373,6 +373,9 @@ def test_a_configuration_that_cannot_be_changes_nothing(
     [
         (b"", 400),
         (b"[]", 422),
+        (b"null", 422),
+        (b"1", 422),
+        (b"[" * 100_000, 400),
         (b'{"name": "a", "name": "b"}', 422),
         (b'{"name": NaN}', 422),
         (b'{"name": "' + b"a" * (1 << 19) + b'"}', 413),
