@@ -1,13 +1,14 @@
-"""What an error of rankscope is told by: its type, and its code."""
+"""Checks that calls are refused with the right errors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from rankscope.errors import RankscopeError
 
 if TYPE_CHECKING:
-    from rankscope.errors import RankscopeError
+    from collections.abc import Callable
 
 
 def refuses(
@@ -15,3 +16,14 @@ def refuses(
 ) -> pytest.RaisesExc[RankscopeError]:
     """Expect an error with a code in a block."""
     return pytest.raises(kind, match=match, check=lambda error: error.code == code)
+
+
+def refused(call: Callable[[], object], code: str, message: str = "") -> RankscopeError:
+    """Return the error that a call is refused with: it has the code, and a hint."""
+    with pytest.raises(RankscopeError) as caught:
+        call()
+    error = caught.value
+    assert error.code == code, error
+    assert message in error.message, error
+    assert error.hint, error
+    return error

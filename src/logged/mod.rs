@@ -9,6 +9,7 @@ pub mod grading;
 pub mod id_set;
 pub mod identity;
 pub mod json;
+pub mod known;
 pub mod label_columns;
 pub mod labels;
 pub mod names;

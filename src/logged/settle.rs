@@ -6,9 +6,6 @@
 
 use std::cmp::Ordering;
 
-use flate2::Crc;
-
-use crate::ids::interner::IdHasher;
 use crate::log::batch::{Batch, Event};
 use crate::log::digest::Digest;
 use crate::log::keys::{key, other_key};
@@ -17,13 +14,7 @@ use crate::log::rankings::{Rankings, spans};
 use crate::memory::{Vec, fill};
 
 use super::identity::identify;
-
-/// The role of the id of an event.
-pub const EVENT: u8 = 1;
-/// The role of the id of a ranking, which labels name.
-pub const RANKING: u8 = 2;
-/// Above the roles is the place of the environment of a ranking.
-pub const SHIFT: u8 = 2;
+use super::known::{EVENT, Entry, Key, Known, RANKING, SHIFT, shorten};
 
 /// An event is stored.
 pub const ACCEPTED: u8 = 0;
@@ -33,94 +24,6 @@ pub const DUPLICATE: u8 = 1;
 pub const CONFLICT: u8 = 2;
 
 const HOUR: i64 = 3_600_000_000;
-
-/// The halves of a hash.
-pub type Key = (i64, i64);
-
-/// What is known of an id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    /// The number of its event.
-    pub seq: i64,
-    /// 8 bytes of what identifies its content.
-    pub digest: i64,
-    /// The time of a ranking; 0 where it is no ranking's.
-    pub time: i64,
-    /// Its roles, and the environment of a ranking.
-    pub role: u8,
-}
-
-impl Entry {
-    /// The checksum of a row.
-    #[must_use]
-    pub fn checksum(&self, (high, low): Key) -> u32 {
-        let mut row = [0; 41];
-        let numbers = [high, low, self.seq, self.digest, self.time];
-        for (place, number) in row.chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
-        }
-        row[40] = self.role;
-        let mut crc = Crc::new();
-        crc.update(&row);
-        crc.sum()
-    }
-}
-
-/// The 8 bytes of a digest that are stored.
-#[must_use]
-pub fn shorten(digest: &Digest) -> i64 {
-    digest.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
-}
-
-/// Rows by their keys.
-#[derive(Debug, Default)]
-struct Entries {
-    /// An open-addressing table of the places of rows, from 1; 0 is empty.
-    slots: Vec<u32>,
-    rows: Vec<(Key, Entry)>,
-    hasher: IdHasher,
-}
-
-impl Entries {
-    /// The place of a row.
-    fn find(&self, key: Key) -> Option<usize> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        (self.slots[self.place(key)] as usize).checked_sub(1)
-    }
-
-    fn has(&self, row: usize, role: u8) -> bool {
-        self.rows[row].1.role & role != 0
-    }
-
-    /// The slot of a key, or the empty one where it belongs.
-    #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
-    fn place(&self, key: Key) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = self.hasher.hash_integer(key.0) as usize & mask;
-        while self.slots[at] != 0 && self.rows[self.slots[at] as usize - 1].0 != key {
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
-    /// Adds a row whose key is not there.
-    #[allow(clippy::cast_possible_truncation)] // so many rows don't fit into memory
-    fn add(&mut self, key: Key, entry: Entry) {
-        if 2 * (self.rows.len() + 1) > self.slots.len() {
-            let size = (4 * (self.rows.len() + 1)).next_power_of_two();
-            self.slots = fill(0, size);
-            for row in 0..self.rows.len() {
-                let at = self.place(self.rows[row].0);
-                self.slots[at] = row as u32 + 1;
-            }
-        }
-        let at = self.place(key);
-        self.rows.push((key, entry));
-        self.slots[at] = self.rows.len() as u32;
-    }
-}
 
 /// The keys of the ids in a batch: of each event, that of its own, and that of its ranking.
 #[derive(Debug)]
@@ -164,7 +67,7 @@ impl Keys {
     pub fn more_highs(&self, batch: &Batch, known: &Known) -> Vec<i64> {
         let mut highs = Vec::new();
         let mut ask = |key: Key, role: u8, text: &[u8]| {
-            if known.0.find(key).is_some_and(|row| !known.0.has(row, role)) {
+            if known.get(key).is_some_and(|row| !known.has(row, role)) {
                 highs.push(other_key(self.project, text).0);
             }
         };
@@ -188,32 +91,6 @@ fn ids_of(batch: &Batch, event: Event) -> (&[u8], &[u8]) {
     match event {
         Event::Ranking(row) => (batch.rankings.event_id(row), batch.rankings.ranking_ids.get(row)),
         Event::Label(row) => (batch.labels.event_ids.get(row), batch.labels.ranking_ids.get(row)),
-    }
-}
-
-/// The rows that are stored.
-#[derive(Debug, Default)]
-pub struct Known(Entries);
-
-impl Known {
-    /// Adds a row; none where it is damaged.
-    pub fn add(&mut self, key: Key, entry: Entry, checksum: i64) -> Option<()> {
-        if i64::from(entry.checksum(key)) != checksum {
-            return None;
-        }
-        if self.0.find(key).is_none() {
-            self.0.add(key, entry);
-        }
-        Some(())
-    }
-
-    /// The place of the row of a text in a role.
-    fn find(&self, project: i64, key: Key, text: &[u8], role: u8) -> Option<usize> {
-        let row = self.0.find(key)?;
-        if self.0.has(row, role) {
-            return Some(row);
-        }
-        self.0.find(other_key(project, text)).filter(|&row| self.0.has(row, role))
     }
 }
 
@@ -282,7 +159,7 @@ impl Settled {
             if let Some(row) = before {
                 let is_same = settled.digest(batch, row) == shorten(&identify(batch, event));
                 settled.statuses.push(if is_same { DUPLICATE } else { CONFLICT });
-                settled.seqs.push(settled.known.0.rows[row].1.seq);
+                settled.seqs.push(settled.known.rows[row].1.seq);
                 continue;
             }
             let entry = Entry { seq: next, digest: 0, time: 0, role: EVENT };
@@ -312,15 +189,15 @@ impl Settled {
     }
 
     fn add(&mut self, event: Event, key: Key, text: &[u8], entry: Entry) {
-        let is_taken = self.known.0.find(key).is_some();
+        let is_taken = self.known.get(key).is_some();
         let key = if is_taken { other_key(self.project, text) } else { key };
-        self.known.0.add(key, entry);
+        self.known.push(key, entry);
         self.owners.push(event);
     }
 
     /// The digest of what a row is about.
     fn digest(&self, batch: &Batch, row: usize) -> i64 {
-        let rows = &self.known.0.rows;
+        let rows = &self.known.rows;
         match row.checked_sub(rows.len() - self.owners.len()) {
             Some(place) => shorten(&identify(batch, self.owners[place])),
             None => rows[row].1.digest,
@@ -330,7 +207,7 @@ impl Settled {
     /// The ids that are new, by their keys.
     #[must_use]
     pub fn ids(&self, batch: &Batch) -> Vec<(Key, Entry)> {
-        let rows = &self.known.0.rows;
+        let rows = &self.known.rows;
         let new = rows.len() - self.owners.len()..rows.len();
         let with_digest = |row: usize| {
             let (key, entry) = rows[row];
@@ -406,7 +283,7 @@ impl Settled {
             match self.known.find(self.project, key, id, RANKING) {
                 None => waiting.push(row),
                 Some(place) => {
-                    let ranking = self.known.0.rows[place].1;
+                    let ranking = self.known.rows[place].1;
                     all.shown[row] = ranking.time;
                     placed.push((row, ranking.role >> SHIFT));
                 }
@@ -624,14 +501,5 @@ mod tests {
                 digests = kept.iter().chain(&*answer.digests).copied().collect();
             }
         }
-    }
-
-    #[test]
-    fn a_row_that_differs_from_its_checksum_is_damaged() {
-        let (key, entry) = ((1, 2), Entry { seq: 3, digest: 4, time: 5, role: 6 });
-        let checksum = i64::from(entry.checksum(key));
-        assert!(Known::default().add(key, entry, checksum).is_some());
-        assert!(Known::default().add((1, 3), entry, checksum).is_none());
-        assert!(Known::default().add(key, Entry { role: 7, ..entry }, checksum).is_none());
     }
 }

@@ -20,7 +20,8 @@ use crate::logged::events::{
 };
 use crate::logged::identity::identify;
 use crate::logged::json::Text;
-use crate::logged::settle::{self, Entry, Keys, Known};
+use crate::logged::known::{Entry, Known};
+use crate::logged::settle::{self, Keys};
 use crate::memory::{Vec, guard};
 
 /// Events of some objects.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rankscope import Measure, Policy, Rankings, nDCG, parse
 
 from tests.generated import examples
-from tests.refusal import refused
+from tests.refusals import refused
 
 UNJUDGED = math.nan
 SCALE = (0, 1, 2, 3)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rankscope import Rankings
 from rankscope.errors import InputError, UsageError
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from rankscope.inputs.files import columnar
 
 from tests.files.opened import open_table
 from tests.hostile.children import outcomes_of
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

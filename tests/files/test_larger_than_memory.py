@@ -22,7 +22,7 @@ from rankscope.inputs.files.table import TableFile
 
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples
-from tests.refusal import refused
+from tests.refusals import refused
 
 SETTINGS = draw_settings(
     ties=["average", "input", "doc_id", "best"],

@@ -12,7 +12,7 @@ import rankscope as rs
 from rankscope import AP, Rankings, nDCG, read_letor
 
 from tests.parity.real import DATA
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from rankscope.engine import memory
 
 from tests.cli.command import run as run_program
 from tests.files.limited import describe
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 

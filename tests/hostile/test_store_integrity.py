@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rankscope.monitor.events.times import to_datetime
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 

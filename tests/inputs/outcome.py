@@ -12,7 +12,7 @@ import rankscope as rs
 from rankscope.measures import parse
 from rankscope.reference import Retrieved, rank, value
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -11,7 +11,7 @@ import rankscope as rs
 from rankscope.errors import FormatError
 
 from tests.cli.command import check_error, run
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

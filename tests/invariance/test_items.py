@@ -20,7 +20,7 @@ from rankscope.reference import Known, mean, value
 
 from tests.generated import examples
 from tests.invariance.variants import choose_pairs, variants
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import DCG, Rankings, nDCG
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

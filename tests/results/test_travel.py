@@ -19,7 +19,7 @@ from rankscope import _core, errors, records
 from rankscope.errors import UsageError
 from rankscope.inputs.qrels import Queries
 
-from tests.refusal import refused
+from tests.refusals import refused
 from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank, rank_table
 
 RESULTS = [

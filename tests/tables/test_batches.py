@@ -15,7 +15,7 @@ import pytest
 import rankscope as rs
 from rankscope.inputs import batches
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope import Rankings
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 import rankscope as rs
 from rankscope.engine import batches
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pytest
 import rankscope as rs
 from rankscope import AP, RR
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 
 def test_integer_ids_tie_by_their_decimal_text() -> None:

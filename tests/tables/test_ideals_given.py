@@ -8,7 +8,7 @@ import pytest
 import rankscope as rs
 from rankscope import Rankings, nDCG
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 LOG2_3 = math.log2(3)
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import rankscope as rs
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

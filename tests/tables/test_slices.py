@@ -11,7 +11,7 @@ import pytest
 import rankscope as rs
 from rankscope import Rankings
 
-from tests.refusal import refused
+from tests.refusals import refused
 
 
 def make_log(seed: int) -> pd.DataFrame:

@@ -184,7 +184,9 @@ def test_gzip_gives_what_was_packed(size: int) -> None:
             gunzip(packed, Settings(plain_bytes=len(plain) - 1))
 
 
-def test_whoever_goes_in_the_middle_of_a_body_has_stored_nothing(shared: Service) -> None:
+def test_nothing_is_stored_of_a_body_whose_client_disconnects(
+    shared: Service,
+) -> None:
     sent = [
         {"type": "http.request", "body": b'{"ranking_id":', "more_body": True},
         {"type": "http.disconnect"},

@@ -75,7 +75,7 @@ def reads(
 def asks(
     function: Callable[Concatenate[Any, P], T],
 ) -> Callable[Concatenate[StoreReader, str, P], T]:
-    """Make a method of one of `Source`, which is asked as of one moment."""
+    """Make a method that asks the events of a project, all read at one moment."""
 
     def method(self: StoreReader, project: str, /, *args: P.args, **named: P.kwargs) -> T:
         with self.engine.connect() as connection:

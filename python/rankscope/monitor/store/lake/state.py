@@ -139,12 +139,10 @@ def list_lakes(connection: Connection) -> list[str]:
     return list(connection.execute(wanted).scalars())
 
 
-def read_files(connection: Connection, project: str, kind: Kind | None = None) -> list[KnownFile]:
+def read_files(connection: Connection, project: str) -> list[KnownFile]:
     """Return the files that were read, by path."""
     table = schema.lake_files
     wanted = select(table).where(in_project(table.c.project_id, project))
-    if kind is not None:
-        wanted = wanted.where(table.c.kind == kind)
     return list(map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path))))
 
 
