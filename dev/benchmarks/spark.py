@@ -185,8 +185,8 @@ def list_tables(spark: SparkSession, folder: Path) -> dict[str, Callable[[], flo
     path = folder / "table"
     frame = spark.read.parquet(str(path))
     return {
-        "local": lambda: rs.evaluate_table(path, MEASURE)[MEASURE],
-        "rankscope.spark": partial(_read, lambda: rss.evaluate_table(frame, MEASURE)),
+        "local": lambda: rs.evaluate(path, MEASURE)[MEASURE],
+        "rankscope.spark": partial(_read, lambda: rss.evaluate(frame, MEASURE)),
         "MLlib": lambda: _evaluate(list_documents(frame, sort_documents())),
         "MLlib (10 best)": lambda: _evaluate(list_documents(frame, keep_best())),
         SLOW: lambda: RankingMetrics(list_documents(frame, keep_best()).rdd.map(tuple)).ndcgAt(10),

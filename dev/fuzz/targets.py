@@ -44,7 +44,7 @@ def _table(form: Format) -> Callable[[bytes], None]:
         file = rs.File(data, form)
         qrels = {"q1": {"d1": 1, "d2": 0}}
         for call in (
-            lambda: rs.evaluate_table(file, ["RR", "nDCG@10"], threads=1),
+            lambda: rs.evaluate(file, ["RR", "nDCG@10"], threads=1),
             lambda: rs.read_qrels(file),
             lambda: rs.evaluate(qrels, file, ["RR", "AP"], threads=1),
         ):

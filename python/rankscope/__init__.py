@@ -16,7 +16,12 @@ from rankscope.deferred import defer
 from rankscope.measures import OBJECTS as _MEASURES
 from rankscope.measures.objects import *  # noqa: F403 - the measures
 
-__getattr__, __dir__, _names = defer(
-    __name__, __file__, functions=("agreement", "gate", "power", "report")
+__getattr__, _list_names, _names = defer(
+    __name__, __file__, functions=("agreement", "bounds", "gate", "losses", "power", "report")
 )
 __all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings
+
+
+def __dir__() -> list[str]:
+    """List what completion shows: neither measures nor errors, which have modules of their own."""
+    return [name for name in _list_names() if name not in _MEASURES and not name.endswith("Error")]

@@ -17,6 +17,7 @@ from rankscope.agreement.lists import rbo as rbo
 from rankscope.agreement.lists import tau_ap as tau_ap
 from rankscope.agreement.orders import agreement_of_orders as agreement_of_orders
 from rankscope.agreement.runs import agreement as agreement
+from rankscope.bounds.compute import bounds as bounds
 from rankscope.bounds.result import Bounds as Bounds
 from rankscope.candidates.compute import correct_sampled_ranks as correct_sampled_ranks
 from rankscope.clicks.dcg import dcg_from_clicks as dcg_from_clicks
@@ -25,8 +26,6 @@ from rankscope.clicks.off_policy import evaluate_off_policy as evaluate_off_poli
 from rankscope.comparison.compute import compare as compare
 from rankscope.comparison.pair import Compared as Compared
 from rankscope.comparison.result import Comparison as Comparison
-from rankscope.comparison.table import compare_table as compare_table
-from rankscope.comparison.table import compare_values as compare_values
 from rankscope.derivation.compute import explain as explain
 from rankscope.derivation.explanation import Explanation as Explanation
 from rankscope.derivation.explanation import RelevanceExplanation as RelevanceExplanation
@@ -52,7 +51,6 @@ from rankscope.evaluation.evaluate import evaluate as evaluate
 from rankscope.evaluation.evaluate import read_items as read_items
 from rankscope.evaluation.evaluate import read_qrels as read_qrels
 from rankscope.evaluation.evaluate_samples import evaluate_samples as evaluate_samples
-from rankscope.evaluation.evaluate_table import evaluate_table as evaluate_table
 from rankscope.evaluation.evaluation import Counts as Counts
 from rankscope.evaluation.evaluation import Evaluation as Evaluation
 from rankscope.evaluation.evaluations import Evaluations as Evaluations
@@ -86,6 +84,7 @@ from rankscope.judges.draw_queries import draw_queries as draw_queries
 from rankscope.judges.judged_evaluation import evaluate_judges as evaluate_judges
 from rankscope.judges.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.judges.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation
+from rankscope.losses.compute import losses as losses
 from rankscope.losses.result import Losses as Losses
 from rankscope.measures import Measure as Measure
 from rankscope.measures import parse as parse
@@ -95,16 +94,13 @@ from rankscope.output.table import Table as Table
 from rankscope.power.compute import power as power
 from rankscope.rankings import Rankings as Rankings
 from rankscope.reconciliation.compute import reconcile as reconcile
-from rankscope.reconciliation.compute import reconcile_table as reconcile_table
 from rankscope.regrets.result import Regrets as Regrets
 from rankscope.report.compute import report as report
-from rankscope.report.compute import report_table as report_table
 from rankscope.report.report import Report as Report
 from rankscope.settings.interval import Interval as Interval
 from rankscope.settings.policy import Policy as Policy
 from rankscope.ties.result import TieAudit as TieAudit
 from rankscope.warehouse.compute import sql as sql
-from rankscope.warehouse.compute import sql_table as sql_table
 from rankscope.warehouse.result import SqlStatements as SqlStatements
 
 __all__: list[str]  # noqa: PYI035 - the names above, and those of the measures

@@ -10,9 +10,11 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope.errors import FormatError, RankscopeError, UsageError
-from rankscope.evaluation.evaluate_table import read_slicing
+from rankscope.evaluation.evaluating import Asked
+from rankscope.evaluation.query_groups import read_slicing
+from rankscope.evaluation.question import split_question
 from rankscope.inputs.arrow import load_arrow
-from rankscope.settings.reading import read_columns
+from rankscope.settings.reading import Reading
 from rankscope.spark.evaluation import (
     MergedAnswer,
     MergedEvaluation,
@@ -20,7 +22,7 @@ from rankscope.spark.evaluation import (
     merge_parts,
     refuse,
 )
-from rankscope.spark.jobs import make_job
+from rankscope.spark.jobs import OPTIONS, make_job
 from rankscope.spark.packing import Buckets, split
 from rankscope.spark.selecting import check_columns, select_columns
 from rankscope.spark.tasks import Task
@@ -28,11 +30,12 @@ from rankscope.spark.tasks import Task
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any, TypeAlias, Unpack
 
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType, Ties
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.spark.packing import Rows
     from rankscope.spark.tasks import Job
 
@@ -44,31 +47,32 @@ MOST_PIECES = 100_000
 
 
 def evaluate(
-    qrels: Frame,
-    run: Frame,
-    measures: Measures,
+    judgments: Frame,
+    run: Frame | Measures | None = None,
+    measures: Measures | None = None,
     *,
+    by: str | Sequence[str] | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    by: str | Sequence[str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
     strict: bool = False,
+    **options: Unpack[ReadingOptions],
 ) -> MergedEvaluation:
-    """Evaluate a run against judgments, both as data frames of Dask.
+    """Evaluate a run against judgments, or a table that has both, as data frames of Dask.
 
     Args:
-        qrels: As in `rankscope.spark.evaluate`, as a DataFrame of Dask.
-        run: As in `rankscope.spark.evaluate`, as a DataFrame of Dask.
-        measures: As in `rankscope.evaluate`.
+        judgments: A DataFrame with one row per judged document: query, document, grade. Columns are
+            found by their usual names, as in `rankscope.evaluate`. Or a DataFrame whose rows have a
+            grade and a score or a rank, followed by the measures. The rows of a query can be in
+            different partitions.
+        run: A DataFrame with one row per retrieved document: query, document, and score or rank.
+        measures: One or more measures, or their names.
+        by: One or more columns of `judgments` with attributes of the query. The result has `slices`
+            by their values. All rows of a query must agree.
         policy: As in `rankscope.evaluate`, except `ties="input"`, which needs an order of rows.
         convention: As in `rankscope.evaluate`.
-        columns: As in `rankscope.evaluate`.
-        by: As in `rankscope.spark.evaluate`.
-        duplicates: As in `rankscope.evaluate`, except `"first"`.
-        score_type: As in `rankscope.evaluate`.
         strict: As in `rankscope.evaluate`.
+        **options: The columns, `duplicates` (except `"first"`) and `score_type`, as in
+            `rankscope.evaluate`.
 
     Returns:
         The evaluation. Values of queries are ordered by the text of the queries.
@@ -77,55 +81,18 @@ def evaluate(
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    named = read_columns(columns)
-    judged = _Source("judged", qrels, "qrels", named, read_slicing(by))
-    retrieved = _Source("retrieved", run, "the run", named)
-    sources = [judged, retrieved]
-    choices = {"convention": convention, "score_type": score_type}
-    return _run(sources, measures, policy, duplicates, choices, strict=strict)
-
-
-def evaluate_table(
-    table: Frame,
-    measures: Measures,
-    *,
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    by: str | Sequence[str] | None = None,
-    ties: Ties | None = None,
-    policy: Policy | str | None = None,
-    duplicates: Duplicates = "error",
-    strict: bool = False,
-) -> MergedEvaluation:
-    """Evaluate a data frame of Dask whose rows hold a score, or a rank, and a grade.
-
-    Args:
-        table: The DataFrame. The rows of a query can be in different partitions.
-        measures: As in `rankscope.evaluate_table`.
-        query: As in `rankscope.evaluate_table`.
-        doc: As in `rankscope.evaluate_table`.
-        relevance: As in `rankscope.evaluate_table`.
-        score: As in `rankscope.evaluate_table`.
-        rank: As in `rankscope.evaluate_table`.
-        by: As in `rankscope.evaluate_table`.
-        ties: As in `rankscope.evaluate_table`, except `"input"`.
-        policy: As in `rankscope.evaluate`.
-        duplicates: As in `rankscope.evaluate`, except `"first"`.
-        strict: As in `rankscope.evaluate`.
-
-    Returns:
-        The evaluation. Values of queries are ordered by the text of the queries.
-
-    Raises:
-        UsageError: A measure, the policy or another argument is not one.
-        InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
-    """
-    names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    joined = _Source("joined", table, "the table", names, read_slicing(by))
-    return _run([joined], measures, policy, duplicates, {"ties": ties}, strict=strict)
+    reading = Reading.of("evaluate", options, known=OPTIONS)
+    judged, given, wanted = split_question("evaluate", judgments, run, measures)
+    slicing = read_slicing(by)
+    if judged is None:
+        sources = [_Source("joined", given, "the table", reading.columns, slicing)]
+    else:
+        sources = [
+            _Source("judged", judged, "qrels", reading.columns, slicing),
+            _Source("retrieved", given, "the run", reading.columns),
+        ]
+    asked = Asked(measures=wanted, policy=policy, convention=convention)
+    return _run(sources, asked, reading, strict=strict)
 
 
 class _Source:
@@ -161,19 +128,12 @@ class _Source:
 
 
 def _run(
-    sources: Sequence[_Source],
-    measures: Measures,
-    policy: Policy | str | None,
-    duplicates: Duplicates,
-    choices: Mapping[str, Any],
-    *,
-    strict: bool,
+    sources: Sequence[_Source], asked: Asked, reading: Reading, *, strict: bool
 ) -> MergedEvaluation:
     from dask import compute, delayed  # noqa: PLC0415 - only Dask needs it
 
     held = [each.rows for each in sources]
-    grades = sources[0].list_grades
-    job = make_job(held, grades, measures, policy, duplicates, library="Dask", **choices)
+    job = make_job(held, sources[0].list_grades, asked, reading, library="Dask")
     sizes = [each.frame.npartitions for each in sources]
     count = max(1, min(max(sizes), MOST_PIECES // sum(sizes)))
     buckets = Buckets(count=count, by_text=job.by_text)

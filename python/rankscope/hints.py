@@ -39,15 +39,8 @@ OF_MEASURES = {
 OTHER_WORDS = {
     "measures": ("metrics", "metric", "measure", "evaluators", "metric_names"),
     "measure": ("metric", "measures", "metrics"),
-    "qrels": (
-        "qrel",
-        "truth",
-        "ground_truth",
-        "gold",
-        "judgments",
-        "labels",
-        "y_true",
-    ),
+    "judgments": ("qrels", "qrel", "truth", "ground_truth", "gold", "y_true", "table", "df"),
+    "qrels": ("judgments", "qrel", "truth", "ground_truth", "gold", "labels", "y_true"),
     "run": ("predictions", "results", "ranking", "rankings", "retrieved", "y_score", "y_pred"),
     "runs": ("systems", "models", "results", "rankings", "predictions"),
     "table": ("df", "frame", "data", "log", "path", "file"),
@@ -72,23 +65,15 @@ OTHER_WORDS = {
 OUTPUTS = ("output", "out", "path", "file", "filename", "html", "save", "save_to", "to")
 ELSEWHERE = {
     "evaluate": {
-        **dict.fromkeys(
-            ("by", "attributes", *OTHER_WORDS["by"]),
-            "write Rankings.from_run(qrels, run).evaluate(measures, by=…), or "
-            "evaluate_table(table, measures, by=…)",
-        ),
         "seed": "write interval=Interval(seed=1)",
         "baseline": "to compare runs, write compare(qrels, {'old': …, 'new': …}, measures)",
     },
-    "evaluate_table": {"seed": "write interval=Interval(seed=1)"},
     "Rankings.evaluate": {"seed": "write interval=Interval(seed=1)"},
     "explain": dict.fromkeys(
-        ("query", "query_id", "qrels", "run", "qid", ""),
-        "explain takes the grades of one list; for a query of a run, write "
-        "Rankings.from_run(qrels, run).explain('q1', 'nDCG@10')",
+        ("qid", ""),
+        "for a query of a run, write explain(judgments, run, 'nDCG@10', query_id='q1')",
     ),
     "report": dict.fromkeys(OUTPUTS, "write report(…).write('report.html')"),
-    "report_table": dict.fromkeys(OUTPUTS, "write report_table(…).write('report.html')"),
     "fuse": dict.fromkeys(OUTPUTS, "write fuse(…).write('fused.run'), or use fuse_to_file"),
 }
 """By function or method, what to use for an argument that it doesn't have."""
@@ -153,7 +138,7 @@ def explain_call(
     if isinstance(error, ArgumentError):
         name = error.argument
         names += error.names
-    elif said is not None and (is_of_call or len(names) < len(of_function)):
+    elif said is not None and is_of_call:
         name = said[1]
     elif is_of_call and MISSING in str(error):
         others = [each for each in given if each not in of_function]

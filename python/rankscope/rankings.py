@@ -79,7 +79,7 @@ class Rankings(rankings.Rankings):
         stages: Mapping[str, InputLike | Rankings] | None = None,
         interval: float | Interval | None = None,
         cluster: str | Mapping[str, object] | Sequence[object] | None = None,
-        weights: Mapping[str, float] | Sequence[float] | None = None,
+        weights: str | Mapping[str, float] | Sequence[float] | None = None,
         threads: int | None = None,
     ) -> Losses:
         """Split what a measure lacks into retrieval, truncation and ordering loss.

@@ -160,7 +160,7 @@ def test_a_run_and_a_table_of_sampled_candidates_are_noted() -> None:
         rows["doc_id"] += [*range(21)]
         rows["label"] += grades
         rows["score"] += [float(21 - at) for at in range(21)]
-    found = rs.evaluate_table(rows, "RR", query="q")
+    found = rs.evaluate(rows, "RR", query="q")
     assert found.diagnostics["sampled_candidates"] == 15
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}

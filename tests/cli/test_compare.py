@@ -205,7 +205,7 @@ def test_eval_reads_the_clusters_of_intervals_from_a_table_of_attributes(folder:
     given = [*paths(folder, "old"), "--interval", "--attributes", str(folder / "queries.csv")]
     done = run("eval", *given, "--cluster", "user_id")
     assert "over 7 clusters" in done.stderr.decode()
-    assert "add --cluster COLUMN" in run("eval", *given).stderr.decode()
+    assert "add --by COLUMN or --cluster COLUMN" in run("eval", *given).stderr.decode()
     alone = run("eval", *paths(folder, "old"), "--interval", "--cluster", "user_id")
     assert "add --attributes FILE" in alone.stderr.decode()
 

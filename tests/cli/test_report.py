@@ -64,8 +64,8 @@ def test_choices_reach_the_page(program: Program, qrels: str, run: str) -> None:
 
 def test_a_table_is_reported_by_its_columns(program: Program, log: str) -> None:
     done = program.run("report", log, "-o", "-", "--by", "country", "-m", "RR")
-    assert done.stdout.decode() == rs.report_table(log, "RR", by="country").to_html()
-    evaluation = rs.evaluate_table(log, "RR", by="country")
+    assert done.stdout.decode() == rs.report(log, "RR", by="country").to_html()
+    evaluation = rs.evaluate(log, "RR", by="country")
     assert f'<span class="value">{evaluation["RR"]:.4f}</span>' in done.stdout.decode()
 
 

@@ -12,12 +12,12 @@ def test_the_means_of_two_tables_are_printed() -> None:
     words = ["--dialect", "bigquery", "--qrels", "a.b", "--run", "c", "--by", "country"]
     done = run("sql", "-m", "nDCG@10,RR", *words, "--col", "query=q", "--policy", "empty=skip")
     expected = rs.sql(
+        "a.b",
+        "c",
         ["nDCG@10", "RR"],
-        qrels="a.b",
-        run="c",
         dialect="bigquery",
         by="country",
-        columns={"query": "q"},
+        query="q",
         policy="empty=skip",
     )
     assert (done.stdout.decode(), done.stderr) == (f"{expected.means}\n", b"")
@@ -27,7 +27,7 @@ def test_the_means_of_two_tables_are_printed() -> None:
 def test_each_statement_of_one_table_can_be_printed(statement: str) -> None:
     words = ["--table", "shown", "--col", "doc=", "--col", "rank=place", "-m", "RR"]
     done = run("sql", *words, "--statement", statement)
-    expected = rs.sql_table("shown", "RR", doc=False, rank="place")
+    expected = rs.sql("shown", "RR", doc=False, rank="place")
     assert done.stdout.decode() == f"{getattr(expected, statement.replace('-', '_'))}\n"
 
 

@@ -81,7 +81,7 @@ def test_the_values_of_parts_have_their_denominators(program: Program, log: str)
 def test_parts_may_be_combinations_of_columns(program: Program, log: str) -> None:
     words = ["eval", log, "-m", "RR", "--by", "country", "--by", "users"]
     done = program.run(*words, "--csv")
-    evaluation = rs.evaluate_table(log, "RR", by=["country", "users"])
+    evaluation = rs.evaluate(log, "RR", by=["country", "users"])
     assert evaluation.slices is not None
     assert done.stdout.decode().splitlines()[0] == "country,users,queries,RR,RR n"
     assert len(done.stdout.decode().splitlines()) == 1 + len(evaluation.slices) == 4
@@ -92,7 +92,7 @@ def test_intervals_are_those_of_python(program: Program, log: str, by: str | Non
     asked = ["--interval", "0.9", "--seed", "5"]
     words = ["eval", log, "-m", "nDCG@3,RR", *asked, *(["--by", by] if by else [])]
     interval = rs.Interval(0.9, seed=5)
-    evaluation = rs.evaluate_table(log, ["nDCG@3", "RR"], by=by, interval=interval)
+    evaluation = rs.evaluate(log, ["nDCG@3", "RR"], by=by, interval=interval)
     document = json.loads(program.run(*words, "--json").stdout)
     assert document["intervals"] == {
         name: list(ends) for name, ends in evaluation.intervals.items()

@@ -104,8 +104,8 @@ def test_clusters_make_p_values_and_intervals_wider_where_queries_depend() -> No
     draws = np.random.default_rng(7).uniform(-0.3, 0.4, 10)
     doubled["new"] = [0.5 + draws[number // 4] for number in range(40)]
     users = {query: f"u{number // 4}" for number, query in enumerate(QUERIES)}
-    plain = rs.compare_values(doubled, test="t")["value", "new"]
-    clustered = rs.compare_values(doubled, test="t", cluster=users)["value", "new"]
+    plain = rs.compare(doubled, values=True, test="t")["value", "new"]
+    clustered = rs.compare(doubled, values=True, test="t", cluster=users)["value", "new"]
     assert clustered.clusters == 10
     assert clustered.p == pytest.approx(stats.ttest_1samp(draws, 0).pvalue, rel=1e-9)
     assert clustered.p > plain.p
@@ -131,7 +131,7 @@ def test_tests_of_ranks_and_signs_refuse_clusters(test: str) -> None:
 def test_every_test_tells_a_large_difference_from_none(test: str) -> None:
     table = {"query_id": QUERIES, "old": values("old"), "same": values("old")}
     table["new"] = np.minimum(values("old") + 0.2, 1)
-    found = rs.compare_values(table, test=test, baseline="old")
+    found = rs.compare(table, values=True, test=test, baseline="old")
     assert found["value", "new"].p_corrected < 0.01
     assert not found["value", "same"].p_corrected < 0.05
 
@@ -162,11 +162,11 @@ def test_score_columns_of_a_table_are_runs() -> None:
         "user": [USERS[row[0]] for row in rows],
         **{name: [run[row[0]][row[1]] for row in rows] for name, run in RUNS.items()},
     }
-    found = rs.compare_table(
+    found = rs.compare(
         log, "nDCG@10", scores=[*RUNS], relevance="gains", cluster="user", baseline="old"
     )
     for each in found:
-        own = rs.evaluate_table(log, "nDCG@10", relevance="gains", score=each.run)
+        own = rs.evaluate(log, "nDCG@10", relevance="gains", score=each.run)
         assert each.run_mean == own["nDCG@10"]
         assert each.clusters == 12
 
@@ -213,13 +213,13 @@ def test_values_that_cannot_be_compared_are_refused(
     values: dict[str, list[object]], arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises((rs.UsageError, rs.FormatError)) as caught:
-        rs.compare_values(pd.DataFrame(values) if "note" in values else values, **arguments)
+        rs.compare(pd.DataFrame(values) if "note" in values else values, **arguments, values=True)
     assert message in f"{caught.value.message} {caught.value.hint}"
 
 
 def test_a_column_of_users_beside_the_queries_is_not_a_run() -> None:
     values = {"query_id": ["a", "b"], "user_id": [0, 1], "old": [0.1, 0.2], "new": [0.3, 0.4]}
-    assert rs.compare_values(values).runs == ("old", "new")
+    assert rs.compare(values, values=True).runs == ("old", "new")
 
 
 def test_a_series_by_query_is_a_mapping() -> None:
@@ -228,26 +228,27 @@ def test_a_series_by_query_is_a_mapping() -> None:
         found = rs.compare(QRELS, RUNS, "nDCG@10", cluster=cluster, bounds=False)
         same = rs.compare(QRELS, RUNS, "nDCG@10", cluster=USERS, bounds=False)
         assert [each.to_dict() for each in found] == [each.to_dict() for each in same]
-    with pytest.raises(rs.UsageError, match="found Series"):
-        rs.compare(QRELS, RUNS, "nDCG@10", cluster=users.reset_index(drop=True), bounds=False)
+    in_order = pd.Series([USERS[query] for query in QRELS])
+    found = rs.compare(QRELS, RUNS, "nDCG@10", cluster=in_order, bounds=False)
+    assert [each.to_dict() for each in found] == [each.to_dict() for each in same]
 
 
 def test_queries_without_a_value_in_some_run_are_left_out_and_counted() -> None:
     part = {"old": {"q1": 0.5, "q2": 0.25, "q3": 1.0}, "new": {"q1": 0.75, "q2": 0.5, "q4": 0.0}}
-    found = rs.compare_values(part)
+    found = rs.compare(part, values=True)
     assert found["value", "new"].n == 2
     assert found["value", "new"].difference == 0.25
     assert found.warnings[-1] == (
         "Queries left out of value, because a run has no value for them: 2."
     )
     with pytest.raises(rs.EmptyError, match="no query has a value"):
-        rs.compare_values({"old": {"q1": 0.5}, "new": {"q2": 0.5}})
+        rs.compare({"old": {"q1": 0.5}, "new": {"q2": 0.5}}, values=True)
 
 
 def test_a_margin_adds_tests_of_non_inferiority_and_equivalence() -> None:
     table = {"query_id": QUERIES, "old": values("old"), "new": values("old") - 0.001}
     table["new"][::2] += 0.002
-    found = rs.compare_values(table, range=(-0.1, 1.1), margin=0.005)["value", "new"]
+    found = rs.compare(table, values=True, range=(-0.1, 1.1), margin=0.005)["value", "new"]
     # 40 queries that differ by 0.001 can't show that no query in a hundred differs by 0.5.
     assert found.p_not_worse == found.p_equivalent == 1.0
     assert found.bounded_lower < -0.005 < found.lower < found.upper < 0.005 < found.bounded_upper
@@ -266,7 +267,7 @@ def test_verdicts_and_p_values_agree_with_intervals(margin: float, *, is_bounded
             "new": 0.8 * old + 0.2 * random.random(count),
         }
         ends = (0.0, 1.0) if is_bounded else None
-        (found,) = rs.compare_values(table, range=ends, margin=margin)
+        (found,) = rs.compare(table, values=True, range=ends, margin=margin)
         assert (found.p < 0.05) == (not found.lower <= 0 <= found.upper)
         assert math.isnan(found.bounded_lower) != is_bounded
         low, high = (
@@ -308,7 +309,7 @@ def test_an_argument_that_makes_no_sense_is_refused(
 def test_one_run_is_not_a_comparison() -> None:
     with pytest.raises(rs.UsageError, match="two or more runs"):
         rs.compare(QRELS, {"old": RUNS["old"]}, "nDCG@10")
-    with pytest.raises(rs.UsageError, match="runs and measures"):
+    with pytest.raises(rs.UsageError, match="expected measures"):
         rs.compare(QRELS, RUNS)
     with pytest.raises(TypeError, match="correct"):
         rs.compare(QRELS, RUNS, "nDCG@10", correct="holm")
@@ -331,7 +332,7 @@ def test_the_five_runs_of_cast_differ_as_published_judgments_say() -> None:
 
 def test_columns_of_values_alone_are_paired_by_row() -> None:
     columns = {name: values(name) for name in ("old", "new")}
-    found = rs.compare_values(columns)["value", "new"]
+    found = rs.compare(columns, values=True)["value", "new"]
     whole = rs.compare(QRELS, {name: RUNS[name] for name in columns}, "nDCG@10", bounds=False)
     assert (found.difference, found.p) == (whole.comparisons[0].difference, whole.comparisons[0].p)
 
@@ -348,15 +349,15 @@ def test_results_are_compared_by_their_own_measures() -> None:
 
 
 def test_a_difference_that_cannot_be_is_not_detectable() -> None:
-    found = rs.compare_values({"old": [1.0, 1.0], "new": [0.5, 0.0]})["value", "new"]
+    found = rs.compare({"old": [1.0, 1.0], "new": [0.5, 0.0]}, values=True)["value", "new"]
     assert math.isnan(found.minimum_detectable)
-    same = rs.compare_values({"old": [0.5] * 30, "new": [0.5] * 30})["value", "new"]
+    same = rs.compare({"old": [0.5] * 30, "new": [0.5] * 30}, values=True)["value", "new"]
     assert math.isnan(same.minimum_detectable)
     assert (same.p, same.effect_size, same.better) == (1.0, 0.0, None)
 
 
 def test_differences_that_are_equal_up_to_rounding_have_no_spread() -> None:
-    found = rs.compare_values({"old": [0.1, 0.2, 0.3], "new": [0.2, 0.3, 0.4]})
+    found = rs.compare({"old": [0.1, 0.2, 0.3], "new": [0.2, 0.3, 0.4]}, values=True)
     assert math.isnan(found["value", "new"].minimum_detectable)
     assert math.isnan(found["value", "new"].effect_size)
 
@@ -364,15 +365,15 @@ def test_differences_that_are_equal_up_to_rounding_have_no_spread() -> None:
 def test_queries_can_be_the_index_of_a_pivoted_frame() -> None:
     index = pd.Index(["a", "b"], name="query_id")
     frame = pd.DataFrame({"old": [0.1, 0.2], "new": [0.3, 0.6]}, index=index)
-    found = rs.compare_values(frame, baseline="old", cluster={"a": "ann", "b": "bob"})
+    found = rs.compare(frame, values=True, baseline="old", cluster={"a": "ann", "b": "bob"})
     assert found["value", "new"].difference == pytest.approx(0.3)
 
 
 def test_the_text_of_queries_beside_their_ids_is_an_attribute() -> None:
     values = {"q1": 0.1, "q2": 0.5}, {"q1": 0.3, "q2": 0.4}
     table = {"query_id": ["q1", "q2"], "query": ["red shoes", "tv"], "country": ["at", "de"]}
-    found = rs.compare_values(
-        dict(zip(["old", "new"], values, strict=True)), by="country", attributes=table
+    found = rs.compare(
+        dict(zip(["old", "new"], values, strict=True)), values=True, by="country", attributes=table
     )
     assert [each.slice for each in found] == [None, "at", "de"]
 
@@ -382,7 +383,7 @@ def test_rankings_can_be_compared_by_named_measures() -> None:
     rankings = {name: rs.Rankings.from_run(qrels, run) for name in ("old", "new")}
     found = rs.compare(rankings, measures="nDCG@10")
     assert found["nDCG@10", "new"].ties == 1
-    with pytest.raises(rs.UsageError, match="found no measures"):
+    with pytest.raises(rs.UsageError, match="expected measures"):
         rs.compare(rankings)
 
 
@@ -397,7 +398,7 @@ def test_a_query_without_a_cluster_is_a_cluster_of_its_own(missing: object) -> N
     as_column = {"query_id": values["query_id"], "user": ["ann", "ann", None, None]}
     as_mapping = dict(zip(values["query_id"], users, strict=True))
     for cluster, attributes in (("user", as_column), (as_mapping, None)):
-        found = rs.compare_values(values, measure="nDCG@10", cluster=cluster, attributes=attributes)
+        found = rs.compare(values, "nDCG@10", values=True, cluster=cluster, attributes=attributes)
         assert found.comparisons[0].clusters == 3
 
 
@@ -415,13 +416,13 @@ def test_the_verdict_says_whether_a_run_is_worse_by_the_margin(
     # The differences have a mean of 0.03 and a standard deviation of about 0.2.
     differences = [0.03 + (0.2 if n % 2 else -0.2) for n in range(100)]
     values = {"query_id": range(100), "old": [0.5] * 100, "new": [0.5 + d for d in differences]}
-    found = rs.compare_values(values, margin=margin)
+    found = rs.compare(values, values=True, margin=margin)
     assert sentence in " ".join(str(found).split())
 
 
 def test_a_verdict_that_rare_differences_could_change_says_so() -> None:
     values = {"query_id": range(20), "old": [0.3] * 20, "new": [0.43 + n / 1000 for n in range(20)]}
-    found = rs.compare_values(values, measure="nDCG@10")
+    found = rs.compare(values, "nDCG@10", values=True)
     (pair,) = found
     assert pair.bounded_lower < 0 < pair.lower
     text = " ".join(str(found).split())
@@ -430,14 +431,14 @@ def test_a_verdict_that_rare_differences_could_change_says_so() -> None:
     ends = f"{pair.bounded_lower:.4f} to +{pair.bounded_upper:.4f}"
     assert f"Without that, the interval is {ends}" in text
     more = {name: list(column) * 20 for name, column in values.items()}
-    (pair,) = found = rs.compare_values(more | {"query_id": range(400)}, measure="nDCG@10")
+    (pair,) = found = rs.compare(more | {"query_id": range(400)}, "nDCG@10", values=True)
     assert pair.bounded_lower > 0
     assert "Without that" not in str(found)
 
 
 def test_runs_without_a_difference_may_still_differ_for_other_queries() -> None:
     values = {"query_id": range(40), "old": [0.5] * 40, "new": [0.5] * 40}
-    (pair,) = found = rs.compare_values(values, measure="nDCG@10")
+    (pair,) = found = rs.compare(values, "nDCG@10", values=True)
     assert (pair.lower, pair.upper) == (0.0, 0.0)
     # Differences are from -1 to 1: a query in so many may lose everything.
     rare = 1 - 0.025 ** (1 / 40)
@@ -453,9 +454,7 @@ def test_fewer_than_six_clusters_have_a_bounded_interval_and_say_so() -> None:
         "user": [n // 4 for n in range(60)],
         "country": ["de" if n < 20 else "fr" for n in range(60)],
     }
-    found = rs.compare_values(
-        values, runs=["old", "new"], cluster="user", by="country", measure="nDCG@10"
-    )
+    found = rs.compare(values, "nDCG@10", values=["old", "new"], cluster="user", by="country")
     assert [each.interval_method for each in found] == ["dense", "dense", "bounded"]
     text = " ".join(str(found).split())
     assert "1 of 3 comparisons has fewer than six queries or clusters" in text

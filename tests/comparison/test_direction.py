@@ -21,7 +21,7 @@ HIGH, LOW = (0.6, 0.7), (0.2, 0.1)
 def compare(direction: str, **settings: object) -> rs.Comparison:
     """Compare a run with low values with one with high values."""
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
-    return rs.compare_values(values, measure="value", better=direction, **settings)
+    return rs.compare(values, "value", values=True, better=direction, **settings)
 
 
 def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row() -> None:
@@ -44,7 +44,7 @@ def test_the_better_run_by_a_measure_has_the_mean_that_its_direction_says(row: o
     measure = default_measure(row)
     low, high = (LOW, HIGH)
     values = {"query_id": QUERIES, "low": low * 10, "high": high * 10}
-    found = rs.compare_values(values, measure="v", range=None, better=measure.better)
+    found = rs.compare(values, "v", values=True, range=None, better=measure.better)
     expected = {"higher": "high", "lower": "low", "neither": None}[measure.better]
     assert found["v", "high"].better == expected
     assert found.find_best("v") == expected
@@ -96,14 +96,14 @@ def test_a_gate_of_a_comparison_refuses_them_too(row: object) -> None:
     if measure.better == "higher" and measure.row.mean == "mean":
         return
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
-    found = rs.compare_values(values, measure=measure.name, range=None, better=measure.better)
+    found = rs.compare(values, measure.name, values=True, range=None, better=measure.better)
     with pytest.raises(rs.UsageError, match="can't have a budget"):
         rs.gate(found, budgets={measure: 0.1})
 
 
 def test_a_gate_of_a_comparison_goes_by_its_direction() -> None:
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
-    found = rs.compare_values(values, measure="nDCG@10", better="lower")
+    found = rs.compare(values, "nDCG@10", values=True, better="lower")
     with pytest.raises(rs.UsageError, match="a drop of it is an improvement"):
         rs.gate(found, budgets={"nDCG@10": 0.1})
 
@@ -133,8 +133,10 @@ def test_a_swap_of_sign_and_direction_changes_nothing_but_signs(direction: str) 
     generator = np.random.default_rng(1)
     table = {"old": generator.random(30).tolist(), "new": generator.random(30).tolist()}
     negative = {run: [-value for value in values] for run, values in table.items()}
-    one = rs.compare_values(table, better=direction, margin=0.1, range=None)["value", "new"]
-    other = rs.compare_values(negative, better=opposite, margin=0.1, range=None)["value", "new"]
+    one = rs.compare(table, values=True, better=direction, margin=0.1, range=None)["value", "new"]
+    other = rs.compare(negative, values=True, better=opposite, margin=0.1, range=None)[
+        "value", "new"
+    ]
     assert other.better == one.better
     if direction != "neither":
         assert (other.wins, other.ties, other.losses) == (one.wins, one.ties, one.losses)
@@ -158,13 +160,13 @@ def test_sentences_name_the_direction_unless_higher_is_better() -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_the_first_of_many_is_the_run_with_the_best_mean(direction: str) -> None:
     values = {"query_id": QUERIES, "low": LOW * 10, "mid": (0.4, 0.4) * 10, "high": HIGH * 10}
-    found = rs.compare_values(values, better=direction)
+    found = rs.compare(values, values=True, better=direction)
     best = {"higher": "high", "lower": "low", "neither": None}[direction]
     assert found.find_best("value") == best
     top = best or "high"
     beats = "has a higher value than" if best is None else "is better than"
     assert f"{top} {beats} each of the other 2 runs" in str(found)
-    against = rs.compare_values(values, better=direction, baseline="mid")
+    against = rs.compare(values, values=True, better=direction, baseline="mid")
     words = ("higher", "lower") if best is None else ("better", "worse")
     bottom = {"high": "low", "low": "high"}[top]
     assert (

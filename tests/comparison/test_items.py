@@ -79,12 +79,12 @@ def test_a_table_of_rankings_is_evaluated_with_a_history(tmp_path: Path) -> None
     asked = ["Novelty@3", "ILD@3"]
     expected = rankscope.evaluate(RELEVANT, RUNS["one"], asked, history=HISTORY, items=GENRES)
     for given in (table, tmp_path / "lists.csv"):
-        found = rankscope.evaluate_table(
-            given, asked, history=HISTORY, items=GENRES, ties="doc_id", by="country"
+        found = rankscope.evaluate(
+            given, asked, history=HISTORY, items=GENRES, policy="ties=doc_id", by="country"
         )
         assert dict(found) == dict(expected)
         assert found.slices.to_dict()["de"]["Novelty@3 n"] == len(USERS) // 2
-    compared = rankscope.compare_table(
+    compared = rankscope.compare(
         table.drop(columns="rank").assign(up=table["rank"], down=-table["rank"]),
         "Novelty@2",
         scores=["up", "down"],

@@ -150,8 +150,8 @@ def test_a_table_has_causes_too() -> None:
     rows = [(q, d, RUN[q][d], QRELS[q].get(d)) for q in QRELS if q in RUN for d in RUN[q]]
     columns = zip(*rows, strict=True)
     table = dict(zip(("qid", "doc", "score", "label"), map(list, columns), strict=True))
-    value = rs.evaluate_table(table, P @ 15)[P @ 15]
-    found = rs.reconcile_table(table, P @ 10, got=f"{value:.7f}")
+    value = rs.evaluate(table, P @ 15)[P @ 15]
+    found = rs.reconcile(table, P @ 10, got=f"{value:.7f}")
     assert found.causes[0].changes == ("the cutoff is 15 instead of 10",)
     assert found.causes[0].command == "rankscope eval TABLE -m P@15"
 

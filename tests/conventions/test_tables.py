@@ -26,16 +26,16 @@ RUN = [(str(q), d, s) for q, d, s in zip(LOG["qid"], LOG["doc"], LOG["score"], s
 
 
 def test_a_table_has_the_values_of_its_judgments_and_its_run() -> None:
-    joined = rs.reconcile_table(LOG, nDCG @ 3)
+    joined = rs.reconcile(LOG, nDCG @ 3)
     apart = rs.reconcile(QRELS, RUN, nDCG @ 3)
     for one, other in zip(joined.reckonings, apart.reckonings, strict=True):
         if one.name != "rankscope":  # whose ties are averaged in tables
             assert (one.name, one.value, one.queries) == (other.name, other.value, other.queries)
-    assert joined["rankscope"] == rs.evaluate_table(LOG, nDCG @ 3)["nDCG@3"]
+    assert joined["rankscope"] == rs.evaluate(LOG, nDCG @ 3)["nDCG@3"]
 
 
 def test_differences_are_explained_as_they_are_apart() -> None:
-    joined = rs.reconcile_table(LOG, nDCG @ 3).differ("trec_eval", "lightgbm")
+    joined = rs.reconcile(LOG, nDCG @ 3).differ("trec_eval", "lightgbm")
     apart = rs.reconcile(QRELS, RUN, nDCG @ 3).differ("trec_eval", "lightgbm")
     assert joined.queries == apart.queries
     assert joined.rules == apart.rules
@@ -43,11 +43,11 @@ def test_differences_are_explained_as_they_are_apart() -> None:
 
 def test_without_ids_no_order_of_ties_goes_by_them() -> None:
     log = {name: column for name, column in LOG.items() if name != "doc"}
-    found = rs.reconcile_table(log, nDCG @ 3)
+    found = rs.reconcile(log, nDCG @ 3)
     by_name = {each.name: each for each in found.reckonings}
     assert math.isnan(found["trec_eval"])
     assert "ids" in by_name["trec_eval"].refusal
-    assert found["catboost"] == rs.reconcile_table(LOG, nDCG @ 3)["catboost"]
+    assert found["catboost"] == rs.reconcile(LOG, nDCG @ 3)["catboost"]
     difference = found.differ("sklearn", "lightgbm")
     assert [query.query_id for query in difference.queries] == ["2", "1"]
     assert all(not query.documents for query in difference.queries)
@@ -55,7 +55,7 @@ def test_without_ids_no_order_of_ties_goes_by_them() -> None:
 
 def test_scores_that_single_precision_merges_are_said_to_be_merged() -> None:
     log = {"qid": [1, 1], "doc": ["a", "b"], "label": [1, 0], "score": [1.00000001, 1.0]}
-    found = rs.reconcile_table(log, nDCG)
+    found = rs.reconcile(log, nDCG)
     by_name = {each.name: each for each in found.reckonings}
     assert "single precision" in by_name["trec_eval"].refusal
     assert found["trec_eval@10.0"] == 1.0
@@ -68,23 +68,23 @@ def test_a_table_is_evaluated_under_a_convention(convention: str, tmp_path: Path
     text = "\n".join(",".join(map(str, row)) for row in [LOG.keys(), *lines]) + "\n"
     (tmp_path / "log.csv").write_text(text, encoding="utf-8")
     for table in (LOG, tmp_path / "log.csv"):
-        found = rs.evaluate_table(table, nDCG @ 3, convention=convention)
+        found = rs.evaluate(table, nDCG @ 3, convention=convention)
         assert dict(found) == dict(expected)
         assert found.policy == expected.policy
         assert found.convention == expected.convention
 
 
 def test_ties_beside_a_convention_must_be_its_own() -> None:
-    ties = rs.evaluate_table(LOG, nDCG @ 3, ties="worst", convention="tie_aware").policy.ties
+    ties = rs.evaluate(LOG, nDCG @ 3, policy="ties=worst", convention="tie_aware").policy.ties
     assert ties == "worst"
     with pytest.raises(rs.PolicyError) as caught:
-        rs.evaluate_table(LOG, nDCG @ 3, ties="average", convention="lightgbm")
+        rs.evaluate(LOG, nDCG @ 3, policy="ties=average", convention="lightgbm")
     assert caught.value.code == "convention_conflict"
 
 
 def test_a_table_of_grades_that_the_library_refuses_is_refused() -> None:
     with pytest.raises(rs.FormatError) as caught:
-        rs.evaluate_table({**LOG, "label": [0.5] * 7}, AP, convention="lightgbm")
+        rs.evaluate({**LOG, "label": [0.5] * 7}, AP, convention="lightgbm")
     assert caught.value.code == "convention_grades"
 
 
@@ -92,7 +92,7 @@ def test_readers_of_batches_are_read_once() -> None:
     arrow = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     table = arrow.table(LOG)
     reader = arrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
-    assert str(rs.reconcile_table(reader, nDCG @ 3)) == str(rs.reconcile_table(LOG, nDCG @ 3))
+    assert str(rs.reconcile(reader, nDCG @ 3)) == str(rs.reconcile(LOG, nDCG @ 3))
 
 
 def test_rankings_say_how_they_were_ordered() -> None:
@@ -107,7 +107,7 @@ def test_the_command_takes_tables(tmp_path: Path) -> None:
     log.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n", encoding="utf-8")
     rows[0][2] = "worth"
     named.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n", encoding="utf-8")
-    found = rs.reconcile_table(LOG, nDCG @ 3)
+    found = rs.reconcile(LOG, nDCG @ 3)
     assert command(str(log), "-m", "nDCG@3") == (0, f"{found}\n", "")
     words = (str(named), "-m", "nDCG@3", "--format", "csv", "--col", "relevance=worth", "--json")
     document = json.loads(command(*words)[1])

@@ -39,8 +39,8 @@ def make(queries: int = 120, *, integers: bool = False) -> Any:
 def test_a_table_has_the_local_values(partitions: int, *, integers: bool) -> None:
     table = make(integers=integers)
     frame = frames.from_pandas(table, npartitions=partitions, sort=False)
-    found = rsd.evaluate_table(frame, MEASURES, by="country", policy="empty=skip")
-    local = rs.evaluate_table(table, MEASURES, by="country", policy="empty=skip")
+    found = rsd.evaluate(frame, MEASURES, by="country", policy="empty=skip")
+    local = rs.evaluate(table, MEASURES, by="country", policy="empty=skip")
     assert bits(found) == bits(local)
     assert found.to_pandas()["query_id"].dtype == local.to_pandas()["query_id"].dtype
     copy = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
@@ -90,9 +90,9 @@ def test_a_mistake_is_the_same_error_whatever_the_partitions(partitions: int) ->
     table = pd.concat([table, table[table["query_id"].isin(["q5", "q50"])]])
     frame = frames.from_pandas(table, npartitions=partitions, sort=False)
     with pytest.raises(rs.InputError) as caught:
-        rsd.evaluate_table(frame, MEASURES)
+        rsd.evaluate(frame, MEASURES)
     with pytest.raises(rs.InputError) as local:
-        rs.evaluate_table(table, MEASURES)
+        rs.evaluate(table, MEASURES)
     assert caught.value.code == local.value.code
     assert caught.value.line is None
 
@@ -103,17 +103,17 @@ def test_objects_of_other_types_are_an_error() -> None:
         table.loc[3, "query_id"] = 3
         frame = frames.from_pandas(table, npartitions=2, sort=False)
         with pytest.raises(rs.FormatError, match="a partition has other types") as caught:
-            rsd.evaluate_table(frame, "AP")
+            rsd.evaluate(frame, "AP")
     assert "query_id: string" in caught.value.hint
 
 
 def test_what_needs_an_order_of_rows_or_is_no_frame_is_an_error() -> None:
     frame = frames.from_pandas(make(), npartitions=2, sort=False)
     with pytest.raises(rs.PolicyError, match="which Dask doesn't keep"):
-        rsd.evaluate_table(frame, "AP", ties="input")
+        rsd.evaluate(frame, "AP", policy="ties=input")
     with pytest.raises(rs.UsageError, match="as a Dask DataFrame, found DataFrame"):
-        rsd.evaluate_table(make(), "AP")
+        rsd.evaluate(make(), "AP")
     with pytest.raises(rs.FormatError, match="relevance"):
-        rsd.evaluate_table(frame.drop(columns="relevance"), "AP")
+        rsd.evaluate(frame.drop(columns="relevance"), "AP")
     with pytest.raises(rs.EmptyError, match="found none"):
-        rsd.evaluate_table(frame[frame["score"] > 99], "AP")
+        rsd.evaluate(frame[frame["score"] > 99], "AP")

@@ -100,7 +100,7 @@ def test_the_name_of_an_archive_is_that_of_no_table(ending: str, tmp_path: Path)
     path = tmp_path / f"log.{ending}"
     path.write_bytes(ARCHIVES[ending](TABLE))
     with pytest.raises(rs.FormatError) as refused:
-        rs.evaluate_table(path, "AP")
+        rs.evaluate(path, "AP")
     check(refused.value, ending, str(path))
 
 

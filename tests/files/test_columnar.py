@@ -97,7 +97,7 @@ def test_a_damaged_file_is_a_typed_error_with_its_name(kind: str) -> None:
             # Half of the damage is at the end, where Parquet says what there is.
             at = choose.choice([choose.randrange(len(good)), -1 - choose.randrange(len(good) // 4)])
             damaged[at] = choose.choice([choose.randrange(256), 0, 127, 128, 255])
-        acts.append(lambda data=bytes(damaged): rs.evaluate_table(data, "RR", format=form))
+        acts.append(lambda data=bytes(damaged): rs.evaluate(rs.File(data, form), "RR"))
     # What is no typed error has a space between its name and its message.
     outcomes = set(outcomes_of(acts))
     assert f"{form}_invalid" in outcomes
@@ -157,7 +157,7 @@ def test_files_that_do_not_fit_together_are_named(
     other = pa.table({name: column for name, column in columns.items() if column is not None})
     for name, table in (("a", TABLE), ("b", TABLE), ("c", other)):
         pq.write_table(table, tmp_path / f"{name}.parquet")
-    error = refused(lambda: rs.evaluate_table(tmp_path, "RR"), "schema_mismatch")
+    error = refused(lambda: rs.evaluate(tmp_path, "RR"), "schema_mismatch")
     assert str(tmp_path / "a.parquet") in error.summary
     assert str(tmp_path / "c.parquet") in error.summary
 
@@ -167,15 +167,15 @@ def test_numbers_of_several_widths_fit_together(tmp_path: Path) -> None:
     for name, grades in (("a", [1, 0]), ("b", [1.0, None])):
         table = {"query_id": [name] * 2, "score": [2.0, 1.0], "relevance": grades}
         pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
-    assert rs.evaluate_table(tmp_path, "P@2")["P@2"] == (1 / 2 + 1 / 2) / 2
+    assert rs.evaluate(tmp_path, "P@2")["P@2"] == (1 / 2 + 1 / 2) / 2
 
 
 def test_files_of_several_formats_are_no_table(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("query_id,score,relevance\nq,1,1\n")
     with pytest.raises(rs.FormatError, match=r"a\.parquet.*b\.csv"):
-        rs.evaluate_table(tmp_path, "RR")
-    assert rs.evaluate_table(tmp_path / "*.csv", "RR")["RR"] == 1
+        rs.evaluate(tmp_path, "RR")
+    assert rs.evaluate(tmp_path / "*.csv", "RR")["RR"] == 1
 
 
 def test_parquet_cannot_come_through_a_pipe(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_parquet_cannot_come_through_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(path)
     descriptor = os.open(path, os.O_RDWR)  # opening to read alone would wait for a writer
     with pytest.raises(rs.FormatError, match="in a pipe"):
-        rs.evaluate_table(rs.File(path, "parquet"), "RR")
+        rs.evaluate(rs.File(path, "parquet"), "RR")
     os.close(descriptor)
 
 

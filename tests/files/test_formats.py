@@ -114,7 +114,7 @@ def test_ranks_order_whatever_they_begin_with(ranks: tuple[int, ...]) -> None:
     rows = zip("abc", (0, 1, 2), ranks, strict=True)
     text = "".join(f"q,{doc},{grade},{rank}\n" for doc, grade, rank in rows)
     given = rs.File(f"qid,doc,label,rank\n{text}".encode(), "csv")
-    expected = rs.evaluate_table({"qid": ["q"] * 3, "label": [0, 1, 2], "score": [3, 2, 1]}, "nDCG")
-    evaluation = rs.evaluate_table(given, "nDCG")
+    expected = rs.evaluate({"qid": ["q"] * 3, "label": [0, 1, 2], "score": [3, 2, 1]}, "nDCG")
+    evaluation = rs.evaluate(given, "nDCG")
     assert dict(evaluation) == dict(expected)
     assert [note.code for note in evaluation.notes] == ["rank_gap"]

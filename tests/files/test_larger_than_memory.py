@@ -68,7 +68,7 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
         patch.setattr(TableFile, "exceeds", lambda *_: spills)
         patch.setattr(memory, "LEAST", 1)
         try:
-            return describe(rs.evaluate_table(path, **settings, memory=SMALL))
+            return describe(rs.evaluate(path, **settings, memory=SMALL))
         except rs.errors.RankscopeError as error:
             # Rankings in memory don't know the file any more when a policy refuses a value.
             is_policy = isinstance(error, rs.errors.UsageError | rs.errors.FormatError)
@@ -112,9 +112,9 @@ def test_a_limit_of_memory_changes_nothing(
         "interval": 0.95,
         "weights": {str(query): 1 + query % 2 for query in range(3000)},
     }
-    expected = describe(rs.evaluate_table(scattered, **settings))
+    expected = describe(rs.evaluate(scattered, **settings))
     assert not caplog.messages
-    assert describe(rs.evaluate_table(scattered, **settings, memory="1MiB")) == expected
+    assert describe(rs.evaluate(scattered, **settings, memory="1MiB")) == expected
     begin, end = caplog.messages
     assert f"{scattered} exceeds the memory limit of 1.0 MiB" in begin
     assert end.endswith("to temporary files, and removed them")
@@ -130,24 +130,24 @@ def test_other_formats_are_evaluated_in_parts(scattered: Path, form: str, folder
         frame.to_json(path, orient="records", lines=True)
     else:
         frame.to_feather(path)
-    expected = describe(rs.evaluate_table(path, ["nDCG@10", "RR"]))
-    assert describe(rs.evaluate_table(path, ["nDCG@10", "RR"], memory="1MiB")) == expected
+    expected = describe(rs.evaluate(path, ["nDCG@10", "RR"]))
+    assert describe(rs.evaluate(path, ["nDCG@10", "RR"], memory="1MiB")) == expected
 
 
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
 def test_a_size_that_is_none_is_refused(size: object) -> None:
-    refused(lambda: rs.evaluate_table(b"", "RR", format="csv", memory=size), "bad_memory")
+    refused(lambda: rs.evaluate(rs.File(b"", "csv"), "RR", memory=size), "bad_memory")
 
 
 def test_a_folder_that_is_none_is_refused(scattered: Path) -> None:
-    refused(lambda: rs.evaluate_table(scattered, "RR", spill_folder=scattered), "bad_memory")
+    refused(lambda: rs.evaluate(scattered, "RR", spill_folder=scattered), "bad_memory")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     refused(
-        lambda: rs.evaluate_table(scattered, "RR", memory="1MiB", spill_folder=tmp_path),
+        lambda: rs.evaluate(scattered, "RR", memory="1MiB", spill_folder=tmp_path),
         "spill_file",
     )
 
@@ -155,7 +155,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_pat
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize(
-    "call", ["rs.evaluate_table(path, 'RR', **limit)", "rs.evaluate(path, path, 'RR', **limit)"]
+    "call", ["rs.evaluate(path, 'RR', **limit)", "rs.evaluate(path, path, 'RR', **limit)"]
 )
 def test_nothing_is_left_behind(
     scattered: Path, tmp_path: Path, sent: signal.Signals, call: str

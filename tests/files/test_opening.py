@@ -21,7 +21,7 @@ LOG = lines("qid,doc,label,score", "q1,a,0,2", "q1,é,1,1")
 
 def refusal(path: Path | rs.File) -> rs.RankscopeError:
     with pytest.raises(rs.RankscopeError) as refused:
-        rs.evaluate_table(path, "RR")
+        rs.evaluate(path, "RR")
     assert refused.value.hint
     return refused.value
 
@@ -30,7 +30,7 @@ def test_another_encoding_may_be_named() -> None:
     """T8."""
     log = rs.File(LOG.decode().encode("latin-1"), "csv")
     assert refusal(log).code == "encoding"
-    assert rs.evaluate_table(log, "RR", encoding="latin-1")["RR"] == 1 / 2
+    assert rs.evaluate(log, "RR", encoding="latin-1")["RR"] == 1 / 2
     assert rs.Rankings.from_table(log, encoding="latin-1").doc_ids("q1") == ["a", "é"]
 
 
@@ -43,8 +43,8 @@ def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_bytes(LOG)
     assert refusal(path).code == "unknown_format"
-    assert rs.evaluate_table(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
-    assert rs.evaluate_table(path, "RR", format="csv")["RR"] == 1 / 2
+    assert rs.evaluate(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
+    assert rs.evaluate(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
 
 
 def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
@@ -53,7 +53,7 @@ def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
     assert rs.evaluate(qrels, run, "RR")["RR"] == 1 / 2
     named = {"doc": "url", "relevance": "judgment", "score": "bm25"}
     plain = rs.File(qrels.path, "csv"), rs.File(run.path, "csv")
-    assert rs.evaluate(*plain, "RR", columns=named)["RR"] == 1 / 2
+    assert rs.evaluate(*plain, "RR", **named)["RR"] == 1 / 2
 
 
 def test_standard_input_is_one_file() -> None:

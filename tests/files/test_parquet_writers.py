@@ -63,7 +63,7 @@ WIDE = add_columns()
 
 def check(path: Path) -> None:
     """The values of a file are those of the same columns in memory."""
-    expected, found = (rs.evaluate_table(each, MEASURES) for each in (JUDGED, str(path)))
+    expected, found = (rs.evaluate(each, MEASURES) for each in (JUDGED, str(path)))
     assert [found[name] for name in found] == [expected[name] for name in expected]
 
 
@@ -104,7 +104,7 @@ def test_an_empty_file_has_no_queries(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     pq.write_table(WIDE.slice(0, 0), path)
     with pytest.raises(rs.EmptyError):
-        rs.evaluate_table(str(path), MEASURES)
+        rs.evaluate(str(path), MEASURES)
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -162,6 +162,6 @@ def test_an_encrypted_file_is_refused(tmp_path: Path, *, plaintext_footer: bool)
     )
     pq.write_table(JUDGED, path, encryption_properties=properties)
     with pytest.raises(rs.FormatError, match="encrypted") as refused:
-        rs.evaluate_table(str(path), MEASURES)
+        rs.evaluate(str(path), MEASURES)
     assert refused.value.code == "parquet_encrypted"
     assert refused.value.file == str(path)

@@ -138,7 +138,7 @@ def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
 
     def evaluate_within(memory: str) -> rs.Evaluation:
         if way == "a table":
-            return rs.evaluate_table(path, "RR", memory=memory)
+            return rs.evaluate(path, "RR", memory=memory)
         return rs.evaluate({"0": {"2": 1}, "1": {"3": 1}}, path, "RR", memory=memory)
 
     with pytest.raises(rs.errors.OutOfMemoryError, match="query") as caught:

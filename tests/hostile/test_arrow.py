@@ -92,7 +92,7 @@ def list_ways(column: pa.Array) -> Iterator[tuple[str, Callable[[], object]]]:
         return pa.table(good | others)
 
     def evaluate(given: object, **others: object) -> object:
-        return rs.evaluate_table(given, "nDCG@10", **(NAMES | others))
+        return rs.evaluate(given, "nDCG@10", **(NAMES | others))
 
     for role in NAMES:
         yield f"table with {role}", lambda role=role: evaluate(table(**{role: column}))
@@ -128,5 +128,5 @@ def test_good_columns_are_read_as_before(kind: pa.DataType) -> None:
     docs = pa.array(["a", "b", "c", "d"]).cast(kind)
     table = {"query": ["q"] * ROWS, "doc": docs, "score": [4, 3, 2, 1], "relevance": [1, 0, 0, 0]}
     for column in (docs, Capsule(docs), pl.Series(["a", "b", "c", "d"]), docs.slice(0)):
-        found = rs.evaluate_table(table | {"doc": column}, "RR", policy="ties=doc_id", **NAMES)
+        found = rs.evaluate(table | {"doc": column}, "RR", policy="ties=doc_id", **NAMES)
         assert found["RR"] == 1.0

@@ -131,7 +131,7 @@ def test_a_flipped_bit_of_pages_without_checksums_never_ends_the_process(
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "evaluate_table": lambda path: rs.evaluate_table(path, MEASURES),
+    "evaluate_table": lambda path: rs.evaluate(path, MEASURES),
     "compare": lambda path: rs.compare(QRELS, {"a": path, "b": path}, "nDCG@10"),
     "fuse": lambda path: rs.fuse([path, path]),
     "judgments": lambda path: rs.evaluate(path, path, MEASURES),

@@ -65,7 +65,7 @@ READ = """
 import sys, pyarrow, rankscope as rs
 names = dict(query="query", score="score", relevance="relevance")
 try:
-    rs.evaluate_table(sys.argv[1], "nDCG@10", **names, **({"doc": "doc"} if sys.argv[2:] else {}))
+    rs.evaluate(sys.argv[1], "nDCG@10", **names, **({"doc": "doc"} if sys.argv[2:] else {}))
 except rs.LimitError as error:
     print(error.code, pyarrow.default_memory_pool().max_memory())
 """
@@ -134,7 +134,7 @@ def parquet_of(table: pa.Table, **settings: object) -> bytes:
 
 
 def evaluate(data: bytes, form: str) -> rs.Evaluation:
-    return rs.evaluate_table(data, "nDCG@10", format=form, policy="ties=doc_id", **COLUMNS)
+    return rs.evaluate(rs.File(data, form), "nDCG@10", policy="ties=doc_id", **COLUMNS)
 
 
 def refusal_of(data: bytes, form: str) -> rs.RankscopeError:

@@ -91,7 +91,7 @@ def table_of(columns: dict[str, np.ndarray], kind: str) -> Any:  # noqa: ANN401 
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "evaluate": lambda table: rs.evaluate(table, table, ["RR", "nDCG@10"]),
-    "evaluate_table": lambda table: rs.evaluate_table(table, ["RR", "nDCG@10"]),
+    "evaluate_table": lambda table: rs.evaluate(table, ["RR", "nDCG@10"]),
 }
 
 

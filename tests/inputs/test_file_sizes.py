@@ -86,9 +86,9 @@ def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
         paths.append(str(path))
     found = measure(
         f"""
-        small = [rs.evaluate_table({paths[0]!r}, ["RR", "NumQ"]) for _ in range(3)][0]
+        small = [rs.evaluate({paths[0]!r}, ["RR", "NumQ"]) for _ in range(3)][0]
         first = peak()
-        large = rs.evaluate_table({paths[1]!r}, ["RR", "NumQ"])
+        large = rs.evaluate({paths[1]!r}, ["RR", "NumQ"])
         value = [small["NumQ"], large["NumQ"], large["RR"], peak() - first]
         """
     )
@@ -109,7 +109,7 @@ def read_pipes(
             place.mkdir()
             pipe = pipes.enter_context(pipe_of(chain(start, repeat(piece, size)), place))
             table = f"rs.File({str(pipe)!r}, {form!r})"
-            programs.append(f"rs.evaluate_table({table}, 'RR', assume_grouped=True)")
+            programs.append(f"rs.evaluate({table}, 'RR', assume_grouped=True)")
         return measure_each(*programs)
 
 
@@ -138,7 +138,7 @@ def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     docs = ", ".join(f'{{"id": {doc}, "rel": {int(doc == 999_999)}}}' for doc in range(10**6))
     path.write_text(f'{{"query": "q", "items": [{docs}]}}\n')
-    found = measure(f"value = 1 / rs.evaluate_table({str(path)!r}, 'RR')['RR']")
+    found = measure(f"value = 1 / rs.evaluate({str(path)!r}, 'RR')['RR']")
     assert found.value == 10**6
 
 
@@ -150,5 +150,5 @@ def test_a_text_that_swells_hits_a_limit(form: str, tmp_path: Path) -> None:
     path = tmp_path / f"bomb.{form}.zst"
     text = start + line * (80 * MEGABYTE // len(line))
     path.write_bytes(pa.Codec("zstd").compress(text, asbytes=True))
-    found = measure(f"rs.evaluate_table({str(path)!r}, 'RR', assume_grouped=True)")
+    found = measure(f"rs.evaluate({str(path)!r}, 'RR', assume_grouped=True)")
     assert found.code == "decompressed_bytes"

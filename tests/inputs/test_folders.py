@@ -37,21 +37,21 @@ READERS: dict[str, Callable[[str], object]] = {
     "evaluate a run": lambda path: rs.evaluate(QRELS, path, "RR"),
     "evaluate several runs": lambda path: rs.evaluate(QRELS, {"a": path}, "RR"),
     "evaluate a file": lambda path: rs.evaluate(QRELS, rs.File(path, "parquet"), "RR"),
-    "evaluate_table": lambda path: rs.evaluate_table(path, "RR"),
+    "evaluate_table": lambda path: rs.evaluate(path, "RR"),
     "Rankings": rs.Rankings.from_table,
     "read_qrels": rs.read_qrels,
     "read_items": rs.read_items,
     "read_history": lambda path: rs.read_items(history=path),
     "read_catalogue": lambda path: rs.read_items(catalogue=path),
     "compare": lambda path: rs.compare(QRELS, {"a": RUN, "b": path}, "RR"),
-    "compare_table": lambda path: rs.compare_table(path, "RR", scores=["score", "relevance"]),
-    "compare_values": lambda path: rs.compare_values(path, runs=["score", "relevance"]),
+    "compare_table": lambda path: rs.compare(path, "RR", scores=["score", "relevance"]),
+    "compare_values": lambda path: rs.compare(path, values=["score", "relevance"]),
     "attributes": lambda path: rs.compare(
         QRELS, {"a": RUN, "b": RUN}, "RR", by="doc_id", attributes=path
     ),
     "gate": lambda path: rs.gate(QRELS, RUN, path, {"RR": 0.1}),
     "report": lambda path: rs.report(QRELS, path, "RR"),
-    "report_table": lambda path: rs.report_table(path, "RR"),
+    "report_table": lambda path: rs.report(path, "RR"),
     "fuse": lambda path: rs.fuse([path, RUN]),
     "fuse_to_file": lambda path: rs.fuse_to_file([path, RUN], path + ".run"),
     "diff": lambda path: rs.diff(QRELS, RUN, path, "RR"),
@@ -107,7 +107,7 @@ def test_no_part_of_a_lakehouse_table_is_read(layout: str, part: str, tmp_path: 
         "pattern": tmp_path / "log" / data / "*.parquet",
         "file": tmp_path / "log" / data / "part-0.parquet",
     }[part]
-    caught = refused(lambda: rs.evaluate_table(str(path), "RR"), "lakehouse_table")
+    caught = refused(lambda: rs.evaluate(str(path), "RR"), "lakehouse_table")
     name = layout.partition(",")[0].removesuffix(" of Hadoop")
     assert f"a table of {name}: {tmp_path / 'log'} contains" in caught.message
 
@@ -116,7 +116,7 @@ def test_a_link_into_a_lakehouse_table_is_refused(tmp_path: Path) -> None:
     make_layout(tmp_path / "log", *LAYOUTS["Apache Iceberg"])
     (tmp_path / "link").symlink_to(tmp_path / "log" / "data")
     with pytest.raises(FormatError, match="Apache Iceberg"):
-        rs.evaluate_table(str(tmp_path / "link"), "RR")
+        rs.evaluate(str(tmp_path / "link"), "RR")
 
 
 def test_the_program_refuses_a_table_of_delta_lake(tmp_path: Path) -> None:
@@ -128,12 +128,12 @@ def test_the_program_refuses_a_table_of_delta_lake(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["metadata/notes.json", "metadata/data.csv", "delta_log/0.json"])
 def test_files_beside_metadata_of_others_are_read(name: str, tmp_path: Path) -> None:
     make_layout(tmp_path, name, "")
-    assert rs.evaluate_table(str(tmp_path), "RR")["RR"] == 1.0
+    assert rs.evaluate(str(tmp_path), "RR")["RR"] == 1.0
 
 
 def test_metadata_that_may_be_of_others_does_not_refuse_folders_below(tmp_path: Path) -> None:
     make_layout(tmp_path, "metadata/corpus.metadata.json", "runs")
-    assert rs.evaluate_table(str(tmp_path / "runs"), "RR")["RR"] == 1.0
+    assert rs.evaluate(str(tmp_path / "runs"), "RR")["RR"] == 1.0
 
 
 def write_partitions(folder: Path, *, extra: str = "") -> None:
@@ -159,7 +159,7 @@ def by_part(found: rs.Evaluation) -> dict[str, object]:
 def test_folders_of_partitions_give_their_column(given: str, tmp_path: Path) -> None:
     write_partitions(tmp_path)
     path = f"{tmp_path}/{given}".removesuffix("country=*/")
-    found = rs.evaluate_table(path, "RR", by="country")
+    found = rs.evaluate(path, "RR", by="country")
     assert by_part(found) == {"de": 1.0, "café": 1 / 2}
     assert found["RR"] == 3 / 4
 
@@ -167,7 +167,7 @@ def test_folders_of_partitions_give_their_column(given: str, tmp_path: Path) -> 
 def test_a_folder_of_one_partition_gives_its_column(tmp_path: Path) -> None:
     write_partitions(tmp_path)
     path = tmp_path / "country=de" / "part-0.parquet"
-    assert by_part(rs.evaluate_table(str(path), "RR", by="country")) == {"de": 1.0}
+    assert by_part(rs.evaluate(str(path), "RR", by="country")) == {"de": 1.0}
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -179,14 +179,14 @@ def test_text_in_partitions_gives_the_column(form: str, tmp_path: Path) -> None:
     for query in ("q1", "q2"):
         (tmp_path / f"device=of {query}").mkdir()
         (tmp_path / f"device=of {query}" / f"0.{form}").write_text(text.format(query))
-    found = rs.evaluate_table(str(tmp_path), "RR", by="device")
+    found = rs.evaluate(str(tmp_path), "RR", by="device")
     assert by_part(found) == {"of q1": 1.0, "of q2": 1.0}
 
 
 def test_a_column_in_a_file_comes_before_that_of_its_folder(tmp_path: Path) -> None:
     (tmp_path / "query_id=none").mkdir()
     write_rows(tmp_path / "query_id=none")
-    assert rs.evaluate_table(str(tmp_path), "RR").to_dict() == {"q1": {"RR": 1.0}}
+    assert rs.evaluate(str(tmp_path), "RR").to_dict() == {"q1": {"RR": 1.0}}
 
 
 def test_partitions_may_hold_the_queries_and_attributes(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_folder_above_a_single_file_names_no_scores(tmp_path: Path) -> None:
     folder.mkdir()
     rows = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": [1]}
     pq.write_table(pa.table(rows), folder / "0.parquet")
-    assert rs.evaluate_table(str(folder / "0.parquet"), "RR")["RR"] == 1.0
+    assert rs.evaluate(str(folder / "0.parquet"), "RR")["RR"] == 1.0
 
 
 def test_items_in_partitions_have_the_column_as_an_attribute(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_they_are_counted_in_every_form(form: str, tmp_path: Path) -> None:
 
 def test_one_table_tells_too() -> None:
     log = FRAME.assign(score=1.0)
-    assert rs.evaluate_table(log, "P@2").diagnostics["fractional_rel"] == 3
+    assert rs.evaluate(log, "P@2").diagnostics["fractional_rel"] == 3
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "DCG", "AP(rel=0.5)", "ERR@5"])

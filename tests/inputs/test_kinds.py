@@ -53,7 +53,7 @@ def test_documents_by_query_are_read(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", of_place("tables"))
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Hugging Face's, of its own code
 def test_tables_are_read(kind: Kind) -> None:
-    assert rs.evaluate_table(make(kind, COLUMNS), "nDCG")["nDCG"] == EXPECTED
+    assert rs.evaluate(make(kind, COLUMNS), "nDCG")["nDCG"] == EXPECTED
     if "mapping" in kind.what:
         return  # as judgments, it is recognized by its names: see test_names_of_columns.py
     judged = {name: COLUMNS[name] for name in ("query_id", "doc_id", "relevance")}

@@ -85,11 +85,11 @@ WAYS: dict[str, Callable[[object], object]] = {
     "run": lambda odd: rs.evaluate(QRELS, odd, "AP"),  # type: ignore[call-overload]
     "measures": lambda odd: rs.evaluate(QRELS, RUN, odd),  # type: ignore[call-overload]
     "one table": lambda odd: rs.evaluate(odd, "AP"),  # type: ignore[call-overload]
-    "columns": lambda odd: rs.evaluate(QRELS, RUN, "AP", columns=odd),  # type: ignore[call-overload]
+    "columns": lambda odd: rs.evaluate(QRELS, RUN, "AP", query=odd),  # type: ignore[call-overload]
     "weights": lambda odd: rs.evaluate(QRELS, RUN, "AP", weights=odd),  # type: ignore[call-overload]
     "cluster": lambda odd: rs.evaluate(QRELS, RUN, "AP", interval=0.9, cluster=odd),  # type: ignore[call-overload]
-    "table": lambda odd: rs.evaluate_table(odd, "AP"),
-    "by": lambda odd: rs.evaluate_table(TABLE, "AP", by=odd),  # type: ignore[arg-type]
+    "table": lambda odd: rs.evaluate(odd, "AP"),
+    "by": lambda odd: rs.evaluate(TABLE, "AP", by=odd),  # type: ignore[arg-type]
     "from_lists": lambda odd: rs.Rankings.from_lists(odd, ideal=None),  # type: ignore[arg-type]
     "grades": lambda odd: rs.Rankings.from_groups(odd, [1, 2], [2]),  # type: ignore[arg-type]
     "scores": lambda odd: rs.Rankings.from_groups([1, 0], odd, [2]),  # type: ignore[arg-type]

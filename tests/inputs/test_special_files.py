@@ -36,12 +36,7 @@ def evaluate(
         )
     if role == "table":
         return outcome_of(
-            lambda: rs.evaluate_table(
-                rs.File(odd, "csv"),  # type: ignore[arg-type]  # a path here
-                "AP",
-                assume_grouped=True,
-                progress=progress,
-            )
+            lambda: rs.evaluate(rs.File(odd, "csv"), "AP", assume_grouped=True, progress=progress)
         )
     return outcome_of(lambda: rs.evaluate(rs.read_qrels(odd, progress=progress), RUN, "AP"))  # type: ignore[arg-type]
 

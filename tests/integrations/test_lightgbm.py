@@ -161,7 +161,7 @@ def test_values_without_a_convention_are_those_of_rankscope() -> None:
         valid.grades, scores, None, valid.sizes
     )
     table = {"query_id": valid.query, "relevance": valid.grades, "score": scores}
-    expected = rs.evaluate_table(table, "nDCG@5", policy="empty=skip")["nDCG@5"]
+    expected = rs.evaluate(table, "nDCG@5", policy="empty=skip")["nDCG@5"]
     assert (name, value, is_higher_better) == ("nDCG@5", expected, True)
 
 

@@ -130,7 +130,7 @@ def test_tables_have_the_names_and_types_of_the_input() -> None:
     day = dt.date(2026, 11, 20)
     table = {"group": [7, 7, 9], "label": [1, 0, 1], "score": [1, 2, 1]}
     table |= {"is_new": [True, True, False], "day": [day] * 3}
-    logged = log(rs.evaluate_table(table, "RR", query="group", by=["is_new", "day"]))
+    logged = log(rs.evaluate(table, "RR", query="group", by=["is_new", "day"]))
     assert logged.table("queries.json")["group"] == [7, 9]
     slices = logged.table("slices.json")
     assert slices["is_new"] == [False, True]
@@ -145,7 +145,7 @@ def test_slices_are_a_table() -> None:
         "score": [0.1, 0.2, 0.3],
         "country": ["de", "de", "fr"],
     }
-    logged = log(rs.evaluate_table(table, "RR", by="country"))
+    logged = log(rs.evaluate(table, "RR", by="country"))
     slices = logged.table("slices.json")
     assert (slices["country"], slices["RR"]) == (["de", "fr"], [0.5, 1.0])
 
@@ -185,7 +185,7 @@ def test_a_comparison_is_logged_with_its_verdict() -> None:
 
 def test_values_of_other_measures_are_logged_under_names_that_mlflow_allows() -> None:
     values = {"query_id": [*QRELS], "old": [0.1, 0.2] * 6, "new": [0.2, 0.2] * 6}
-    logged = log(rs.compare_values(values, measure="answers (%)"))
+    logged = log(rs.compare(values, "answers (%)", values=True))
     assert logged.metrics["old/answers ___"] == pytest.approx(0.15)
     assert "rankscope.policy" not in logged.tags
 

@@ -319,7 +319,7 @@ def test_what_has_no_answer_is_refused() -> None:
         without_ids.evaluate("Personalization", items=known)
     table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
     with pytest.raises(rankscope.RankscopeError, match="Novelty"):
-        rankscope.evaluate_table(table, "Novelty", policy="ties=doc_id")
+        rankscope.evaluate(table, "Novelty", policy="ties=doc_id")
     with pytest.raises(rankscope.UsageError, match="expected a history, items or a catalogue"):
         rankscope.read_items()
     with pytest.raises(rankscope.FormatError, match="at least one item"):

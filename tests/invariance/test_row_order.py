@@ -72,11 +72,11 @@ def test_each_measure_has_random_numbers_of_its_own() -> None:
     drawn = {name: {q: random.Random(f"{name}{q}").random() for q in QUERIES} for name in "ab"}
     bca = rs.Interval(method="bca")
     one, other = (
-        rs.compare_values(drawn, measure=name, interval=bca)[name, "b"] for name in ("AP", "RR")
+        rs.compare(drawn, name, values=True, interval=bca)[name, "b"] for name in ("AP", "RR")
     )
     assert (one.lower, one.upper) != (other.lower, other.upper)
     # Sign flips are shared, as max-T needs those of all measures together.
-    one, other = (rs.compare_values(drawn, measure=name)[name, "b"] for name in ("AP", "RR"))
+    one, other = (rs.compare(drawn, name, values=True)[name, "b"] for name in ("AP", "RR"))
     assert (one.p, one.lower, one.upper) == (other.p, other.lower, other.upper)
 
 
@@ -108,13 +108,11 @@ def test_a_table_is_compared_the_same_for_any_order_of_rows() -> None:
 
     choices = {"by": "country", "cluster": "user"}
     assert same(
-        lambda order: rs.compare_table(
-            table(order), MEASURES, scores=["old", "new"], **choices, **FAST
-        )
+        lambda order: rs.compare(table(order), MEASURES, scores=["old", "new"], **choices, **FAST)
     )
 
     def evaluate(order: int) -> list[object]:
-        found = rs.evaluate_table(table(order), MEASURES, score="new", interval=0.9, **choices)
+        found = rs.evaluate(table(order), MEASURES, score="new", interval=0.9, **choices)
         return [found.estimates, found.slices]
 
     assert same(evaluate)
@@ -125,8 +123,10 @@ def test_values_are_compared_the_same_for_any_order_of_queries() -> None:
 
     def find(order: int) -> rs.Comparison:
         queries = random.Random(order).sample(QUERIES, len(QUERIES)) if order else QUERIES
-        return rs.compare_values(
-            {name: {q: own[q] for q in queries} for name, own in drawn.items()}, permutations=999
+        return rs.compare(
+            {name: {q: own[q] for q in queries} for name, own in drawn.items()},
+            values=True,
+            permutations=999,
         )
 
     assert same(find)

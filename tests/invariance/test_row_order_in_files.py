@@ -66,7 +66,7 @@ def test_a_table_is_evaluated_the_same_for_any_order_of_rows(
     way: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def evaluate(table: object, threads: int, limit: int | None = SMALL) -> list[object]:
-        found = rs.evaluate_table(
+        found = rs.evaluate(
             table,
             MEASURES,
             by="country",

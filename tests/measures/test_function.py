@@ -131,7 +131,7 @@ def test_slices_intervals_and_comparisons_have_it() -> None:
         for d, s in docs.items()
     ]
     columns = {name: [row[name] for row in table] for name in table[0]}
-    sliced = rankscope.evaluate_table(columns, "FirstGrade", by="country", ties="input")
+    sliced = rankscope.evaluate(columns, "FirstGrade", by="country", policy="ties=input")
     assert sliced.slices is not None
     assert sliced["FirstGrade"] == 1
 

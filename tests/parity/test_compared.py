@@ -48,8 +48,9 @@ def compare(
 ) -> dict[str, Compared]:
     """Our comparisons by pair of runs: all pairs, or the first run with each of the others."""
     values = VALUES[case]["values"]
-    found = rankscope.compare_values(
+    found = rankscope.compare(
         values,
+        values=True,
         test=test,
         correction=correction,
         baseline=next(iter(values)) if has_baseline else None,

@@ -99,14 +99,14 @@ def test_every_question_about_rankings_takes_their_ties() -> None:
     assert explained.policy.ties == "input"
 
 
-def test_the_ties_of_a_table_and_of_a_run_are_their_own() -> None:
+def test_ties_go_by_ids_where_there_are_any() -> None:
     policy = rs.Policy(empty="skip")
+    without = {name: column for name, column in TABLE.items() if name != "doc"}
     assert rs.evaluate(QRELS, RUN, "RR", policy=policy).policy.ties == "doc_id"
-    assert rs.evaluate_table(TABLE, "RR", policy=policy).policy.ties == "average"
-    assert rs.evaluate_table(TABLE, "RR", ties="best", policy=policy).policy.ties == "best"
-    assert rs.evaluate_table(TABLE, "RR", policy="empty=skip") == rs.evaluate_table(
-        TABLE, "RR", policy=policy
-    )
+    assert rs.evaluate(TABLE, "RR", policy=policy).policy.ties == "doc_id"
+    assert rs.evaluate(without, "RR", policy=policy).policy.ties == "average"
+    assert rs.evaluate(TABLE, "RR", policy=rs.Policy(ties="best")).policy.ties == "best"
+    assert rs.evaluate(TABLE, "RR", policy="empty=skip") == rs.evaluate(TABLE, "RR", policy=policy)
 
 
 def test_a_policy_without_ties_takes_those_of_the_convention() -> None:

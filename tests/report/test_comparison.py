@@ -198,7 +198,7 @@ def test_unjudged_documents_and_ties_are_ranges_of_the_deciding_difference() -> 
 
 def test_one_run_is_not_compared() -> None:
     log = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5], "country": [*"aab"]}
-    for report in (rs.report(QRELS, {"low": LOW}, "RR"), rs.report_table(log, "RR", by="country")):
+    for report in (rs.report(QRELS, {"low": LOW}, "RR"), rs.report(log, "RR", by="country")):
         assert report.comparison is None
         assert "Comparison" not in report.to_html()
 

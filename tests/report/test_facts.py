@@ -114,7 +114,7 @@ def test_the_ledger_is_that_of_the_rankings_and_adds_up() -> None:
 
 def test_what_is_not_observable_is_not_0() -> None:
     log = {"qid": [1, 1], "label": [0, 1], "score": [2.0, 1.0]}
-    report = rs.report_table(log, "nDCG@1")
+    report = rs.report(log, "nDCG@1")
     ((ledger,),) = (table.ledgers for table in report.losses)
     assert ledger.retrieval is None
     assert "retrieval" not in ledger.losses
@@ -136,7 +136,7 @@ def test_the_parts_of_an_attribute_have_ledgers() -> None:
         "score": [2.0, 1.0, 2.0, 1.0],
         "country": ["de", "de", "at", "at"],
     }
-    report = rs.report_table(log, "nDCG@1", by="country")
+    report = rs.report(log, "nDCG@1", by="country")
     (table,) = report.losses
     assert {name: ledger.value for name, ledger in table.parts} == {"de": 0.0, "at": 1.0}
 
@@ -212,8 +212,8 @@ def test_slices_are_those_of_the_evaluation() -> None:
         "score": [0.1, 0.9, 0.5, 0.4, 0.3],
         "country": ["de", "de", "at", "de", "de"],
     }
-    evaluation = rs.evaluate_table(log, MEASURES, by="country", interval=0.95)
-    report = rs.report_table(log, MEASURES, by="country")
+    evaluation = rs.evaluate(log, MEASURES, by="country", interval=0.95)
+    report = rs.report(log, MEASURES, by="country")
     assert report.slices is not None
     assert evaluation.slices is not None
     rows = evaluation.slices.to_dict()

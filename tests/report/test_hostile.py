@@ -46,7 +46,7 @@ def pages_with(text: str) -> list[str]:
     log |= {"score": [3.0, 2.0, 1.0, 1.0], text: [text, text, "x", text]}
     return [
         rs.report(qrels, {text: run, "plain": run}).to_html(),
-        rs.report_table(log, "nDCG@10", by=text).to_html(),
+        rs.report(log, "nDCG@10", by=text).to_html(),
     ]
 
 

@@ -53,25 +53,22 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Evaluation with weights": lambda: rs.evaluate(
         QRELS, OLD, ["nDCG@2"], weights=[*range(24)], policy="missing=skip,empty=skip"
     ),
-    "Evaluation by slice": lambda: rs.evaluate_table(TABLE, ["nDCG@10"], by="country"),
+    "Evaluation by slice": lambda: rs.evaluate(TABLE, ["nDCG@10"], by="country"),
     "Evaluations": lambda: rs.evaluate(QRELS, {"old": OLD, "new": NEW}, ["nDCG@10", "AP"]),
     "Losses": lambda: rank().losses("nDCG@2"),
     "Losses by slice": lambda: rank_table().losses("nDCG@2", by="country", interval=0.9),
     "Losses of stages": lambda: rank().losses("nDCG@2", stages={"retriever": NEW}),
     "Bounds": lambda: rank().bounds("nDCG@2"),
     "Bounds of a difference": lambda: rank().bounds("nDCG@2", against=rank(NEW)),
-    "SqlStatements": lambda: rs.sql(["nDCG@2", "RR"], by="country"),
+    "SqlStatements": lambda: rs.sql("qrels", "run", ["nDCG@2", "RR"], by="country"),
     "TieAudit": lambda: rank_table().ties("nDCG@2"),
     "Regrets": lambda: rank().regrets("nDCG@2"),
     "Regrets by brand": lambda: rank().regrets("nDCG@2", by={"a": "Acme", "b": "Zenith"}),
     "Explanation": lambda: rank().explain("q1", "nDCG@2"),
     "RelevanceExplanation": lambda: rank().explain("q1", "AP"),
     "Comparison": lambda: rs.compare(QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"]),
-    "Comparison by slice": lambda: rs.compare_table(
-        {**TABLE, "other": TABLE["relevance"]},
-        "nDCG@2",
-        scores=["score", "other"],
-        by="country",
+    "Comparison by slice": lambda: rs.compare(
+        {**TABLE, "other": TABLE["relevance"]}, "nDCG@2", scores=["score", "other"], by="country"
     ),
     "RunDifference": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2"),
     "DocumentMoves": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2").explain("q1"),

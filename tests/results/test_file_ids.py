@@ -52,7 +52,7 @@ def write(folder: Path, log: pl.DataFrame, form: str) -> Path:
 def test_typed_files_give_integers_back(tmp_path: Path, form: str, *, is_sorted: bool) -> None:
     # Rows in any order are read into memory, and rows of a query together batch by batch.
     path = write(tmp_path, LOG if is_sorted else LOG[[0, 3, 1, 4, 2]], form)
-    evaluation = rs.evaluate_table(path, ["AP"], by="is_new")
+    evaluation = rs.evaluate(path, ["AP"], by="is_new")
     assert evaluation.query_ids == [12, 7]
     frame = evaluation.to_pandas()
     assert frame[QUERY].dtype == np.int32
@@ -65,11 +65,11 @@ def test_typed_files_give_integers_back(tmp_path: Path, form: str, *, is_sorted:
 
 
 def test_json_lines_have_integers_and_csv_has_text(tmp_path: Path) -> None:
-    found = rs.evaluate_table(write(tmp_path, LOG, "jsonl"), "AP", by="is_new")
+    found = rs.evaluate(write(tmp_path, LOG, "jsonl"), "AP", by="is_new")
     assert found.query_ids == [12, 7]
     assert found.slices.column("is_new") == (None, True)
     path = write(tmp_path, LOG, "csv")
-    frame = rs.evaluate_table(path, "AP").to_pandas()
+    frame = rs.evaluate(path, "AP").to_pandas()
     assert frame[QUERY].tolist() == ["12", "7"]
     assert pd.read_csv(path, dtype={QUERY: str}).merge(frame, on=QUERY)["AP"].tolist() == AP
 
@@ -84,7 +84,7 @@ def test_judgments_in_a_file_give_their_column_back(tmp_path: Path) -> None:
 def test_files_with_integers_of_different_width_have_the_widest(tmp_path: Path) -> None:
     LOG[:3].write_parquet(tmp_path / "1.parquet")
     LOG[3:].with_columns(pl.lit(2**40).alias(QUERY)).write_parquet(tmp_path / "2.parquet")
-    frame = rs.evaluate_table(tmp_path / "*.parquet", "AP").to_pandas()
+    frame = rs.evaluate(tmp_path / "*.parquet", "AP").to_pandas()
     assert frame[QUERY].tolist() == [12, 2**40]
     assert frame[QUERY].dtype == np.int64
 
@@ -121,9 +121,9 @@ def test_uuids_in_frames_and_files_come_back_as_uuids(tmp_path: Path) -> None:
     log.to_parquet(tmp_path / "log.parquet")
     table = pq.read_table(tmp_path / "log.parquet")
     assert str(table.schema.field(QUERY).type) == "extension<arrow.uuid>"
-    expected = rs.evaluate_table(log.astype({QUERY: str}), ["AP"])
+    expected = rs.evaluate(log.astype({QUERY: str}), ["AP"])
     for given in (log, tmp_path / "log.parquet", table, table.slice(1), pa.concat_tables([table])):
-        evaluation = rs.evaluate_table(given, ["AP"])
+        evaluation = rs.evaluate(given, ["AP"])
         assert evaluation.query_ids == [*UUIDS.values()]
         assert evaluation.query_texts == expected.query_texts == [*map(str, UUIDS.values())]
     assert log.merge(evaluation.to_pandas(), on=QUERY)["AP"].tolist() == AP
@@ -146,10 +146,10 @@ def test_a_missing_uuid_is_an_error_in_its_row() -> None:
     log = with_uuids()
     log.loc[2, QUERY] = None
     with pytest.raises(FormatError, match="an id in every row") as caught:
-        rs.evaluate_table(log, "AP")
+        rs.evaluate(log, "AP")
     assert (caught.value.code, caught.value.line) == ("missing_id", 3)
     with pytest.raises(FormatError, match="an id in every row") as caught:
-        rs.evaluate_table(pa.Table.from_pandas(log), "AP")
+        rs.evaluate(pa.Table.from_pandas(log), "AP")
     assert (caught.value.code, caught.value.line) == ("missing_id", 3)
 
 

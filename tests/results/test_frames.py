@@ -25,7 +25,7 @@ RUNS = {"old": {"q1": {"x": 2.0, "a": 1.0}, "q2": {"b": 1.0}}, "new": {"q1": {"a
 
 
 def evaluate() -> rs.Evaluation:
-    return rs.evaluate_table(LOG, ["P@1", "RR"], by=["country", "year"])
+    return rs.evaluate(LOG, ["P@1", "RR"], by=["country", "year"])
 
 
 def test_a_wide_frame_has_a_row_for_each_query() -> None:
@@ -87,7 +87,7 @@ def test_several_runs_are_in_one_frame() -> None:
 
 def test_frames_with_two_columns_of_one_name_are_refused() -> None:
     log = LOG.rename(columns={"year": "value"})
-    found = rs.evaluate_table(log, ["RR"], by="value")
+    found = rs.evaluate(log, ["RR"], by="value")
     assert "value" in found.to_pandas()
     with pytest.raises(UsageError, match="'value' twice"):
         found.to_pandas(shape="long")

@@ -34,27 +34,20 @@ REPORT = rs.report(QRELS, RUN, "RR")
 ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
     "evaluate(k)": (lambda: rs.evaluate(QRELS, RUN, "nDCG", k=10), "nDCG@10"),
     "evaluate(metrics)": (lambda: rs.evaluate(QRELS, RUN, metrics="nDCG"), "'measures'?"),
-    "evaluate(qrel)": (lambda: rs.evaluate(qrel=QRELS, run=RUN, measures="RR"), "'qrels'?"),
+    "evaluate(qrel)": (lambda: rs.evaluate(qrel=QRELS, run=RUN, measures="RR"), "'judgments'?"),
     "evaluate(intervall)": (lambda: rs.evaluate(QRELS, RUN, "RR", intervall=1), "'interval'?"),
-    "evaluate(by)": (
-        lambda: rs.evaluate(QRELS, RUN, "RR", by={}),
-        "Rankings.from_run(qrels, run).evaluate(",
-    ),
-    "evaluate(groupby)": (
-        lambda: rs.evaluate(QRELS, RUN, "RR", groupby="x"),
-        "evaluate_table(table",
-    ),
+    "evaluate(groupby)": (lambda: rs.evaluate(QRELS, RUN, "RR", groupby="x"), "'by'?"),
     "evaluate(n_jobs)": (lambda: rs.evaluate(QRELS, RUN, "RR", n_jobs=2), "'threads'?"),
     "evaluate(empty)": (lambda: rs.evaluate(QRELS, RUN, "RR", empty="skip"), "policy='empty=…'"),
     "evaluate(rel)": (lambda: rs.evaluate(QRELS, RUN, "AP", rel=2), "'AP(rel=2)'"),
     "report(output)": (lambda: rs.report(QRELS, RUN, output="x.html"), ".write('report.html')"),
-    "report_table(file)": (lambda: rs.report_table(TABLE, file="x.html"), ".write('report.html')"),
+    "report(file)": (lambda: rs.report(TABLE, file="x.html"), ".write('report.html')"),
     "compare(cutoff)": (lambda: rs.compare(QRELS, RUNS, "nDCG", cutoff=5), "nDCG@10"),
     "compare(alpha)": (lambda: rs.compare(QRELS, RUNS, "nDCG", alpha=0.05), "'interval'?"),
     "compare(attribute)": (lambda: rs.compare(QRELS, RUNS, "RR", attribute=1), "'attributes'?"),
-    "compare_values(groups)": (lambda: rs.compare_values(VALUES, groups="a"), "'by'?"),
-    "evaluate_table(labls)": (lambda: rs.evaluate_table(TABLE, "RR", labls="x"), "'labels'?"),
-    "evaluate_table(combin)": (lambda: rs.evaluate_table(TABLE, "RR", combin="sum"), "'combine'?"),
+    "compare(groups)": (lambda: rs.compare(VALUES, values=True, groups="a"), "'by'?"),
+    "evaluate(labls)": (lambda: rs.evaluate(TABLE, "RR", labls="x"), "'labels'?"),
+    "evaluate(combin)": (lambda: rs.evaluate(TABLE, "RR", combin="sum"), "'combine'?"),
     "fuse(zzz)": (lambda: rs.fuse([RUN, RUN], zzz=1), "its arguments are runs, method, weights"),
     "fuse(out)": (lambda: rs.fuse([RUN, RUN], out="x"), "fuse_to_file"),
     "Rankings.evaluate(k)": (lambda: RANKINGS.evaluate("nDCG", k=3), "nDCG@10"),
@@ -96,10 +89,11 @@ def test_an_unknown_argument_is_an_error_with_a_hint(name: str) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"query": "q1"}])
-def test_a_run_in_explain_says_how_to_explain_a_query(settings: dict[str, str]) -> None:
-    with pytest.raises(ArgumentError, match="too many arguments by position") as caught:
+def test_a_run_in_explain_says_how_to_explain_a_query(settings: dict[str, Any]) -> None:
+    with pytest.raises(rs.UsageError, match="expected the cutoff k as an integer") as caught:
         rs.explain(QRELS, RUN, "nDCG", **settings)
-    assert "Rankings.from_run(qrels, run).explain('q1', 'nDCG@10')" in caught.value.hint
+    assert "explain(judgments, run, 'nDCG@10', query_id='q1')" in caught.value.hint
+    assert rs.explain(QRELS, RUN, "nDCG", query_id="q1").query_id == "q1"
 
 
 def test_a_type_error_of_a_users_function_stays_as_it_is() -> None:

@@ -139,5 +139,5 @@ def test_the_note_counts_the_queries_of_the_definition(log: Log, ascending: bool
 
 def test_a_table_notes_them_if_ids_decide_its_ties() -> None:
     table = pd.DataFrame(TIED, columns=["query_id", "doc_id", "relevance", "score"])
-    assert rs.evaluate_table(table, "RR", ties="doc_id").diagnostics["int_ids"] == 1
-    assert "int_ids" not in rs.evaluate_table(table, "RR").diagnostics
+    assert rs.evaluate(table, "RR").diagnostics["int_ids"] == 1
+    assert "int_ids" not in rs.evaluate(table, "RR", policy="ties=average").diagnostics

@@ -27,9 +27,9 @@ WAYS: dict[str, Callable[[Path], object]] = {
     "a convention": lambda _: rs.evaluate(STARS, SHOWN, "P@2", convention="ranx"),
     "samples": lambda _: rs.evaluate_samples(STARS, [SHOWN, SHOWN], "EEL"),
     "compare": lambda _: rs.compare(STARS, {"a": SHOWN, "b": SHOWN}, "P@2"),
-    "a table": lambda _: rs.evaluate_table(TABLE, "P@2"),
-    "a stream": lambda path: rs.evaluate_table(write(TABLE, path), "P@2"),
-    "scattered rows": lambda path: rs.evaluate_table(write(TABLE.iloc[[0, 2, 1, 3]], path), "P@2"),
+    "a table": lambda _: rs.evaluate(TABLE, "P@2"),
+    "a stream": lambda path: rs.evaluate(write(TABLE, path), "P@2"),
+    "scattered rows": lambda path: rs.evaluate(write(TABLE.iloc[[0, 2, 1, 3]], path), "P@2"),
     "rankings": lambda _: rs.Rankings.from_table(TABLE).evaluate("P@2"),
     "arrays": lambda _: rs.Rankings.from_arrays([[5, 1]], [[1.0, 2.0]]).evaluate("P@2"),
 }

@@ -47,7 +47,7 @@ def make_log(attribute: list[object], name: str = "attribute") -> pl.DataFrame:
 )
 def test_values_come_back_with_their_types(values: list[object]) -> None:
     log = make_log(values)
-    slices = rs.evaluate_table(log, ["P@1"], by="attribute").slices
+    slices = rs.evaluate(log, ["P@1"], by="attribute").slices
     assert slices is not None
     assert slices.column("attribute") == (values[0], values[2])
     assert slices.column("P@1") == (0.5, 1.0)
@@ -59,7 +59,7 @@ def test_values_come_back_with_their_types(values: list[object]) -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "bool"])
 def test_pandas_keeps_the_width_of_integers(dtype: str) -> None:
     log = make_log([1, 1, 0]).to_pandas().astype({"attribute": dtype})
-    slices = rs.evaluate_table(log, ["P@1"], by="attribute").slices
+    slices = rs.evaluate(log, ["P@1"], by="attribute").slices
     assert slices is not None
     assert slices.to_pandas()["attribute"].dtype == dtype
     assert log.merge(slices.to_pandas(), on="attribute")["P@1"].tolist() == [0.5] * 4 + [1.0] * 2
@@ -69,7 +69,7 @@ def test_several_attributes_have_a_column_each() -> None:
     log = make_log(["us", "us", "us"], "country").with_columns(
         device=pl.Series(["web", "web", "tv"]).gather([0, 0, 1, 1, 2, 2]), year=pl.lit(2026)
     )
-    slices = rs.evaluate_table(log, ["P@1"], by=["country", "device", "year"]).slices
+    slices = rs.evaluate(log, ["P@1"], by=["country", "device", "year"]).slices
     assert slices is not None
     assert slices.attributes == ("country", "device", "year")
     assert slices.rows() == [("us", "web", 2026, 2, 0.5, 2), ("us", "tv", 2026, 1, 1.0, 1)]
@@ -90,7 +90,7 @@ def test_values_with_commas_are_not_confused() -> None:
     slices = rankings.evaluate(["P@1"], by=["one", "two"]).slices
     assert slices is not None
     assert slices.rows() == [("a", "b, c", 2, 0.5, 2), ("a, b", "c", 1, 1.0, 1)]
-    compared = rs.compare_table(
+    compared = rs.compare(
         log.with_columns(other=pl.Series([1.0, 2.0] * 3)),
         ["P@1"],
         scores=["score", "other"],
@@ -102,7 +102,7 @@ def test_values_with_commas_are_not_confused() -> None:
 def test_an_attribute_cannot_have_the_name_of_another_column() -> None:
     for name in ("queries", "P@1"):
         with pytest.raises(UsageError, match="name of its own"):
-            rs.evaluate_table(make_log([1, 1, 2], name), ["P@1"], by=name)
+            rs.evaluate(make_log([1, 1, 2], name), ["P@1"], by=name)
 
 
 def test_the_command_line_prints_a_column_for_each_attribute(
@@ -137,6 +137,6 @@ def test_a_frame_of_numpy_values_is_as_a_frame_of_python_values() -> None:
     log["attribute"] = np.array(["2026-11-20", "2026-11-20", "2027-01-01"], dtype="M8[ns]")[
         [0, 0, 1, 1, 2, 2]
     ]
-    slices = rs.evaluate_table(log, ["P@1"], by="attribute").slices
+    slices = rs.evaluate(log, ["P@1"], by="attribute").slices
     assert slices is not None
     assert slices.column("attribute")[0] == pd.Timestamp("2026-11-20").to_pydatetime()

@@ -53,7 +53,7 @@ def test_integers_keep_their_type_and_merge(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt32, pl.Int64, pl.String])
 def test_polars_joins_on_the_ids_of_a_result(dtype: type[pl.DataType]) -> None:
     log = pl.from_pandas(LOG).with_columns(pl.col(QUERY).cast(dtype))
-    joined = log.join(rs.evaluate_table(log, "AP").to_polars(), on=QUERY)
+    joined = log.join(rs.evaluate(log, "AP").to_polars(), on=QUERY)
     assert joined["AP"].to_list() == pytest.approx([7 / 12] * 3 + [0.5] * 2)
 
 
@@ -76,15 +76,15 @@ def test_arrow_keeps_the_types_of_ids() -> None:
 @pytest.mark.parametrize("values", [[12, 7], ["12", "7"], ["b", "a"]])
 def test_categories_come_back_as_their_values(values: list[object]) -> None:
     log = LOG.assign(**{QUERY: pd.Categorical([values[0]] * 3 + [values[1]] * 2)})
-    evaluation = rs.evaluate_table(log, "AP")
+    evaluation = rs.evaluate(log, "AP")
     assert evaluation.query_ids == values
     assert evaluation.to_pandas()[QUERY].tolist() == values
 
 
 def test_text_that_looks_like_a_number_stays_text() -> None:
     log = LOG.assign(**{QUERY: ["012"] * 3 + ["7"] * 2})
-    assert rs.evaluate_table(log, "AP").query_ids == ["012", "7"]
-    assert rs.evaluate_table(log.to_csv(index=False).encode(), "AP", format="csv").query_ids == [
+    assert rs.evaluate(log, "AP").query_ids == ["012", "7"]
+    assert rs.evaluate(rs.File(log.to_csv(index=False).encode(), "csv"), "AP").query_ids == [
         "012",
         "7",
     ]

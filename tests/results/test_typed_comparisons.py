@@ -49,7 +49,7 @@ def test_a_comparison_has_a_typed_column_for_each_attribute(tmp_path: Path) -> N
     path = tmp_path / "log.parquet"
     LOG.write_parquet(path)
     for given in (LOG, path):
-        found = rs.compare_table(given, "P@1", scores=["old", "new"], by=BY)
+        found = rs.compare(given, "P@1", scores=["old", "new"], by=BY)
         check_slices(found)
         check_slices(pickle.loads(pickle.dumps(found)))  # noqa: S301 - dumped here
 
@@ -68,20 +68,20 @@ def test_values_from_elsewhere_keep_the_types_of_their_attributes() -> None:
     values = LOG.unique("search_group_id", maintain_order=True).select(
         "search_group_id", *BY, pl.lit(0.5).alias("old"), pl.lit(0.75).alias("new")
     )
-    found = rs.compare_values(values, measure="P@1", runs=["old", "new"], by=BY)
+    found = rs.compare(values, "P@1", values=["old", "new"], by=BY)
     check_slices(found)
 
 
 def test_a_mapping_of_slices_has_the_column_of_slices_alone() -> None:
     values = {"old": {"a": 0.1, "b": 0.2}, "new": {"a": 0.2, "b": 0.3}}
-    found = rs.compare_values(values, measure="AP", by={"a": "x", "b": "y"}).to_pandas()
+    found = rs.compare(values, "AP", values=True, by={"a": "x", "b": "y"}).to_pandas()
     assert found["slice"].tolist()[1:] == ["x", "y"]
     assert [*found].count("slice") == 1
 
 
 def test_an_attribute_with_the_name_of_another_column_is_an_error() -> None:
     log = LOG.rename({"country": "level"})
-    found = rs.compare_table(log, "P@1", scores=["old", "new"], by="level")
+    found = rs.compare(log, "P@1", scores=["old", "new"], by="level")
     with pytest.raises(UsageError, match="'level' twice"):
         found.to_pandas()
 

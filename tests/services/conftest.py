@@ -116,5 +116,5 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "country": texts * 2,
     }
     page = tmp_path_factory.mktemp("hostile") / "report.html"
-    rs.report_table(log, by="country").write(page)
+    rs.report(log, by="country").write(page)
     return page

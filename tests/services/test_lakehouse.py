@@ -23,7 +23,7 @@ CURRENT = {"q1": {"RR": 1.0}}
 def refuse(folder: Path, name: str) -> None:
     for duplicates in ("error", "first"):
         with refuses(rs.FormatError, "lakehouse_table", match=f"a table of {name}"):
-            rs.evaluate_table(str(folder), "RR", duplicates=duplicates)
+            rs.evaluate(str(folder), "RR", duplicates=duplicates)
 
 
 def test_rows_that_delta_lake_deleted_do_not_count(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_rows_that_delta_lake_deleted_do_not_count(tmp_path: Path) -> None:
     table.delete("query_id = 'q2'")
     refuse(tmp_path / "log", "Delta Lake")
     for current in (table.to_pyarrow_table(), table.to_pyarrow_dataset()):
-        assert rs.evaluate_table(current, "RR").to_dict() == CURRENT
+        assert rs.evaluate(current, "RR").to_dict() == CURRENT
 
 
 def test_rows_that_iceberg_deleted_do_not_count(tmp_path: Path) -> None:
@@ -44,4 +44,4 @@ def test_rows_that_iceberg_deleted_do_not_count(tmp_path: Path) -> None:
     (folder,) = {path.parent.parent for path in tmp_path.rglob("*.metadata.json")}
     refuse(folder, "Apache Iceberg")
     refuse(folder / "data", "Apache Iceberg")
-    assert rs.evaluate_table(table.scan().to_arrow(), "RR").to_dict() == CURRENT
+    assert rs.evaluate(table.scan().to_arrow(), "RR").to_dict() == CURRENT

@@ -68,7 +68,7 @@ def test_values_are_equal_and_means_as_close_as_a_sum_can_be(
     server: psycopg.Connection, policy: str
 ) -> None:
     for measures in (IN_SQL[:60], IN_SQL[60::9]):
-        statements = rs.sql(measures, dialect="postgres", policy=policy, depth=20)
+        statements = rs.sql("qrels", "run", measures, dialect="postgres", policy=policy, depth=20)
         assert query(server, statements.checks) == []
         expected = rs.evaluate(QRELS, RUN, measures, policy=policy)
         rows = {str(row["query_id"]): row for row in query(server, statements.per_query)}
@@ -94,8 +94,14 @@ def check_problems(server: psycopg.Connection, statements: SqlStatements, code: 
 def test_problems_are_found_and_hide_the_values(server: psycopg.Connection) -> None:
     with server.transaction(force_rollback=True):
         server.execute("INSERT INTO run VALUES ('q1', 'nan', 'NaN')")
-        check_problems(server, rs.sql("RR", dialect="postgres"), "score_nan")
+        check_problems(server, rs.sql("qrels", "run", "RR", dialect="postgres"), "score_nan")
     with server.transaction(force_rollback=True):
         server.execute("INSERT INTO qrels VALUES ('q1', 'a', 1)")
-        check_problems(server, rs.sql("RR", dialect="postgres"), "duplicate_conflict")
-    check_problems(server, rs.sql("RR", dialect="postgres", policy="empty=error"), "empty_query")
+        check_problems(
+            server, rs.sql("qrels", "run", "RR", dialect="postgres"), "duplicate_conflict"
+        )
+    check_problems(
+        server,
+        rs.sql("qrels", "run", "RR", dialect="postgres", policy="empty=error"),
+        "empty_query",
+    )

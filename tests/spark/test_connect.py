@@ -30,9 +30,9 @@ spark = (
     .getOrCreate()
 )
 frame = spark.createDataFrame(table)
-local = rs.evaluate_table(table, ["nDCG@5", "AP"])
+local = rs.evaluate(table, ["nDCG@5", "AP"])
 for given in (frame, frame.repartition(3)):
-    found = rss.evaluate_table(given, ["nDCG@5", "AP"])
+    found = rss.evaluate(given, ["nDCG@5", "AP"])
     assert dict(found) == dict(local)
     assert dict(sorted(found.to_dict().items())) == dict(sorted(local.to_dict().items()))
 qrels = table.select(["query_id", "doc_id", "relevance"]).drop_null()

@@ -61,10 +61,10 @@ def test_every_aggregate_is_the_local_one(
 
 @pytest.mark.parametrize("partitions", [1, 5])
 def test_a_table_has_the_local_values_and_slices(spark: Any, table: Any, partitions: int) -> None:
-    found = rss.evaluate_table(
+    found = rss.evaluate(
         spread(spark, table, partitions), MEASURES[:4], by="country", partitions=partitions
     )
-    local = rs.evaluate_table(table, MEASURES[:4], by="country")
+    local = rs.evaluate(table, MEASURES[:4], by="country")
     assert bits(found) == bits(local)
     assert found.slices is not None
     assert local.slices is not None
@@ -103,8 +103,8 @@ def test_integer_ids_stay_integers(spark: Any) -> None:
 
 def test_ranks_in_place_of_scores_rank_alike(spark: Any) -> None:
     table = pa.table({"qid": ["a", "a", "b"], "rank": [2, 1, 3], "label": [1, 0, 1]})
-    found = rss.evaluate_table(spark.createDataFrame(table), ["RR", "nDCG@3"])
-    assert bits(found) == bits(rs.evaluate_table(table, ["RR", "nDCG@3"]))
+    found = rss.evaluate(spark.createDataFrame(table), ["RR", "nDCG@3"])
+    assert bits(found) == bits(rs.evaluate(table, ["RR", "nDCG@3"]))
 
 
 def test_rows_that_are_interactions_are_relevant(spark: Any) -> None:
@@ -122,8 +122,8 @@ def test_a_query_with_many_rows_beside_small_ones_is_one_query(spark: Any) -> No
         "CAST((id * 7919) % 200000 AS double) AS score",
         "CAST(id % 3 = 0 AS int) AS label",
     )
-    found = rss.evaluate_table(rows.repartition(5), ["nDCG@100", "AP"])
-    local = rs.evaluate_table(
+    found = rss.evaluate(rows.repartition(5), ["nDCG@100", "AP"])
+    local = rs.evaluate(
         {
             "qid": ["all" if n < 190_000 else f"q{n % 1000}" for n in range(size)],
             "docno": [f"d{n}" for n in range(size)],
@@ -155,7 +155,7 @@ def test_a_gain_that_is_a_function_knows_all_grades(
 
 
 def test_values_stay_in_spark_and_travel_when_they_are_collected(spark: Any, table: Any) -> None:
-    found = rss.evaluate_table(spread(spark, table, 2), ["AP", "RR"])
+    found = rss.evaluate(spread(spark, table, 2), ["AP", "RR"])
     rows = found.to_spark(names="plain")
     assert rows.columns == ["query_id", "ap", "rr"]
     assert rows.count() == found.counts.queries

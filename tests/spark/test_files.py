@@ -39,5 +39,5 @@ def test_a_file_of_spark_is_read(spark: Any, tmp_path: Path, how: str, times: st
     frame.coalesce(1).write.options(**WRITTEN[how]).parquet(str(tmp_path / "table"))
     (path,) = (tmp_path / "table").glob("*.parquet")
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names[:4])}
-    expected, found = (rs.evaluate_table(each, MEASURES) for each in (columns, str(path)))
+    expected, found = (rs.evaluate(each, MEASURES) for each in (columns, str(path)))
     assert [found[name] for name in found] == [expected[name] for name in expected]

@@ -73,8 +73,8 @@ def test_files_are_read_by_tasks(
 ) -> None:
     table = make(integers=integers)
     frame = spark.read.parquet(write(table, tmp_path / "t", files))
-    found = rss.evaluate_table(frame, MEASURES, by="country")
-    local = rs.evaluate_table(table, MEASURES, by="country")
+    found = rss.evaluate(frame, MEASURES, by="country")
+    local = rs.evaluate(table, MEASURES, by="country")
     assert bits(found) == bits(local)
     assert sorted(row[0] for row in found.to_spark().collect()) == sorted(local.query_ids)
     assert paths == [True]
@@ -83,7 +83,7 @@ def test_files_are_read_by_tasks(
 def test_rows_that_spark_reads_stay_too(spark: Any, tmp_path: Path, paths: list[bool]) -> None:
     frame = spark.read.parquet(write(make(), tmp_path / "t", 2)).where("score >= 0")
     assert find_pieces(frame, ["query_id"]) == []
-    assert bits(rss.evaluate_table(frame, MEASURES)) == bits(rs.evaluate_table(make(), MEASURES))
+    assert bits(rss.evaluate(frame, MEASURES)) == bits(rs.evaluate(make(), MEASURES))
     assert paths == [True]
 
 
@@ -110,8 +110,8 @@ def test_a_query_in_two_places_moves_all_rows(
     again = table.slice(30, 40)
     again = again.set_column(1, "doc_id", [[f"x{doc}" for doc in range(40)]])
     table = pa.concat_tables([table, again])
-    found = rss.evaluate_table(spark.read.parquet(write(table, tmp_path / "t", 2)), MEASURES)
-    assert bits(found) == bits(rs.evaluate_table(table, MEASURES))
+    found = rss.evaluate(spark.read.parquet(write(table, tmp_path / "t", 2)), MEASURES)
+    assert bits(found) == bits(rs.evaluate(table, MEASURES))
     assert paths == [False]
 
 
@@ -121,8 +121,8 @@ def test_queries_that_differ_by_case_are_noted_wherever_they_are(
     table = make()
     names = [name.replace("q250", "Q100") for name in table["query_id"].to_pylist()]
     table = table.set_column(0, "query_id", [names])
-    found = rss.evaluate_table(spark.read.parquet(write(table, tmp_path / "t", 3)), MEASURES)
-    assert bits(found) == bits(rs.evaluate_table(table, MEASURES))
+    found = rss.evaluate(spark.read.parquet(write(table, tmp_path / "t", 3)), MEASURES)
+    assert bits(found) == bits(rs.evaluate(table, MEASURES))
 
 
 def test_columns_of_another_type_in_a_file_are_read_by_spark(
@@ -133,8 +133,8 @@ def test_columns_of_another_type_in_a_file_are_read_by_spark(
     frame = spark.read.schema("query_id long, doc_id long, score double, relevance long").parquet(
         write(small, tmp_path / "t", 2)
     )
-    found = rss.evaluate_table(frame, MEASURES)
-    assert bits(found) == bits(rs.evaluate_table(table, MEASURES))
+    found = rss.evaluate(frame, MEASURES)
+    assert bits(found) == bits(rs.evaluate(table, MEASURES))
     assert paths == [False]
 
 
@@ -142,7 +142,7 @@ def test_settings_of_the_session_are_as_they_were(spark: Any) -> None:
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     spark.conf.set(name, "77")
     try:
-        rss.evaluate_table(spark.createDataFrame(make(20)), "AP")
+        rss.evaluate(spark.createDataFrame(make(20)), "AP")
         assert spark.conf.get(name) == "77"
     finally:
         spark.conf.unset(name)
@@ -221,8 +221,8 @@ def test_scattered_rows_are_moved_as_files(
     table = make(integers=integers)
     order = sorted(range(table.num_rows), key=lambda row: row * 7919 % 10_007)
     path = write(table.take(order), tmp_path / "t", files)
-    found = rss.evaluate_table(spark.read.parquet(path), MEASURES, by="country")
-    local = rs.evaluate_table(table, MEASURES, by="country")
+    found = rss.evaluate(spark.read.parquet(path), MEASURES, by="country")
+    local = rs.evaluate(table, MEASURES, by="country")
     assert bits(found) == bits(local)
     assert paths == [False]
 

@@ -77,9 +77,9 @@ def test_a_mistake_in_a_table_has_the_code_that_it_has_locally(
     held = {name: pa.array(values, kinds[name]) for name, values in columns.items()}
     table = pa.table({"qid": ["a", "a", "b"], "score": [1.0, 2.0, 3.0]} | held)
     with pytest.raises(rs.RankscopeError) as local:
-        rs.evaluate_table(table, "AP", **arguments)
+        rs.evaluate(table, "AP", **arguments)
     with pytest.raises(rs.RankscopeError) as found:
-        rss.evaluate_table(spark.createDataFrame(table), "AP", **arguments)
+        rss.evaluate(spark.createDataFrame(table), "AP", **arguments)
     assert (type(found.value), found.value.code) == (type(local.value), local.value.code)
 
 
@@ -101,6 +101,6 @@ def test_a_table_of_another_library_is_refused(spark: Any) -> None:
 def test_names_of_columns_may_have_dots(spark: Any) -> None:
     table = pa.table({"a.q": ["a", "a"], "my score": [1.0, 2.0], "b c": [1, 0]})
     names = {"query": "a.q", "score": "my score", "relevance": "b c"}
-    found = rss.evaluate_table(spark.createDataFrame(table), "RR", **names)
+    found = rss.evaluate(spark.createDataFrame(table), "RR", **names)
     assert found["RR"] == 0.5
     assert found.to_spark().columns == ["a.q", "RR"]

@@ -41,14 +41,14 @@ def test_the_files_are_removed_with_the_values_and_written_again(
 ) -> None:
     spark.conf.set(shared_folder.SETTING, str(tmp_path))
     try:
-        found = rss.evaluate_table(scatter(spark, make()), MEASURES)
+        found = rss.evaluate(scatter(spark, make()), MEASURES)
     finally:
         spark.conf.unset(shared_folder.SETTING)
     (folder,) = tmp_path.iterdir()
     assert len(list(folder.iterdir())) > 0
     found.unpersist()
     assert not folder.exists()
-    local = rs.evaluate_table(make(), MEASURES)
+    local = rs.evaluate(make(), MEASURES)
     assert bits(found) == bits(local)  # which computes them again
     assert folder.exists()
     del found
@@ -77,8 +77,8 @@ def test_spark_moves_packed_rows_where_there_is_no_folder(
 ) -> None:
     monkeypatch.setattr(frames, "make_folder", lambda _: None)
     table = make(integers=True)
-    found = rss.evaluate_table(scatter(spark, table), MEASURES, by="country")
-    local = rs.evaluate_table(table, MEASURES, by="country")
+    found = rss.evaluate(scatter(spark, table), MEASURES, by="country")
+    local = rs.evaluate(table, MEASURES, by="country")
     assert bits(found) == bits(local)
     qrels, run = split_run(make())
     judged = qrels.drop_columns(["country"])
@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(spark: Any, tmp_path: Path)
     spark.conf.set(shared_folder.SETTING, str(tmp_path / "file"))
     try:
         with pytest.raises(rs.FileError, match="cannot write packed rows") as caught:
-            rss.evaluate_table(scatter(spark, make()), MEASURES)
+            rss.evaluate(scatter(spark, make()), MEASURES)
     finally:
         spark.conf.unset(shared_folder.SETTING)
     assert shared_folder.SETTING in str(caught.value.hint)

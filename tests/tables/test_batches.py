@@ -77,9 +77,9 @@ def test_tables_are_evaluated_as_in_memory(
     grouped: bool,
 ) -> None:
     table = make_table(grouped=grouped)
-    expected = describe(rs.evaluate_table(table, MEASURES, by="country"))
+    expected = describe(rs.evaluate(table, MEASURES, by="country"))
     given = MAKE[library](table, tmp_path)
-    made = rs.evaluate_table(given, MEASURES, by="country", memory=memory)
+    made = rs.evaluate(given, MEASURES, by="country", memory=memory)
     assert describe(made) == expected
 
 
@@ -104,7 +104,7 @@ def test_a_wrong_row_is_named(library: str, tmp_path: Path) -> None:
     scores[10_007] = None
     table = table.set_column(3, "score", pa.array(scores))
     with pytest.raises(rs.errors.FormatError) as caught:
-        rs.evaluate_table(MAKE[library](table, tmp_path), "RR")
+        rs.evaluate(MAKE[library](table, tmp_path), "RR")
     assert caught.value.line == 10_008
 
 
@@ -114,7 +114,7 @@ def test_what_a_library_can_not_compute_is_an_error() -> None:
         "case when range = 300000 then error('no such thing') else range end as score "
         "from range(400000)"
     )
-    caught = refused(lambda: rs.evaluate_table(late, "RR"), "input_type")
+    caught = refused(lambda: rs.evaluate(late, "RR"), "input_type")
     assert "no such thing" in str(caught)
 
 
@@ -122,7 +122,7 @@ def test_lists_are_rankings_here_too() -> None:
     lists: dict[str, Any] = {"query_id": ["a", "b"], "doc_id": [["x", "y"], ["z"]]}
     lists["relevance"] = [[0, 1], [1]]
     frame = pl.LazyFrame(lists)
-    assert rs.evaluate_table(frame, "RR").per_query("RR").tolist() == [0.5, 1.0]
+    assert rs.evaluate(frame, "RR").per_query("RR").tolist() == [0.5, 1.0]
 
 
 def test_other_tables_are_held() -> None:

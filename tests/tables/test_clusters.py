@@ -38,7 +38,7 @@ def test_clusters_are_an_attribute_a_mapping_a_sequence_or_a_column(tmp_path: Pa
     )
     log.to_csv(tmp_path / "log.csv", index=False)
     others += [
-        rs.evaluate_table(table, "P@1", interval=0.95, cluster="user_id", by="country")
+        rs.evaluate(table, "P@1", interval=0.95, cluster="user_id", by="country")
         for table in (log, tmp_path / "log.csv")
     ]
     for each in others:

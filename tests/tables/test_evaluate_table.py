@@ -101,7 +101,7 @@ def test_a_file_gives_what_its_frame_gives(
     rankings = rs.Rankings.from_table(log, attributes=["country"])
     expected = rankings.evaluate(measures, policy=policy, by="country", interval=0.9)
     path = write(log, tmp_path)
-    found = rs.evaluate_table(path, measures, policy=policy, by="country", interval=0.9)
+    found = rs.evaluate(path, measures, policy=policy, by="country", interval=0.9)
     # As text, for a small slice of an unbounded measure has no interval, and NaN equals nothing.
     assert str(facts(found)) == str(facts(expected))
     assert found.query_ids == expected.query_ids
@@ -115,9 +115,9 @@ def test_queries_that_come_back_are_read_into_memory(
     log = make_log(2).sample(frac=1, random_state=3)
     expected = rs.Rankings.from_table(log).evaluate(MEASURES)
     path = write(log, tmp_path)
-    assert facts(rs.evaluate_table(path, MEASURES)) == facts(expected)
+    assert facts(rs.evaluate(path, MEASURES)) == facts(expected)
     with pytest.raises(rs.FormatError) as caught:
-        rs.evaluate_table(path, MEASURES, assume_grouped=True)
+        rs.evaluate(path, MEASURES, assume_grouped=True)
     assert (caught.value.code, caught.value.file) == ("query_returns", str(path))
 
 
@@ -126,7 +126,7 @@ def test_a_folder_is_one_table(tmp_path: Path) -> None:
     expected = rs.Rankings.from_table(log).evaluate(MEASURES)
     folder = write_many(log, tmp_path)
     for given in (folder, f"{folder}/*.parquet"):
-        found = rs.evaluate_table(given, MEASURES)
+        found = rs.evaluate(given, MEASURES)
         assert dict(found) == dict(expected)
         assert found.to_dict().keys() == expected.to_dict().keys()
 
@@ -138,7 +138,7 @@ def test_ties_and_weights_are_those_of_the_frame(ties: Any, tmp_path: Path) -> N
     rankings = rs.Rankings.from_table(log, ties=ties)
     weights = {query: 1 + len(query) * 0.25 for query in rankings.query_ids}
     expected = rankings.evaluate("nDCG@5", weights=weights)
-    found = rs.evaluate_table(write_csv(log, tmp_path), "nDCG@5", ties=ties, weights=weights)
+    found = rs.evaluate(write_csv(log, tmp_path), "nDCG@5", policy=f"ties={ties}", weights=weights)
     assert dict(found) == dict(expected)
 
 
@@ -146,7 +146,7 @@ def test_gains_by_a_function_need_all_grades_and_get_them(tmp_path: Path) -> Non
     log = make_log(6)
     measure = rs.nDCG(gain=lambda grade: grade**2) @ 5
     expected = rs.Rankings.from_table(log).evaluate(measure)
-    found = rs.evaluate_table(write_parquet(log, tmp_path), measure)
+    found = rs.evaluate(write_parquet(log, tmp_path), measure)
     assert list(found.values()) == list(expected.values())
 
 
@@ -170,7 +170,7 @@ def test_a_mistake_is_where_it_stands_in_the_file(
     log.loc[row, column] = value
     path = write_csv(log, tmp_path)
     with pytest.raises(rs.InputError) as caught:
-        rs.evaluate_table(path, MEASURES, by="country")
+        rs.evaluate(path, MEASURES, by="country")
     assert (caught.value.code, caught.value.file) == (code, str(path))
     # The header is the first line; a conflict shows in this row or in the one after it.
     assert caught.value.line in ({row + 2, row + 3} if column == "country" else {row + 2})
@@ -181,26 +181,26 @@ def test_gain_tables_are_checked_in_every_batch(
 ) -> None:
     monkeypatch.setattr(batches, "AT_ONCE", 5)
     path = write_csv(make_log(8), tmp_path)
-    refused(lambda: rs.evaluate_table(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
+    refused(lambda: rs.evaluate(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
 
 
 def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
     path = write_csv(make_log(9), tmp_path)
     seen: list[tuple[int, int | None]] = []
-    rs.evaluate_table(path, "RR", progress=lambda done, total: seen.append((done, total)))
+    rs.evaluate(path, "RR", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("qid,label,score\n")
-    refused(lambda: rs.evaluate_table(path, "RR"), "empty_input")
+    refused(lambda: rs.evaluate(path, "RR"), "empty_input")
 
 
 def test_a_frame_is_a_table_as_well() -> None:
     log = make_log(10)
     expected = rs.Rankings.from_table(log, attributes=["country"]).evaluate(MEASURES, by="country")
-    assert facts(rs.evaluate_table(log, MEASURES, by="country")) == facts(expected)
+    assert facts(rs.evaluate(log, MEASURES, by="country")) == facts(expected)
 
 
 def test_labels_are_grades(tmp_path: Path) -> None:
@@ -211,9 +211,7 @@ def test_labels_are_grades(tmp_path: Path) -> None:
     rankings = rs.Rankings.from_table(path, labels="events", positive=positive, separator="|")
     assert rankings.relevance.tolist() == [0, 6, 1, 5]
     for table in (path, rs.File(log, "csv"), pd.read_csv(path)):
-        evaluation = rs.evaluate_table(
-            table, MEASURES, labels="events", positive=positive, separator="|"
-        )
+        evaluation = rs.evaluate(table, MEASURES, labels="events", positive=positive, separator="|")
         found = {str(query): values for query, values in evaluation.to_dict().items()}
         assert found == rankings.evaluate(MEASURES).to_dict()  # a file has text
 
@@ -230,4 +228,4 @@ def test_labels_are_grades(tmp_path: Path) -> None:
 def test_labels_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
     log = rs.File(b"qid,events,score\n1,click,0.1\n", "csv")
     with pytest.raises(rs.UsageError):
-        rs.evaluate_table(log, "RR", **settings)
+        rs.evaluate(log, "RR", **settings)

@@ -29,9 +29,11 @@ def test_columns_are_named_where_their_names_are_unusual() -> None:
     qrels = pd.DataFrame({"customer": [1], "sku": [5], "bought": [1]})
     run = pd.DataFrame({"customer": [1, 1], "sku": [4, 5], "place": [1, 2]})
     names = {"query": "customer", "doc": "sku", "relevance": "bought", "rank": "place"}
-    assert rs.evaluate(qrels, run, RR, columns=names)["RR"] == 0.5
-    with pytest.raises(rs.PolicyError, match="the role of a column"):
-        rs.evaluate(qrels, run, RR, columns={"queries": "customer"})
+    assert rs.evaluate(qrels, run, RR, **names)["RR"] == 0.5
+    with pytest.raises(rs.UsageError, match="unexpected keyword argument 'queries'"):
+        rs.evaluate(qrels, run, RR, queries="customer")
+    with pytest.raises(rs.UsageError, match="expected query as the name of a column, found int"):
+        rs.evaluate(qrels, run, RR, query=1)
 
 
 def test_judgments_given_twice_are_resolved_or_refused() -> None:

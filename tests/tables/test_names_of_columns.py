@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -86,7 +86,7 @@ def test_a_column_that_could_be_a_grade_is_not_passed_over(name: str, said: str)
 
 def test_a_joined_table_needs_its_grades() -> None:
     with pytest.raises(rs.errors.FormatError, match="expected a column of relevance"):
-        rs.evaluate_table(pd.DataFrame(SHOWN), "RR")
+        rs.evaluate(pd.DataFrame(SHOWN), "RR")
 
 
 def test_ratings_are_grades() -> None:
@@ -106,7 +106,7 @@ def test_judgments_of_hugging_face_call_their_grades_score(tmp_path: Path) -> No
 def test_a_score_of_hugging_face_is_not_grade_and_score_at_once() -> None:
     qrels = pd.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
     with pytest.raises(rs.errors.FormatError, match="expected a column of relevance"):
-        rs.evaluate_table(qrels, "RR")
+        rs.evaluate(qrels, "RR")
 
 
 LOGS: dict[str, dict[str, list[object]]] = {
@@ -154,7 +154,7 @@ def test_the_columns_of_a_log_are_found(log: str, tmp_path: Path) -> None:
     table = pd.DataFrame(LOGS[log])
     table.to_csv(tmp_path / "log.csv", index=False)
     for given in (table, pl.DataFrame(table), tmp_path / "log.csv"):
-        found = rs.evaluate_table(given, "RR")
+        found = rs.evaluate(given, "RR")
         assert found["RR"] == 0.5
         assert found.counts.queries == 1
 
@@ -170,7 +170,7 @@ def test_events_of_user_behavior_insights_are_found_as_json_normalize_names_them
             for item, at, action in (("x", 1, "impression"), ("y", 2, "click"))
         ]
     )
-    found = rs.evaluate_table(events, "RR", labels="action_name", positive="click")
+    found = rs.evaluate(events, "RR", labels="action_name", positive="click")
     assert found["RR"] == 0.5
 
 
@@ -200,7 +200,7 @@ def test_a_name_has_one_role() -> None:
 def test_a_hint_names_a_column_that_the_caller_has(columns: list[str], call: str) -> None:
     table = pd.DataFrame({name: [1, 2] for name in columns})
     with pytest.raises(rs.errors.FormatError) as raised:
-        rs.evaluate_table(table, "RR")
+        rs.evaluate(table, "RR")
     assert call in raised.value.hint
     assert "search_group_id" not in str(raised.value)
     for column in columns:
@@ -212,27 +212,30 @@ JOINED = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize(
-    ("call", "written"),
-    [
-        (lambda: rs.evaluate(JOINED, ["RR", "AP"]), "evaluate_table(table, ['RR', 'AP'])"),  # type: ignore[call-overload]
-        (lambda: rs.evaluate(JOINED, rs.nDCG @ 5), "evaluate_table(table, ['nDCG@5'])"),  # type: ignore[call-overload]
-        (lambda: rs.evaluate(JOINED), "evaluate_table(table, ['nDCG@10'])"),  # type: ignore[call-overload]
-        (lambda: rs.evaluate(JOINED, measures="RR"), "evaluate_table(table, ['RR'])"),  # type: ignore[call-overload]
-        (lambda: rs.evaluate("log.csv", "RR"), "evaluate_table('log.csv', ['RR'])"),  # type: ignore[call-overload]
-        (lambda: rs.evaluate(JOINED, JOINED), "evaluate(judgments, run, ['nDCG@10', 'AP'])"),  # type: ignore[call-overload]
-    ],
-)
-def test_a_call_with_one_table_is_told_what_to_write(
-    call: Callable[[], object], written: str
-) -> None:
-    with pytest.raises(rs.errors.UsageError) as raised:
-        call()
-    assert written in raised.value.hint
+def test_one_table_and_measures_are_evaluated(tmp_path: Path) -> None:
+    for found in (
+        rs.evaluate(JOINED, ["RR", "AP"]),
+        rs.evaluate(JOINED, rs.RR),
+        rs.evaluate(JOINED, measures="RR"),
+    ):
+        assert found["RR"] == 0.5
+    JOINED.to_csv(tmp_path / "log.csv")
+    assert rs.evaluate(tmp_path / "log.csv", "RR")["RR"] == 0.5
 
 
-def test_what_the_hint_writes_for_one_table_works() -> None:
-    assert rs.evaluate_table(JOINED, ["RR", "AP"])["RR"] == 0.5
+@pytest.mark.parametrize("given", [(JOINED,), (JOINED, JOINED), ("log.csv", "run.txt")])
+def test_a_call_without_measures_is_told_what_to_write(given: tuple[Any, ...]) -> None:
+    with pytest.raises(rs.errors.UsageError, match="expected measures, found") as raised:
+        rs.evaluate(*given)
+    assert "evaluate(judgments, run, ['nDCG@10', 'AP'])" in raised.value.hint
+    assert "evaluate(table, ['nDCG@10', 'AP'])" in raised.value.hint
+
+
+def test_a_measure_that_is_misspelt_is_no_run() -> None:
+    with pytest.raises(rs.errors.MeasureError, match="unknown measure 'nDGC@10'"):
+        rs.evaluate(JOINED, "nDGC@10")
+    with pytest.raises(rs.errors.MeasureError, match="unknown measure 'nDGC@10'"):
+        rs.report(JOINED, "nDGC@10")
 
 
 def test_a_mapping_of_columns_is_a_table_and_no_lists_by_query() -> None:
@@ -265,7 +268,7 @@ def test_a_user_who_sees_an_item_twice_is_told_about_searches(
     log.to_csv(tmp_path / "log.csv", index=False)
     given = log if form == "frame" else tmp_path / "log.csv"
     for call in (
-        lambda: rs.evaluate_table(given, "RR"),
+        lambda: rs.evaluate(given, "RR"),
         lambda: rs.Rankings.from_table(log),
         lambda: rs.evaluate({"1": ["7"]}, given, "RR"),  # type: ignore[arg-type]
     ):
@@ -274,9 +277,9 @@ def test_a_user_who_sees_an_item_twice_is_told_about_searches(
         assert "all rows with the same user_id count as one query" in raised.value.hint
         assert f"query={said!r}" in raised.value.hint
     if said == extra:
-        assert rs.evaluate_table(given, "RR", query=extra)["RR"] == 0.5
+        assert rs.evaluate(given, "RR", query=extra)["RR"] == 0.5
     with pytest.raises(rs.errors.DuplicateError) as raised:
-        rs.evaluate_table(given, "RR", query="user_id")
+        rs.evaluate(given, "RR", query="user_id")
     assert "all rows with the same" not in raised.value.hint
 
 
@@ -289,7 +292,7 @@ def test_the_names_of_questions_and_chunks_are_found() -> None:
         "is_relevant": [False, True, True],
     }
     expected = {"a": {"RR": 0.5}, "b": {"RR": 1.0}}
-    assert rs.evaluate_table(rows, "RR").to_dict() == expected
+    assert rs.evaluate(rows, "RR").to_dict() == expected
     rows["relevant"] = rows.pop("is_relevant")
     del rows["question_id"]
-    assert rs.evaluate_table(rows, "RR").to_dict() == {"How?": {"RR": 0.5}, "Why?": {"RR": 1.0}}
+    assert rs.evaluate(rows, "RR").to_dict() == {"How?": {"RR": 0.5}, "Why?": {"RR": 1.0}}

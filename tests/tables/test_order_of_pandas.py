@@ -49,7 +49,7 @@ def test_one_index_in_two_orders_is_an_error(mixed: Callable[[], object], name: 
 
 
 def test_other_labels_and_arrays_go_by_position() -> None:
-    expected = rs.evaluate_table(LOG, "nDCG")["nDCG"]
+    expected = rs.evaluate(LOG, "nDCG")["nDCG"]
     gains, score, query = LOG["gains"], LOG["score"], LOG["query"]
     for columns in (
         (gains, score, query),
@@ -69,7 +69,7 @@ def test_weights_of_queries_have_to_be_in_the_order_of_the_queries() -> None:
     rows = {"y_true": log["gains"], "y_score": log["score"], "groups": log["query"]}
     refused(lambda: rs.ndcg_score(**rows, sample_weight=weights), "index_order")
     found = rs.ndcg_score(**rows, sample_weight=weights.loc[log["query"].unique()])
-    table = rs.evaluate_table(log, "nDCG").to_pandas().set_index("query")["nDCG"]
+    table = rs.evaluate(log, "nDCG").to_pandas().set_index("query")["nDCG"]
     expected = np.average(table.loc[weights.index], weights=weights)
     assert found == pytest.approx(expected, abs=1e-15)
     refused(lambda: rs.ndcg_score(WIDE, WIDE, sample_weight=weights.iloc[::-1]), "index_order")

@@ -373,7 +373,7 @@ def test_columns_become_rankings_only_with_groups(of: Callable[[Any], Any]) -> N
     rankings = Rankings.from_arrays(*rows, groups=of(log["query"]))
     assert len(rankings) == 12
     assert rankings.evaluate(nDCG @ 3)[nDCG @ 3] == pytest.approx(
-        rs.evaluate_table(log, nDCG @ 3)[nDCG @ 3], abs=1e-15
+        rs.evaluate(log, nDCG @ 3)[nDCG @ 3], abs=1e-15
     )
     assert len(Rankings.from_arrays(*rows, groups="one")) == 1
 
@@ -399,7 +399,7 @@ def test_columns_of_lists_are_matrices_of_arrays_and_no_columns_of_tables() -> N
         given = lists.to_dict("list")
         table = form(given)
         for call, code in (
-            (partial(rs.evaluate_table, table, "nDCG"), "score_not_number"),
+            (partial(rs.evaluate, table, "nDCG"), "score_not_number"),
             (partial(rs.evaluate, table, table, "nDCG"), "id_type"),
             (
                 partial(rs.evaluate, {"100": {"d1": 1}}, form(runs.to_dict("list")), "nDCG"),

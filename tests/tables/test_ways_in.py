@@ -78,7 +78,7 @@ def test_tables_matrices_groups_and_dicts_agree(
     found = [
         Rankings.from_arrays(y_true, y_score),
         Rankings.from_groups(grades, scores, sizes),
-        Rankings.from_table(table),
+        Rankings.from_table(table, ties="average"),
     ]
     qrels: dict[str, dict[str, float]] = {f"q{q}": {} for q in range(len(queries))}
     run: dict[str, dict[str, float]] = {f"q{q}": {} for q in range(len(queries))}
@@ -89,3 +89,6 @@ def test_tables_matrices_groups_and_dicts_agree(
     for rankings in found:
         evaluation = rankings.evaluate(measures)
         assert dict(evaluation) == dict(expected)
+    by_ids = rs.evaluate(qrels, run, measures)
+    assert dict(rs.evaluate(table, measures)) == dict(by_ids)
+    assert dict(Rankings.from_table(table).evaluate(measures)) == dict(by_ids)

@@ -34,7 +34,7 @@ def test_lists_have_10_000_ranks_at_most() -> None:
     for depth in (0, 1, 9_999, 10_000, 10_001):
         # No attribute has this name, which is refused after a depth that is none.
         with pytest.raises(UsageError) as refused:
-            rs.sql("RR", depth=depth, by="queries")
+            rs.sql("qrels", "run", "RR", depth=depth, by="queries")
         assert ("from 1 to 10000" in refused.value.message) == (not 1 <= depth <= 10_000)
 
 

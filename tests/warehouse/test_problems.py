@@ -77,7 +77,7 @@ def test_what_evaluate_refuses_is_a_problem_and_no_value(
         run = frame([*GOOD_RUN, ("1", "y", 1.0), ("1", "z", 1.0)], RUN)
     with refuses(RankscopeError, code):
         rs.evaluate(qrels, run, measure, policy=policy)
-    statements = rs.sql([measure, "Judged@10"], policy=policy)
+    statements = rs.sql("qrels", "run", [measure, "Judged@10"], policy=policy)
     values, (means,), problems = evaluate(statements, qrels, run)
     assert [problem["problem"] for problem in problems] == [code]
     assert problems[0]["meaning"] == MEANINGS[code]
@@ -90,7 +90,7 @@ def test_what_evaluate_refuses_is_a_problem_and_no_value(
 
 def test_a_problem_names_a_query_and_a_document() -> None:
     run = frame([*GOOD_RUN, ("2", "a", 0.9)], RUN)
-    _, _, problems = evaluate(rs.sql("RR"), frame(GOOD_QRELS, QRELS), run)
+    _, _, problems = evaluate(rs.sql("qrels", "run", "RR"), frame(GOOD_QRELS, QRELS), run)
     assert problems == [
         {
             "problem": "duplicate_doc",
@@ -117,7 +117,7 @@ def test_tables_with_nothing_in_common_are_a_problem(
     with pytest.raises(RankscopeError) as raised:
         rs.evaluate(*tables, "RR")
     assert raised.value.code in codes
-    _, (means,), problems = evaluate(rs.sql("RR"), *tables)
+    _, (means,), problems = evaluate(rs.sql("qrels", "run", "RR"), *tables)
     assert [problem["problem"] for problem in problems] == codes
     assert means["rr"] is None
     assert means["problems"]  # more than 0
@@ -127,10 +127,10 @@ def test_a_list_deeper_than_the_discounts_is_a_problem() -> None:
     qrels = frame([("1", name, 1) for name in "abc"], QRELS)
     run = frame([("1", name, -at) for at, name in enumerate("xyabc")], RUN)
     for depth, codes in ((5, []), (4, ["too_deep"]), (2, ["too_deep"])):
-        _, (means,), problems = evaluate(rs.sql("nDCG", depth=depth), qrels, run)
+        _, (means,), problems = evaluate(rs.sql("qrels", "run", "nDCG", depth=depth), qrels, run)
         assert [problem["problem"] for problem in problems] == codes
         assert (means["ndcg"] is None) == bool(codes)
-    _, (means,), _ = evaluate(rs.sql("nDCG@3", depth=1), qrels, run)
+    _, (means,), _ = evaluate(rs.sql("qrels", "run", "nDCG@3", depth=1), qrels, run)
     assert means["ndcg_at_3"] == rs.evaluate(qrels, run, "nDCG@3")["nDCG@3"]
 
 
@@ -138,14 +138,16 @@ def test_a_query_with_two_values_of_an_attribute_is_a_problem() -> None:
     rows = [("1", "a", "de", 1.0, 0.5), ("1", "b", None, 1.0, 0.4)]
     table = pd.DataFrame(rows, columns=["query_id", "doc_id", "country", "relevance", "score"])
     with refuses(RankscopeError, "attribute_conflict"):
-        rs.evaluate_table(table, "RR", by="country")
-    problems = run_duckdb(rs.sql_table("shown", "RR", by="country").checks, shown=table)
+        rs.evaluate(table, "RR", by="country")
+    problems = run_duckdb(rs.sql("shown", "RR", by="country").checks, shown=table)
     assert [problem["problem"] for problem in problems] == ["attribute_conflict"]
 
 
 def test_every_problem_that_a_statement_can_find_has_a_meaning() -> None:
     measures = ["nDCG", "DCG(gain=[0,1,2])@5"]
-    checks = rs.sql(measures, by="country", policy="negative=error,empty=error,missing=error")
-    ties = rs.sql_table("shown", "RR", by="country")
+    checks = rs.sql(
+        "qrels", "run", measures, by="country", policy="negative=error,empty=error,missing=error"
+    )
+    ties = rs.sql("shown", "RR", doc=False, by="country")
     texts = chain(*(re.findall(r"'(\w+)' AS problem", one.checks) for one in (checks, ties)))
     assert set(texts) == MEANINGS.keys()

@@ -39,7 +39,7 @@ def texts(statements: rs.SqlStatements) -> list[str]:
 def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
     dialect: Dialect,
 ) -> None:
-    statements = rs.sql(MEASURES, by="country", dialect=dialect, depth=5)
+    statements = rs.sql("qrels", "run", MEASURES, by="country", dialect=dialect, depth=5)
     for text in texts(statements):
         (tree,) = sqlglot.parse(text, read=dialect)
         assert isinstance(tree, exp.Select)
@@ -49,7 +49,7 @@ def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])
 def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
-    for text in texts(rs.sql(MEASURES, dialect=dialect, depth=5)):  # type: ignore[arg-type]  # one of them
+    for text in texts(rs.sql("qrels", "run", MEASURES, dialect=dialect, depth=5)):  # type: ignore[arg-type]  # one of them
         tree = sqlglot.parse_one(text, read=dialect)
         assert not any(isinstance(one.this, exp.Order) for one in tree.find_all(exp.Sum))
 
@@ -64,7 +64,7 @@ def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
     ],
 )
 def test_ids_are_compared_by_bytes_in_every_dialect(dialect: Dialect, text: str) -> None:
-    assert text in rs.sql("RR", dialect=dialect).means
+    assert text in rs.sql("qrels", "run", "RR", dialect=dialect).means
 
 
 def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_columns() -> None:
@@ -78,7 +78,7 @@ def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_col
             "CREATE TABLE run AS FROM (VALUES ('q', 'X', 1), ('q', 'x', 1)) "
             "AS t(query_id, doc_id, score)"
         )
-        rows = connection.execute(rs.sql("RR").per_query).fetchall()
+        rows = connection.execute(rs.sql("qrels", "run", "RR").per_query).fetchall()
     qrels = {"q": {"x": 1, "X": 0}, "Q": {"a": 1}}
     expected = rs.evaluate(qrels, {"q": {"X": 1.0, "x": 1.0}}, "RR")
     found = {query: value for query, value, _ in rows}
@@ -100,12 +100,7 @@ def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: Dialect)
     assume(dialect != "bigquery" or "." not in name)
     try:
         statements = rs.sql(
-            "RR",
-            qrels=(name,),
-            run=("schema", name),
-            columns={"query": name},
-            by=f"by {name}",
-            dialect=dialect,
+            (name,), ("schema", name), "RR", query=name, by=f"by {name}", dialect=dialect
         )
     except UsageError as error:
         assert error.code == "bad_parameter"  # noqa: PT017
@@ -127,16 +122,15 @@ def test_a_name_can_hold_quotes_and_semicolons_in_duckdb() -> None:
         )
         connection.execute("CREATE TABLE run AS SELECT 1 AS query_id, 'a' AS doc_id, 1 AS score")
         connection.execute(f"ALTER TABLE run RENAME query_id TO {quoted}")
-        statements = rs.sql("RR", qrels=(NASTY,), columns={"query": NASTY})
+        statements = rs.sql((NASTY,), "run", "RR", query=NASTY)
         assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
 
 
 def test_the_two_tables_can_have_different_names_for_ids() -> None:
-    names = {"qrels.query": "session", "run.query": "sid", "run.doc": "item"}
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE qrels AS SELECT 1 session, 'a' doc_id, 1 relevance")
         connection.execute("CREATE TABLE run AS SELECT 1 sid, 'a' item, 1 score")
-        statements = rs.sql("RR", columns=names)
+        statements = rs.sql("qrels", "run", "RR", query=("session", "sid"), doc=("doc_id", "item"))
         assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
 
 
@@ -145,26 +139,26 @@ def test_a_missing_column_is_the_one_that_the_database_names() -> None:
         connection.execute("CREATE TABLE qrels AS SELECT 1 session, 'a' doc_id, 1 relevance")
         connection.execute("CREATE TABLE run AS SELECT 1 query_id, 'a' doc_id, 1 score")
         with pytest.raises(duckdb.BinderException, match='column named "query_id"'):
-            connection.execute(rs.sql("RR").means)
+            connection.execute(rs.sql("qrels", "run", "RR").means)
 
 
 @pytest.mark.parametrize("name", ['schema."My Table"', "(SELECT 1)", "`a.b`", "[a].[b]"])
 def test_a_name_is_no_sql(name: str) -> None:
     with pytest.raises(UsageError) as caught:
-        rs.sql("RR", qrels=name)
+        rs.sql(name, "run", "RR")
     assert caught.value.code == "bad_parameter"
     assert "view" in caught.value.hint
 
 
 def test_default_names_are_capitals_in_snowflake() -> None:
-    text = rs.sql("RR", qrels="QRELS", run="RUN", dialect="snowflake").means
+    text = rs.sql("QRELS", "RUN", "RR", dialect="snowflake").means
     tree = sqlglot.parse_one(text, read="snowflake")
     quoted = {one.name for one in tree.find_all(exp.Identifier) if one.quoted}
     assert quoted == {"QRELS", "RUN", "QUERY_ID", "DOC_ID", "RELEVANCE", "SCORE"}
 
 
 def test_parts_of_a_name_are_separated_by_dots() -> None:
-    text = rs.sql("RR", qrels="a.b.c", run=("d.e",), dialect="bigquery").means
+    text = rs.sql("a.b.c", ("d.e",), "RR", dialect="bigquery").means
     assert "FROM `a`.`b`.`c`" in text
     assert "FROM `d.e`" in text
 
@@ -172,14 +166,14 @@ def test_parts_of_a_name_are_separated_by_dots() -> None:
 def test_long_names_of_measures_are_cut_and_stay_different() -> None:
     weights = ",".join(["0.123456789"] * 9)
     measures = [f"nDCG(discount=[{weights},{last}])@10" for last in (0.1, 0.2)]
-    columns = rs.sql(measures).columns.values()
+    columns = rs.sql("qrels", "run", measures).columns.values()
     assert len({*columns}) == 2
     assert max(map(len, columns)) + len("_n") < 63
 
 
 def test_the_same_call_gives_the_same_text_and_it_pickles() -> None:
-    statements = rs.sql(MEASURES)
-    assert rs.sql(MEASURES) == statements == pickle.loads(pickle.dumps(statements))  # noqa: S301
+    statements = rs.sql("qrels", "run", MEASURES)
+    assert rs.sql("qrels", "run", MEASURES) == statements == pickle.loads(pickle.dumps(statements))  # noqa: S301
     assert str(statements) == statements.means
 
 
@@ -189,7 +183,7 @@ def test_every_measure_is_computed_or_refused_with_a_reason() -> None:
     assert KERNELS.keys() | REFUSED.keys() <= rows.keys()
     for kernel in rows.keys() - KERNELS.keys():
         with pytest.raises(MeasureError, match="SQL can't compute") as raised:
-            rs.sql(rows[kernel].example.measure)
+            rs.sql("qrels", "run", rows[kernel].example.measure)
         assert raised.value.code == "not_in_sql"
         assert REFUSED.get(kernel, UNWRITTEN) in raised.value.message
 
@@ -201,7 +195,7 @@ def test_every_measure_is_computed_or_refused_with_a_reason() -> None:
 )
 def test_functions_and_geometric_means_are_refused(measure: rs.Measure) -> None:
     with refuses(MeasureError, "not_in_sql"):
-        rs.sql(measure)
+        rs.sql("qrels", "run", measure)
 
 
 @pytest.mark.parametrize(
@@ -217,14 +211,14 @@ def test_functions_and_geometric_means_are_refused(measure: rs.Measure) -> None:
 )
 def test_a_policy_that_sql_cannot_follow_is_refused_by_its_field(policy: str) -> None:
     with pytest.raises(PolicyError) as raised:
-        rs.sql("RR", policy=policy)
+        rs.sql("qrels", "run", "RR", policy=policy)
     assert raised.value.code == "not_in_sql"
     assert policy.partition("=")[0] in raised.value.message
 
 
 def test_order_by_ids_needs_documents() -> None:
     with refuses(PolicyError, "not_in_sql", match="there are none"):
-        rs.sql_table("shown", "RR", doc=False, ties="doc_id")
+        rs.sql("shown", "RR", doc=False, policy="ties=doc_id")
 
 
 @pytest.mark.parametrize(
@@ -232,13 +226,15 @@ def test_order_by_ids_needs_documents() -> None:
     [
         {"dialect": "mysql"},
         {"dialect": "duckdbb"},
-        {"qrels": ""},
-        {"qrels": "a..b"},
-        {"qrels": 5},
+        {"judgments": ""},
+        {"judgments": "a..b"},
+        {"judgments": 5},
         {"run": "a\nb"},
-        {"columns": {"document": "x"}},
-        {"columns": {"score": "a", "rank": "b"}},
-        {"columns": {"query": None}},
+        {"doc": False},
+        {"score": "a", "rank": "b"},
+        {"query": ("a", "b", "c")},
+        {"relevance": ("a", "b")},
+        {"query": 5},
         {"by": "rr"},
         {"by": ["a", "A"]},
         {"by": "queries"},
@@ -250,7 +246,7 @@ def test_order_by_ids_needs_documents() -> None:
 )
 def test_an_argument_that_is_none_is_a_usage_error(arguments: dict[str, object]) -> None:
     with pytest.raises(UsageError) as raised:
-        rs.sql("RR", **arguments)  # type: ignore[arg-type]  # they are wrong
+        rs.sql(**{"judgments": "qrels", "run": "run", "measures": "RR"} | arguments)  # type: ignore[arg-type]  # they are wrong
     assert raised.value.code == "bad_parameter"
     assert raised.value.hint
 
@@ -259,7 +255,7 @@ def test_without_sqlglot_the_error_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['sqlglot'] = None\n"
         "import rankscope as rs\n"
-        "try: rs.sql('RR')\n"
+        "try: rs.sql('qrels', 'run', 'RR')\n"
         "except rs.UsageError as error: print(error.code, error.hint)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

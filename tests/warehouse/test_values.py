@@ -54,7 +54,7 @@ def write(policy: str) -> tuple[list[Measure], SqlStatements]:
     """Other measures for each policy, in all kinds, and their statements."""
     at = POLICIES.index(policy)
     measures = IN_SQL[at :: len(IN_SQL) // MEASURES_AT_ONCE][:MEASURES_AT_ONCE]
-    return measures, rs.sql(measures, policy=policy, depth=20)
+    return measures, rs.sql("qrels", "run", measures, policy=policy, depth=20)
 
 
 def error_of_a_mean(values: list[float]) -> float:
@@ -109,7 +109,7 @@ def test_every_kernel_that_sql_has_is_computed_in_a_database() -> None:
         row.kernel: row.example.measure for row in TABLE.values() if row.mean != "geometric"
     }
     measures = [examples_of[kernel] for kernel in KERNELS]
-    statements = rs.sql(measures, policy="empty=nan", depth=20)
+    statements = rs.sql("qrels", "run", measures, policy="empty=nan", depth=20)
     tables = frame(flatten(grades), QRELS), frame(flatten(scores), RUN)
     rows, _, problems = evaluate(statements, *tables)
     expected = rs.evaluate(grades, scores, measures, policy="empty=nan")
@@ -138,7 +138,7 @@ def test_fractional_grades_and_every_gain_and_discount_are_exact() -> None:
         "nDCG(discount=[1, 0.7, 0.1])@3",
         "RBP(p=0.9)",
     ]
-    statements = rs.sql(measures, policy="ties=doc_id", depth=20)
+    statements = rs.sql("qrels", "run", measures, policy="ties=doc_id", depth=20)
     tables = frame(flatten(grades), QRELS), frame(flatten(scores), RUN)
     (row,), _, problems = evaluate(statements, *tables)
     expected = rs.evaluate(grades, scores, measures)
@@ -151,7 +151,7 @@ def test_fractional_grades_and_every_gain_and_discount_are_exact() -> None:
 def test_values_of_a_real_run_are_those_of_evaluate() -> None:
     files = DATA / "robust04" / "robust04.qrels", DATA / "robust04" / "robust04.bm25.top150.run"
     measures = ["nDCG@10", "nDCG", "AP", "RR", "P@10", "Bpref", "Rprec"]
-    statements = rs.sql(measures)
+    statements = rs.sql("qrels", "run", measures)
     names = {0: "query_id", 2: "doc_id", 3: "relevance"}, {0: "query_id", 2: "doc_id", 4: "score"}
     qrels, run = (read_trec(str(path), columns) for path, columns in zip(files, names, strict=True))
     rows = run_duckdb(statements.per_query, qrels=qrels, run=run)
@@ -177,7 +177,7 @@ def test_ranks_in_place_of_scores_give_the_same_values() -> None:
         [("1", "b", 0), ("1", "a", 5), ("2", "d", 1), ("2", "c", 1)],
         columns=["query_id", "doc_id", "place"],
     )
-    statements = rs.sql("nDCG@10", columns={"rank": "place"})
+    statements = rs.sql("qrels", "run", "nDCG@10", rank="place")
     rows, _, _ = evaluate(statements, qrels, run)
     renamed = run.rename(columns={"place": "rank"})
     expected = rs.evaluate(qrels, renamed, "nDCG@10").per_query_list("nDCG@10")
@@ -187,14 +187,14 @@ def test_ranks_in_place_of_scores_give_the_same_values() -> None:
 def test_integer_ids_are_compared_as_their_digits() -> None:
     qrels = frame([(1, 9, 1), (1, 10, 0), (1, 100, 0)], QRELS).astype({"doc_id": "int64"})
     run = frame([(1, 9, 0.5), (1, 10, 0.5), (1, 100, 0.5)], RUN).astype({"doc_id": "int64"})
-    (row,), _, _ = evaluate(rs.sql("RR"), qrels, run)
+    (row,), _, _ = evaluate(rs.sql("qrels", "run", "RR"), qrels, run)
     assert row["rr"] == rs.evaluate(qrels, run, "RR")["RR"] == 1.0
 
 
 def test_the_larger_of_two_grades_and_scores_counts_if_asked_for() -> None:
     qrels = frame([("1", "a", 1), ("1", "a", 2), ("1", "b", 1)], QRELS)
     run = frame([("1", "a", 1), ("1", "b", 2), ("1", "a", 3)], RUN)
-    (row,), _, problems = evaluate(rs.sql("DCG", duplicates="max"), qrels, run)
+    (row,), _, problems = evaluate(rs.sql("qrels", "run", "DCG", duplicates="max"), qrels, run)
     assert problems == []
     assert row["dcg"] == rs.evaluate(qrels, run, "DCG", duplicates="max")["DCG"]
 
@@ -209,9 +209,9 @@ def test_means_by_attributes_are_those_of_slices() -> None:
     ]
     names = ["query_id", "doc_id", "country", "device", "relevance", "score"]
     table = pd.DataFrame(rows, columns=names)
-    statements = rs.sql_table("shown", ["nDCG@10", "RR"], by=["country", "device"])
+    statements = rs.sql("shown", ["nDCG@10", "RR"], by=["country", "device"])
     found = run_duckdb(statements.means, shown=table)
-    slices = rs.evaluate_table(table, ["nDCG@10", "RR"], by=["country", "device"]).slices
+    slices = rs.evaluate(table, ["nDCG@10", "RR"], by=["country", "device"]).slices
     assert slices is not None
     expected = slices.to_dict()
     by_key = {(row["country"], row["device"]): row for row in found}
@@ -253,7 +253,7 @@ def test_a_joined_table_has_the_values_of_evaluate_table_or_a_problem(
         assert problems[0]["found"] == int((groups > 1).sum())
         assert {row["ndcg_at_10"] for row in found.values()} == {None}
         return
-    expected = rs.evaluate_table(table, measures)
+    expected = rs.evaluate(table, measures)
     assert problems == []
     for measure in measures:
         values = [found[query][statements.columns[measure]] for query in expected.query_ids]
@@ -263,4 +263,4 @@ def test_a_joined_table_has_the_values_of_evaluate_table_or_a_problem(
 @cache
 def joined() -> SqlStatements:
     """The statements for a table without documents."""
-    return rs.sql_table("shown", ["nDCG@10", "AP", "RR", "Judged@10"], doc=False)
+    return rs.sql("shown", ["nDCG@10", "AP", "RR", "Judged@10"], doc=False)

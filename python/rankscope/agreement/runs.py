@@ -13,12 +13,12 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Sequence
+    from typing import Unpack
 
     from rankscope.agreement.measures import TieForm
     from rankscope.evaluation.rankings import Rankings
-    from rankscope.settings.policy import ScoreType
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 
@@ -29,11 +29,8 @@ def agreement(
     *,
     p: float = 0.9,
     ties: TieForm = "a",
-    columns: Mapping[str, str] | None = None,
     names: tuple[str, str] | None = None,
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> RunAgreement:
     """Measure how far two runs agree, without judgments.
 
@@ -67,11 +64,8 @@ def agreement(
             rank-biased overlap*, 2024. `tau` and `tau_ap` have the forms a and b (Kendall, *The
             treatment of ties in ranking problems*, 1945; Urbano and Marrero, *The treatment of ties
             in AP correlation*, 2017), and use b for `"w"`.
-        columns: As in `evaluate`.
         names: The names of the runs (default: their paths, or `a` and `b`).
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: An argument is invalid.
@@ -95,9 +89,7 @@ def agreement(
     """
     asked = check_measures(measures)
     persistence = check_settings(p, ties)
-    reading = Reading.read(
-        columns=columns, score_type=score_type, encoding=encoding, threads=threads
-    )
+    reading = Reading.of("agreement", options)
     refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
     (one, source), (other, _) = (read_run_lists(run, reading) for run in (run_a, run_b))
     compared = compare(one, other, asked, p=persistence, ties=ties, threads=reading.threads)

@@ -11,6 +11,8 @@ from rankscope.deferred import np
 from rankscope.engine.requests import read_measure, read_policy, read_request
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import make_plan
+from rankscope.evaluation.ranked_runs import read_rankings
+from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import check_averaged, check_judgments, refuse_items
 from rankscope.records import replace
 from rankscope.settings.policy import Policy
@@ -19,14 +21,61 @@ from rankscope.settings.reading import count_threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, Unpack
 
     from numpy.typing import NDArray
 
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope.evaluation.question import TableOptions
     from rankscope.measures import Measure
+    from rankscope.typing import InputLike
 
 MOST_GRADES = 100
 """Scales that are not given have at most so many grades."""
+
+
+def bounds(
+    judgments: object,
+    run: InputLike | Measure | str | None = None,
+    measure: Measure | str | None = None,
+    *,
+    scale: Iterable[float] | None = None,
+    against: InputLike | Rankings | None = None,
+    policy: Policy | str | None = None,
+    **options: Unpack[TableOptions],
+) -> Bounds:
+    """Return the lowest and highest values of a run that unjudged documents allow.
+
+    `bounds(judgments, run, measure)` and `bounds(table, measure)` take what `evaluate` takes.
+
+    Args:
+        judgments: The judgments, or a table whose rows have both scores and grades, as in
+            `evaluate`.
+        run: The retrieved documents, as in `evaluate`. They are read into memory.
+        measure: As in `Rankings.bounds`.
+        scale: The grades that an unjudged document can have, as in `Rankings.bounds`.
+        against: Another run with the same judgments. The values are then differences.
+        policy: As in `Rankings.bounds`.
+        **options: How the inputs are read, as in `evaluate`.
+
+    Raises:
+        UsageError: Bounds of the measure aren't known, or the scale is invalid.
+        InputError: A query violates the policy, or an input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"y": 3, "b": 2, "a": 1}}
+        >>> bounds(qrels, run, "nDCG@3").mean
+        BoundedMean(value=0.5, lower=0.5, upper=0.9197207891481876, queries=1)
+    """
+    rankings, asked, reading = read_rankings(
+        "bounds", judgments, run, measure, options, policy=policy
+    )
+    other: Any = against
+    if against is not None and not isinstance(against, Rankings):
+        other, *_ = read_rankings("bounds", judgments, against, asked, options, policy=policy)
+    return bound(
+        rankings, asked, scale=scale, against=other, policy=policy, threads=reading.threads
+    )
 
 
 def bound(

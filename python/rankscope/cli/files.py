@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
+    from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.inputs.items import Items
@@ -153,8 +154,10 @@ def list_items_files(options: Namespace) -> list[str]:
 
 def read_items(options: Namespace) -> Items | None:
     """Read the files of the options; `None` if there are none."""
-    given = name_items(options)
+    given: dict[str, Any] = name_items(options)
     if not any(given.values()):
         return None
-    named = {role: name for role, name in read_columns(options).items() if role in {"query", "doc"}}
-    return rs.read_items(**given, columns=named, encoding=options.encoding)
+    named: dict[str, Any] = {
+        role: name for role, name in read_columns(options).items() if role in {"query", "doc"}
+    }
+    return rs.read_items(**given, **named, encoding=options.encoding)

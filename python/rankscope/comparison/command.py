@@ -10,7 +10,6 @@ from rankscope.cli.files import (
     add_items_options,
     list_items_files,
     name_file,
-    read_columns,
     read_items,
     refuse_stdin_twice,
 )
@@ -255,14 +254,10 @@ def _compare_table(
         )
     scores = options.scores.split(",")
     names = _read_names(options.names, len(scores)) or scores
-    columns = read_columns(options)
-    return rs.compare_table(
+    return rs.compare(
         name_file(options.inputs[0], "table", options),
         measures,
         scores=scores,
-        query=columns.get("query"),
-        doc=columns.get("doc"),
-        relevance=columns.get("relevance"),
         names=names,
         policy=options.policy or None,
         baseline=find_run(options.baseline, names, scores),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
@@ -12,8 +10,10 @@ from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
 from rankscope.engine.requests import read_measures
 from rankscope.errors import PolicyError, UsageError
+from rankscope.evaluation.evaluating import Asked
 from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.ranked_runs import rank_runs, read_runs
+from rankscope.evaluation.question import holds, split_question
+from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, read_runs
 from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.hints import refuse_argument
@@ -21,24 +21,27 @@ from rankscope.names import find_closest
 from rankscope.output.diagnostics import gather
 from rankscope.records import replace
 from rankscope.settings.interval import Interval, read_interval
-from rankscope.settings.reading import Reading
+from rankscope.settings.reading import OPTIONS, Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypedDict, TypeGuard, TypeVar, Unpack
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
     from rankscope.comparison.pair import Compared
-    from rankscope.comparison.query_axis import Attribute
     from rankscope.conventions import Convention
+    from rankscope.engine.query_values import Clusters
     from rankscope.engine.requests import Measures
+    from rankscope.evaluation.query_groups import By
     from rankscope.evaluation.ranked_runs import Runs
-    from rankscope.inputs.items import Items
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
-    from rankscope.typing import HistoryLike, InputLike
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import HistoryLike
 
+    Range: TypeAlias = tuple[float, float] | Literal["measure"] | None
     Named = TypeVar("Named")
 
     class Testing(TypedDict, total=False):
@@ -51,30 +54,31 @@ if TYPE_CHECKING:
         margin: float | None
         permutations: int | None
         seed: int
-        threads: int | None
-        progress: bool
+
+    class Options(Testing, ReadingOptions, total=False):
+        """How the inputs of a comparison are read, and differences are tested."""
 
 
 def compare(
-    qrels: InputLike | Qrels | Mapping[str, Rankings] | Mapping[str, Evaluation],
+    judgments: object,
     runs: Runs | Measures | None = None,
     measures: Measures | None = None,
     *,
+    scores: Sequence[str] | None = None,
+    values: Sequence[str] | Literal[True] | None = None,
     names: Sequence[str] | None = None,
-    by: Attribute | Sequence[str] | None = None,
-    cluster: Attribute | None = None,
+    by: By | None = None,
+    cluster: str | Clusters | None = None,
     attributes: object = None,
     bounds: bool = True,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
     history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    **testing: Unpack[Testing],
+    range: Range = "measure",  # noqa: A002 - what the measure has
+    better: Direction | None = None,
+    **options: Unpack[Options],
 ) -> Comparison:
     """Compare two or more runs by one or more measures.
 
@@ -83,43 +87,52 @@ def compare(
     smallest difference that so many queries can detect.
 
     Args:
-        qrels: The judgments, as in `evaluate`. Or a mapping of names to `Rankings` or `Evaluation`
-            results of the same queries, in place of both judgments and runs:
-            `compare({"bm25": a, "dense": b}, "nDCG@10")`.
+        judgments: The judgments, as in `evaluate`, followed by runs and measures. Or one of these,
+            followed by measures:
+
+            - a table whose rows have grades and the scores of several systems:
+              `compare(table, "nDCG@10", scores=["old", "new"])`
+            - a mapping of names to `Rankings` or to results of `evaluate` of the same queries:
+              `compare({"bm25": a, "dense": b}, "nDCG@10")`
+            - the value of each query under each run, from elsewhere:
+              `compare(table, "nDCG@10", values=["old", "new"])`
         runs: A mapping of names to runs, each as in `evaluate`; or a list of paths, which are named
             after their files.
-        measures: One or more measures, or their names (default: those of `Evaluation` results).
+        measures: One or more measures, or their names (default: those of results of `evaluate`).
+        scores: The columns of scores of a table, two or more. Larger scores rank first; change the
+            sign of ranks.
+        values: The columns of values of a table with one row per query, or `True` for all that
+            aren't the query or an attribute. Without a column of queries, each row is one. A
+            mapping of run to the values of its queries (`{"old": {"q1": 0.5, …}, …}`) needs `True`.
+            Null and NaN mean no value.
         names: Short names of the runs, in order.
-        by: Also compare within slices: the name of an attribute, or several; or a mapping of query
-            to value.
-        cluster: What queries depend within, such as the user who asked several: the name of an
-            attribute, or a mapping of query to cluster. Intervals and tests then treat each cluster
-            as one independent unit. Without it, five searches by one user count as five independent
-            ones, and intervals are too narrow. A query whose value is missing is a cluster of its
-            own.
-        attributes: A table with one row per query that has the columns of `by` and `cluster`: a
-            path, a data frame, or a mapping of column names to values.
+        by: Also compare within slices, given as in `evaluate`.
+        cluster: What queries depend within, such as the user who asked several, given as in
+            `evaluate`. Intervals and tests then treat each cluster as one independent unit. Without
+            it, five searches by one user count as five independent ones, and intervals are too
+            narrow.
+        attributes: As in `evaluate`.
         bounds: Whether to find how far unjudged documents and ties could still change each
             difference. It takes time for large runs.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
-        columns: As in `evaluate`.
         history: As in `evaluate`, for measures of recommended items.
         items: As in `evaluate`.
         catalogue: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        **testing: `baseline`, the name of the run to compare all others with (default: all pairs);
+        range: With `values`: the lowest and the highest value that the measure can have, `None` if
+            it has no bounds (default: that of the measure; 0 to 1 for a name of your own).
+            Intervals never leave it.
+        better: With `values`: which values are better, one of `"higher"`, `"lower"`, `"neither"`
+            (default: that of the measure; `"higher"` for a name of your own).
+        **options: How the inputs are read, as in `evaluate`, and `baseline`, the name of the run to
+            compare all others with (default: all pairs);
             `test`, one of `"permutation"` (default: paired sign flips, exact for few queries),
             `"t"`, `"bootstrap"`, `"wilcoxon"`, `"sign"`, `"tukey"`; `correction` of p-values for
             the number of comparisons, one of `"holm"` (default), `"bh"`, `"max-t"`, `"none"`;
             `interval`, the confidence level (default: 0.95) or an `Interval`; `margin`, the largest
             difference that doesn't matter, for tests of non-inferiority and equivalence;
             `permutations` (default: by the size of the data, up to 99,999); `seed`, the random seed
-            of the test and the intervals (default: that of `interval`, which is 0); `threads`
-            (default: all cores); `progress`, whether to show a bar in a notebook or on a
-            terminal (default: `False`).
+            of the test and the intervals (default: that of `interval`, which is 0).
 
     Raises:
         UsageError: A measure, the policy or another argument is invalid, a name is unknown, or the
@@ -137,20 +150,42 @@ def compare(
         [0.0742, -0.1]
         >>> found["nDCG@10", "new"].p_corrected < 0.05
         True
+        >>> log = {"query_id": [n // 2 for n in range(40)], "label": [1, 0] * 20}
+        >>> log |= {"old": [0.2, 0.4] * 20, "new": [0.9, 0.1] * 20}
+        >>> compare(log, "nDCG@10", scores=["old", "new"])["nDCG@10", "new"].wins
+        20
+        >>> values = {"query_id": [f"q{n}" for n in range(12)], "old": [0.2, 0.4, 0.6] * 4}
+        >>> values["new"] = [value + 0.1 for value in values["old"]]
+        >>> values["user"] = ["ann", "bob", "cat", "dan"] * 3
+        >>> found = compare(values, "nDCG@10", values=["old", "new"], cluster="user")
+        >>> round(found["nDCG@10", "new"].difference, 4), found["nDCG@10", "new"].clusters
+        (0.1, 4)
     """
-    reading = Reading.read(
-        columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
-    )
-    if holds(qrels, Evaluation):
-        refuse_known_items(
-            {"history": history, "items": items, "catalogue": catalogue},
-            "results of evaluate, which have their values already",
+    reading, testing = Reading.take(options)
+    unknown = set(testing) - set(ARGUMENTS)
+    if unknown:
+        raise refuse_argument("compare", min(unknown), (*ARGUMENTS, *OPTIONS))
+    of_items: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
+    if values is not None:
+        refuse_known_items(of_items, "values, which are computed already")
+        from rankscope.comparison.values import compare_computed  # noqa: PLC0415 - only for them
+
+        return compare_computed(
+            judgments,
+            runs if measures is None else measures,
+            Asked(measures=(), by=by, cluster=cluster, attributes=attributes),
+            reading,
+            runs=None if values is True else values,
+            names=names,
+            value_range=range,
+            better=better,
+            testing=testing,
         )
-        evaluations: dict[str, Evaluation] = dict(qrels)
+    if holds(judgments, Evaluation):
+        refuse_known_items(of_items, "results of evaluate, which have their values already")
+        wanted: Any = runs if measures is None else measures
+        evaluations = name_anew(dict(judgments), names)
         first = next(iter(evaluations.values()))
-        axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
-        wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
-        evaluations = name_anew(evaluations, names)
         for name, each in evaluations.items():
             if each.query_texts != first.query_texts or each.policy != first.policy:
                 raise UsageError(
@@ -158,94 +193,61 @@ def compare(
                     hint="evaluate all runs with the same judgments and policy",
                     code="bad_parameter",
                 )
-        return _compare(
-            evaluations, axis, testing, None if wanted is None else read_measures(wanted)[0]
-        )
-    if holds(qrels, Rankings):
-        if (measures is None) == (runs is None):
-            raise UsageError(
-                "expected rankings and measures, found "
-                + ("no measures" if measures is None else "rankings, runs and measures"),
-                hint="write compare({'a': rankings_a, 'b': rankings_b}, 'nDCG@10')",
-                code="bad_parameter",
-            )
-        asked: Measures = runs if measures is None else measures  # type: ignore[assignment]  # one
-    else:
-        if measures is None:
-            raise UsageError(
-                "expected judgments, runs and measures, found fewer",
-                hint="write compare(qrels, {'a': run_a, 'b': run_b}, 'nDCG@10'), or with rankings "
-                "compare({'a': a, 'b': b}, 'nDCG@10')",
-                code="bad_parameter",
-            )
-        asked = measures
-    known = read_items_for(
-        asked, history=history, items=items, catalogue=catalogue, reading=reading
-    )
-    if holds(qrels, Rankings):
-        rankings: dict[str, Rankings] = dict(qrels)
-    else:
-        rankings = rank_runs(
-            qrels,  # type: ignore[arg-type]  # what else it can be
-            read_runs(runs),
-            asked,
-            reading,
-            policy=policy,
-            convention=convention,
-            progress=testing.get("progress", False),
-        )
-    return compare_rankings(
-        name_anew(rankings, names),
-        asked,
-        reading,
+        axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
+        chosen = None if wanted is None else read_measures(wanted)[0]
+        return _compare(evaluations, axis, testing, reading, chosen)
+    judged, given, wanted = split_question("compare", judgments, runs, measures)
+    asked = Asked(
+        measures=wanted,
+        policy=policy,
+        convention=convention,
         by=by,
         cluster=cluster,
         attributes=attributes,
-        bounds=bounds,
-        policy=policy,
-        convention=convention,
-        known=known,
-        testing=testing,
+        items=read_items_for(wanted, **of_items, reading=reading),
+    )
+    if judged is not None:
+        rankings = rank_runs(judged, read_runs(given), asked, reading)
+    elif holds(given, Rankings):
+        rankings = dict(given)
+    else:
+        rankings = rank_scores("compare", given, scores, asked, reading)
+    return compare_rankings(
+        name_anew(rankings, names), asked, reading, bounds=bounds, testing=testing
     )
 
 
 def compare_rankings(
     rankings: Mapping[str, Rankings],
-    measures: Measures,
+    asked: Asked,
     reading: Reading,
     *,
-    by: Attribute | Sequence[str] | None = None,
-    cluster: Attribute | None = None,
-    attributes: object = None,
     bounds: bool = True,
-    policy: Policy | str | None = None,
-    convention: Convention | str | None = None,
-    known: Items | None = None,
-    testing: Testing,
+    testing: Mapping[str, Any],
 ) -> Comparison:
-    """Compare rankings of the same queries; see `compare`. What is known of items is read."""
-    threads, is_shown = testing.get("threads"), testing.get("progress", False)
+    """Compare rankings of the same queries; see `compare`."""
+    is_shown = reading.progress is True
     evaluations = {
         name: each.evaluate(
-            measures, policy=policy, convention=convention, items=known, threads=threads
+            asked.measures,
+            policy=asked.policy,
+            convention=asked.convention,
+            items=asked.items,
+            threads=reading.threads,
         )
         for name, each in follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
-    axis = Axis.read(first.query_texts, attributes, by, cluster, reading, rankings=first)
+    axis = Axis.read(
+        first.query_texts, asked.attributes, asked.by, asked.cluster, reading, rankings=first
+    )
     # A convention may rename measures.
-    asked = zip(read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
-    made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})
+    pairs = zip(read_measures(asked.measures)[0], next(iter(evaluations.values())), strict=False)
+    renamed = {each.name: name for each, name in pairs}
+    made = _compare(evaluations, axis, testing, reading, renamed=renamed)
     if not bounds:
         return made
-    return _add_ranges(made, rankings, evaluations, threads, is_shown=is_shown)
-
-
-def holds(given: object, kind: type[Named]) -> TypeGuard[Mapping[str, Named]]:
-    """Return whether something is a mapping of names to objects of a class."""
-    if not isinstance(given, Mapping) or isinstance(given, Evaluation) or not given:
-        return False
-    return all(isinstance(each, kind) for each in given.values())
+    return _add_ranges(made, rankings, evaluations, reading.threads, is_shown=is_shown)
 
 
 def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
@@ -264,10 +266,11 @@ def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, 
 def _compare(
     evaluations: Mapping[str, Evaluation],
     axis: Axis,
-    testing: Testing,
+    testing: Mapping[str, Any],
+    reading: Reading,
     measures: Sequence[Measure] | None = None,
     *,
-    asked: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
     first = next(iter(evaluations.values()))
@@ -297,9 +300,10 @@ def _compare(
         runs=tuple(evaluations),
         axis=axis,
         testing=testing,
+        reading=reading,
         policy=first.policy,
         notes=gather({name: each.notes for name, each in evaluations.items()}),
-        asked=asked or {},
+        asked=renamed or {},
     )
 
 
@@ -308,21 +312,20 @@ def compare_columns(
     *,
     runs: tuple[str, ...],
     axis: Axis,
-    testing: Testing,
+    testing: Mapping[str, Any],
+    reading: Reading,
     policy: Policy | None,
     notes: tuple[Diagnostic, ...] = (),
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of queries, measure by measure."""
-    unknown = set(testing) - set(ARGUMENTS)
-    if unknown:
-        raise refuse_argument("compare", min(unknown), ARGUMENTS)
     interval = read_interval(testing.get("interval", 0.95)) or Interval()
     names: tuple[str, ...] = Choices.__match_args__
     given: dict[str, Any] = {name: value for name, value in testing.items() if name in names}
-    choices = Choices(**given | {"interval": _seed(interval, testing.get("seed"))})
+    interval = _seed(interval, testing.get("seed"))
+    choices = Choices(**given | {"interval": interval, "threads": reading.threads})
     baseline = testing.get("baseline")
-    with tick("testing differences", is_shown=testing.get("progress", False)) as check:
+    with tick("testing differences", is_shown=reading.progress is True) as check:
         compared, means, settings, warnings = compare_values(
             values,
             runs=runs,
@@ -356,8 +359,6 @@ ARGUMENTS = (
     "margin",
     "permutations",
     "seed",
-    "threads",
-    "progress",
 )
 """The arguments about tests and intervals."""
 

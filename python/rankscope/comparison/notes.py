@@ -240,7 +240,7 @@ def describe_pair(compared: Compared) -> list[tuple[str, str]]:
     Examples:
         >>> import rankscope as rs
         >>> values = {"query_id": list("abcd"), "old": [0.1] * 4, "new": [0.2, 0.3, 0.2, 0.1]}
-        >>> compared, *_ = rs.compare_values(values)
+        >>> compared, *_ = rs.compare(values, values=True)
         >>> describe_pair(compared)[-1]
         ('p (paired permutation test)', '0.250')
     """

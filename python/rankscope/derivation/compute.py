@@ -23,12 +23,13 @@ from rankscope.settings.reading import count_threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import TypeAlias, Unpack
+    from typing import Any, TypeAlias, Unpack, overload
 
     from rankscope._core import Column
     from rankscope.conventions import Convention
     from rankscope.derivation.explanation import Explanation, RelevanceExplanation
     from rankscope.evaluation.grades import Discounts
+    from rankscope.evaluation.question import TableOptions
     from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.settings.policy import Empty, Unjudged
@@ -44,31 +45,68 @@ OF_RELEVANCE = ("AP", "RR", "P", "R")
 POLICIES = ("empty", "negative", "missing_gain", "unjudged")
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def explain(
+        grades: Sequence[float] | Mapping[str, float],
+        k: int | None = None,
+        measure: Measure | str | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        ideal: Sequence[float] | None = None,
+        empty: Empty = "zero",
+        unjudged: Unjudged | float = "nonrelevant",
+        limit: int = LIMIT,
+        **settings: Unpack[Discounts],
+    ) -> Explained: ...
+    @overload
+    def explain(
+        grades: object,
+        k: object,
+        measure: Measure | str | None = None,
+        *,
+        query_id: object,
+        policy: Policy | str | None = None,
+        convention: Convention | str | None = None,
+        limit: int = LIMIT,
+        **settings: Unpack[TableOptions],
+    ) -> Explained: ...
+
+
 def explain(
-    grades: Sequence[float] | Mapping[str, float],
-    k: int | None = None,
+    grades: object,
+    k: Any = None,
+    measure: Measure | str | None = None,
     *,
+    query_id: object = None,
     names: Sequence[str] | None = None,
     ideal: Sequence[float] | None = None,
-    measure: Measure | str = nDCG,
     empty: Empty = "zero",
     unjudged: Unjudged | float = "nonrelevant",
     limit: int = LIMIT,
-    **settings: Unpack[Discounts],
+    **settings: Any,
 ) -> Explained:
-    """Explain the nDCG of grades in rank order: every term, the ideal order, what would raise it.
+    """Explain a value: every term, the ideal order, what would raise it.
+
+    `explain(grades, k)` explains the nDCG of grades in rank order. With `query_id`, what
+    `evaluate` takes comes first: `explain(judgments, run, "nDCG@10", query_id="q1")` or
+    `explain(table, "nDCG@10", query_id="q1")`.
 
     Args:
-        grades: Grades, best rank first, or a mapping of document to grade. NaN means unjudged.
-        k: The cutoff, or `None` for the whole list.
+        grades: Grades, best rank first, or a mapping of document to grade. NaN means unjudged. With
+            `query_id`, the judgments or the table.
+        k: The cutoff, or `None` for the whole list. With `query_id`, the run.
+        measure: The measure (default: nDCG), one of: nDCG, DCG, IDCG, CG, AP, RR, P, R.
+        query_id: The query of judgments and a run, or of a table.
         names: The names of the documents, one per grade. A string names each by one letter.
         ideal: All judged grades, in any order (default: those of the list).
-        measure: The measure: nDCG, DCG, IDCG, CG, AP, RR, P or R.
         empty: The value if the ideal is 0, as in `Policy`.
         unjudged: How unjudged documents count, as in `Policy`.
         limit: The maximum number of ranks to show.
         **settings: `gain`, `discount`, `base` and `s` as in `nDCG`, and `negative` and
-            `missing_gain` as in `Policy`.
+            `missing_gain` as in `Policy`. With `query_id`: `policy` and `convention`, and how the
+            inputs are read, as in `evaluate`.
 
     Returns:
         The derivation. `print` writes it as text, and notebooks display it.
@@ -83,10 +121,33 @@ def explain(
         '(4/log2(2) + 2/log2(3) + 5/log2(4)) / (5/log2(2) + 5/log2(3) + 4/log2(4))'
         >>> round(explanation.value, 3)
         0.764
+        >>> qrels, run = {"q1": {"a": 3, "b": 1}}, {"q1": {"b": 2, "x": 1}}
+        >>> explain(qrels, run, "nDCG@10", query_id="q1").formula
+        '(1/log2(2)) / (3/log2(2) + 1/log2(3))'
     """
+    if query_id is not None:
+        if names is not None or ideal is not None or (empty, unjudged) != ("zero", "nonrelevant"):
+            raise UsageError(
+                "names, ideal, empty and unjudged are for grades, found one beside query_id",
+                hint="write explain(judgments, run, 'nDCG@10', query_id='q1', policy='empty=skip')",
+                code="bad_parameter",
+            )
+        policy, convention = settings.pop("policy", None), settings.pop("convention", None)
+        from rankscope.evaluation.ranked_runs import read_rankings  # noqa: PLC0415 - loads NumPy
+
+        rankings, asked, _ = read_rankings("explain", grades, k, measure, settings, policy=policy)
+        return explain_query(
+            rankings, query_id, asked, policy=policy, convention=convention, limit=limit
+        )
+    if k is not None and not isinstance(k, int):
+        raise UsageError(
+            f"expected the cutoff k as an integer, found {type(k).__name__}",
+            hint="for a query of a run, write explain(judgments, run, 'nDCG@10', query_id='q1')",
+            code="bad_parameter",
+        )
     if isinstance(grades, Mapping):
         names, grades = list(grades), list(grades.values())
-    numbers = _read(grades, "grades")
+    numbers = _read(grades, "grades")  # type: ignore[arg-type]  # refused there
     docs = _read_names(names, len(numbers))
     judged = numbers if ideal is None else _read(ideal, "ideal")
     judged = sorted((grade for grade in judged if not isnan(grade)), reverse=True)
@@ -94,8 +155,9 @@ def explain(
         raise no_judgments("grades" if ideal is None else "ideal")
     given = dict(settings)
     policies = {name: given.pop(name) for name in POLICIES if name in given}
-    policy = Policy(ties="input", empty=empty, unjudged=unjudged, **policies)  # type: ignore[arg-type]  # checked there
-    chosen = _choose(parse(measure)(**given) if given else parse(measure), k)
+    policy = Policy(ties="input", empty=empty, unjudged=unjudged, **policies)
+    chosen = parse(nDCG if measure is None else measure)
+    chosen = _choose(chosen(**given) if given else chosen, k)
     if ideal is not None:
         # The evaluation refuses an ideal that lacks what the list has.
         from rankscope.evaluation.rankings import Rankings  # noqa: PLC0415 - loads NumPy

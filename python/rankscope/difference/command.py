@@ -18,7 +18,7 @@ from rankscope.difference.compute import diff_rankings
 from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
-from rankscope.evaluation.options import rank_scores, read_ties
+from rankscope.evaluation.options import ask, rank_scores
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.parse import split_measures
@@ -104,7 +104,9 @@ def compare(options: Namespace) -> RunDifference:
     measures = split_measures([options.measure])
     names = shorten_names([name_path(path, "run") for path in runs])
     if is_letor(options.qrels, options) and all(map(is_scores, runs)):
-        policy = rs.Policy.parse(options.policy, rs.Policy(ties=read_ties(measures, options)))
+        policy = rs.Policy.parse(
+            options.policy, rs.Policy(ties=ask(measures, options).request(ties="average").ties)
+        )
         one, other = (
             rank_scores(options.qrels, path, ties_of(policy), options, names_rows=True)
             for path in runs

@@ -7,23 +7,25 @@ from os import PathLike
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
 from rankscope.errors import UsageError
+from rankscope.evaluation.evaluating import Asked
+from rankscope.evaluation.question import holds
+from rankscope.evaluation.ranked_runs import rank_scores
 from rankscope.evaluation.rankings import Rankings, rank_run
 from rankscope.evaluation.refusals import refuse_items
 from rankscope.losses.compute import measure_losses
-from rankscope.settings.policy import ties_of
+from rankscope.settings.policy import Policy, ties_of
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Sequence
+    from typing import Any, Unpack
 
     from rankscope.difference.result import RunDifference
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.qrels import Qrels
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 WITHOUT_LOSSES = ("losses_unavailable", "aggregate_unavailable")
@@ -31,33 +33,29 @@ WITHOUT_LOSSES = ("losses_unavailable", "aggregate_unavailable")
 
 
 def diff(
-    qrels: InputLike | Qrels,
-    run_a: InputLike,
-    run_b: InputLike,
-    measure: Measure | str,
+    judgments: object,
+    run_a: InputLike | Measure | str | None = None,
+    run_b: InputLike | None = None,
+    measure: Measure | str | None = None,
     *,
+    scores: Sequence[str] | None = None,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
     names: tuple[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> RunDifference:
     """Compare two runs, and show where their difference comes from.
 
     Args:
-        qrels: As in `evaluate`.
+        judgments: As in `evaluate`. Or a table whose rows have grades and two `scores`, or a
+            mapping of names to two `Rankings`, followed by the measure:
+            `diff(table, "nDCG@10", scores=["old", "new"])`.
         run_a: The first run, as in `evaluate`. Both runs are read into memory.
         run_b: The second run.
         measure: The measure, or its name.
+        scores: The two columns of scores of a table.
         policy: As in `evaluate`.
-        columns: As in `evaluate`.
         names: The names of the runs (default: their paths, or `a` and `b`).
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The means, wins and losses, the queries that changed most, and, for nDCG, DCG and CG, how
@@ -84,18 +82,43 @@ def diff(
         x            –       1       –  left     0.0000
         b       1.0000       2       2  same     0.0000
     """
-    asked = read_measure(measure)
+    reading = Reading.of("diff", options)
+    if run_b is None:
+        given: Any = run_a if measure is None else measure
+        judged = None
+    else:
+        judged, given = judgments, measure
+    if given is None:
+        raise UsageError(
+            "expected judgments, two runs and a measure, found fewer",
+            hint="write diff(judgments, run_a, run_b, 'nDCG@10'), or diff(table, 'nDCG@10', "
+            "scores=['old', 'new'])",
+            code="no_measures",
+        )
+    asked = read_measure(given)
     refuse_items(asked, "losses by document")
+    wanted = Asked(measures=[asked], policy=policy)
+    if judged is None:
+        if holds(judgments, Rankings):
+            rankings = dict(judgments)
+        else:
+            rankings = rank_scores("diff", judgments, scores, wanted, reading)
+        if len(rankings) != 2:
+            raise UsageError(
+                f"expected two rankings, found {len(rankings)}",
+                hint="compare takes any number of them",
+                code="bad_parameter",
+            )
+        (a, one), (b, other) = rankings.items()
+        chosen = read_policy(policy, Policy(ties=one.tie_policy))
+        return diff_rankings((one, other), asked, chosen, names or (a, b), reading.threads)
     chosen = read_policy(policy)
-    refuse_one_stdin_for_both(run_a, run_b)
-    reading = Reading.read(
-        columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
-    )
-    qrels = load_qrels_for(qrels, (run_a, run_b), measure, reading)
+    runs: tuple[Any, Any] = (run_a, run_b)
+    refuse_one_stdin_for_both(*runs)
+    qrels = load_qrels_for(judged, runs, asked, reading)  # type: ignore[arg-type]  # what else it can be
     ties = ties_of(chosen)
-    one, other = (rank_run(Rankings, qrels, run, ties, reading) for run in (run_a, run_b))
-    called = names or name_runs(run_a, run_b)
-    return diff_rankings((one, other), asked, chosen, called, threads)
+    one, other = (rank_run(Rankings, qrels, run, ties, reading) for run in runs)
+    return diff_rankings((one, other), asked, chosen, names or name_runs(*runs), reading.threads)
 
 
 def diff_rankings(

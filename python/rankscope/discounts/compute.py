@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import read_measures
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import evaluate_run, refuse_diagnostics
+from rankscope.evaluation.evaluating import Asked, evaluate_run, refuse_diagnostics
 from rankscope.evaluation.rankings import Rankings
 from rankscope.measures import nDCG
 from rankscope.settings.reading import Reading
@@ -13,13 +13,14 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from typing import Unpack
 
     from rankscope.discounts.comparison import DiscountComparison
     from rankscope.discounts.result import Discounts
     from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 POWERS = (0.5,)
@@ -71,12 +72,8 @@ def compare_discounts(
     powers: Sequence[float] = POWERS,
     tables: Mapping[str, Sequence[float]] | None = None,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
     strict: bool = False,
+    **options: Unpack[ReadingOptions],
 ) -> DiscountComparison:
     """Evaluate runs under every discount: values, orders, and which runs change places.
 
@@ -95,12 +92,8 @@ def compare_discounts(
         powers: As in `tabulate_discounts`.
         tables: As in `tabulate_discounts`, with a weight for every rank down to the cutoff.
         policy: As in `evaluate`.
-        columns: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
         strict: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: The measure isn't nDCG, there is no run, or an argument is invalid.
@@ -122,20 +115,15 @@ def compare_discounts(
     pairs = pair_measures(asked, discounts)
     if not runs:
         raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-    )
+    reading = Reading.of("compare_discounts", options)
     if qrels is not None:
         qrels = load_qrels(qrels, reading)
     wanted = [each for pair in pairs.values() for each in pair]
+    asked_of_runs = Asked(measures=wanted, policy=policy, strict=strict)
     evaluations = {}
     for name, run in runs.items():
         if isinstance(run, Rankings):
-            evaluations[name] = run.evaluate(wanted, policy=policy, threads=threads)
+            evaluations[name] = run.evaluate(wanted, policy=policy, threads=reading.threads)
             if strict:
                 refuse_diagnostics(evaluations[name].notes)
             continue
@@ -145,5 +133,5 @@ def compare_discounts(
                 hint="give qrels, or Rankings",
                 code="usage",
             )
-        evaluations[name] = evaluate_run(qrels, run, wanted, reading, policy=policy, strict=strict)
+        evaluations[name] = evaluate_run(qrels, run, asked_of_runs, reading)
     return compare(asked, pairs, evaluations)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rankscope.deferred import np
-from rankscope.engine.query_values import name_queries, number_clusters, read_clusters, read_series
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
-from rankscope.output.ids import MISSING
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -176,28 +172,6 @@ class Columns(Hinted):
         """
         _, values, codes = self._read_attribute(name)
         return [values[code] for code in codes]
-
-    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> list[Groups]:
-        by = read_series(by)
-        if not isinstance(by, Mapping):
-            names = [by] if isinstance(by, str) else by
-            return [self._read_attribute(name) for name in dict.fromkeys(names)]
-        queries = self.query_texts
-        named = name_queries(by, queries)
-        if queries and named.keys().isdisjoint(queries):
-            raise UsageError(
-                f"the mapping has a slice for none of the queries, such as {queries[0]!r}",
-                hint="give a mapping of query to slice",
-                code="unknown_attribute",
-            )
-        texts = [str(named.get(query, MISSING)) for query in queries]
-        codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        return [("slice", list(codes), [codes[text] for text in texts])]
-
-    def _cluster(self, cluster: str | Mapping[str, object] | Sequence[object]) -> list[int]:
-        if isinstance(cluster, str):
-            return number_clusters(self.attribute(cluster))
-        return read_clusters(cluster, self._queries.read_ids)
 
     def _read_attribute(self, name: str) -> Groups:
         found = self._core.attribute(name)

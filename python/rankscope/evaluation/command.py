@@ -44,7 +44,6 @@ from rankscope.measures.parse import split_measures
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.estimate import describe_intervals
 from rankscope.output.text import format_value, show
-from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,8 +102,8 @@ def add_arguments(parser: Parser) -> None:
     table.add_argument(
         "--attributes",
         metavar="FILE",
-        help="for judgments and runs: the table with one row per query that has the column of "
-        "--cluster",
+        help="for judgments and runs: the table with one row per query that has the columns of "
+        "--by and --cluster",
     )
     parser.add_examples(
         "rankscope eval qrels.txt bm25.run -m nDCG@10,AP",
@@ -137,8 +136,13 @@ def run(options: Namespace) -> int:
 
 
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
-    clusters = _read_clusters(options)
     if len(options.inputs) == 1:
+        if options.attributes is not None:
+            raise UsageError(
+                "--attributes works with judgments and runs, not with one table",
+                hint="put these columns into the table, and remove --attributes",
+                code="usage",
+            )
         if options.samples:
             raise UsageError(
                 "--samples expects judgments and runs, found one input",
@@ -147,10 +151,23 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
             )
         yield evaluate_table(options.inputs[0], measures, options)
         return
-    refuse_table_options(options, *(["cluster"] if clusters is not None else []))
     path, *runs = options.inputs
+    if options.by and len(runs) > 1:
+        raise UsageError(
+            f"--by works with one run, found {len(runs)}",
+            hint="write rankscope compare --by for several runs",
+            code="usage",
+        )
+    beside = (options.by, options.cluster)
+    if options.attributes is not None and not any(beside):
+        raise UsageError(
+            "--attributes has no effect without --by or --cluster",
+            hint="add --by COLUMN or --cluster COLUMN, or remove --attributes",
+            code="usage",
+        )
+    refuse_table_options(options, *(() if options.attributes is None else ("by", "cluster")))
     if options.samples:
-        yield _evaluate_samples(path, runs, measures, options, clusters)
+        yield _evaluate_samples(path, runs, measures, options)
         return
     scored = [is_letor(path, options) and is_scores(run) for run in runs]
     known = read_items(options)
@@ -178,7 +195,9 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 policy=options.policy if options.convention else rs.Policy.parse(options.policy),
                 convention=options.convention,
                 interval=options.interval,
-                cluster=clusters,
+                by=options.by,
+                cluster=options.cluster,
+                attributes=options.attributes,
                 items=known,
                 memory=options.memory,
                 spill_folder=options.spill_folder,
@@ -192,7 +211,6 @@ def _evaluate_samples(
     runs: Sequence[str],
     measures: list[str],
     options: Namespace,
-    clusters: Mapping[str, str] | None,
 ) -> Evaluation:
     for name in ("convention", "memory", "spill_folder", "history", "items", "catalogue"):
         if getattr(options, name):
@@ -207,7 +225,8 @@ def _evaluate_samples(
         measures,
         policy=rs.Policy.parse(options.policy),
         interval=options.interval,
-        cluster=clusters,
+        cluster=options.cluster,
+        attributes=options.attributes,
         **list_reading(options),
     )
 
@@ -226,31 +245,6 @@ def _names(options: Namespace) -> list[str]:
 def _notes(options: Namespace, evaluations: Sequence[Evaluation]) -> tuple[Diagnostic, ...]:
     names = shorten_names(_names(options))
     return gather({name: each.notes for name, each in zip(names, evaluations, strict=True)})
-
-
-def _read_clusters(options: Namespace) -> dict[str, str] | None:
-    """Return the cluster of each query by the table of attributes, if there is one."""
-    if options.attributes is None:
-        return None
-    if options.cluster is None:
-        raise UsageError(
-            "--attributes has no effect without --cluster",
-            hint="add --cluster COLUMN, or remove --attributes",
-            code="usage",
-        )
-    if len(options.inputs) == 1:
-        raise UsageError(
-            "--attributes works with judgments and runs, not with one table",
-            hint="put the column of --cluster into the table, and remove --attributes",
-            code="usage",
-        )
-    from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - only for it
-
-    column = options.cluster
-    table = read_query_table(
-        options.attributes, Reading.read(encoding=options.encoding), texts=[column]
-    )
-    return dict(zip(table.query_ids, table.texts[column], strict=True))
 
 
 def _find_identical(runs: Sequence[str]) -> list[Diagnostic]:

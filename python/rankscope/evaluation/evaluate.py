@@ -1,17 +1,17 @@
-"""Evaluate a run against judgments."""
+"""Evaluate runs against judgments, or one table that has both."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-from rankscope.engine import judgments
 from rankscope.engine.items import load_items, read_items_for
 from rankscope.engine.judgments import load_qrels_for
-from rankscope.engine.requests import read_measures
-from rankscope.errors import MeasureError, UsageError
-from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.engine.judgments import read_qrels as read_judged
+from rankscope.errors import UsageError
+from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.evaluation.evaluations import Evaluations
+from rankscope.evaluation.question import read_table_options, split_question
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
 from rankscope.inputs.tables import is_single_column, is_table
@@ -21,56 +21,50 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal, TypedDict, Unpack, overload
+    from typing import Unpack, overload
 
     from rankscope.conventions import Convention
+    from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.query_groups import By
+    from rankscope.evaluation.question import TableOptions
     from rankscope.inputs.items import Items
     from rankscope.inputs.qrels import Qrels
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
-    from rankscope.typing import HistoryLike, InputLike, Lists, Path, Progress
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import HistoryLike, InputLike, Lists, Path, Second
 
-    class Settings(TypedDict, total=False):
+    class Options(TableOptions, total=False):
         """The keyword arguments of `evaluate`."""
 
+        by: By | None
         policy: Policy | str | None
         convention: Convention | str | None
-        columns: Mapping[str, str] | None
-        weights: Mapping[str, float] | Sequence[float] | None
         interval: float | Interval | None
-        cluster: Mapping[str, object] | Sequence[object] | None
+        cluster: str | Clusters | None
+        weights: str | Weights | None
+        attributes: object
         subtopics: bool | None
         history: HistoryLike | None
         items: object
         catalogue: object
-        duplicates: Duplicates
-        score_type: ScoreType | None
-        encoding: Literal["utf-8", "latin-1"]
-        threads: int | None
-        memory: int | str | None
-        spill_folder: str | os.PathLike[str] | None
+        assume_grouped: bool
         strict: bool
-        progress: Progress
 
 
 def read_qrels(
-    qrels: InputLike,
+    judgments: InputLike,
     *,
-    columns: Mapping[str, str] | None = None,
     subtopics: bool = False,
     strata: bool = False,
-    duplicates: Duplicates = "error",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    progress: Progress = None,
+    **options: Unpack[ReadingOptions],
 ) -> Qrels:
     """Read judgments once, to evaluate many runs against them.
 
     Args:
-        qrels: As in `evaluate`.
-        columns: As in `evaluate`.
+        judgments: As in `evaluate`.
         subtopics: Whether each judgment is of a subtopic of the query, as measures of diversity
             need: the second column of a TREC file, the column `subtopic` of a table, rows of
             (query, subtopic, document, grade), or a mapping of query to subtopic to document to
@@ -79,12 +73,10 @@ def read_qrels(
             five columns (query, 0, document, stratum, grade), a table with a column `stratum`, rows
             of (query, stratum, document, grade), or a mapping of query to stratum to document to
             grade. A negative grade means that a document of the stratum wasn't judged.
-        duplicates: What to do with a document that is judged twice with different grades.
-        encoding: The encoding of a file.
-        progress: As in `evaluate`, for the judgments.
+        **options: How they are read, as in `evaluate`.
 
     Returns:
-        Judgments to pass to `evaluate` as `qrels`.
+        Judgments to pass to `evaluate`.
 
     Raises:
         UsageError: Both subtopics and strata are set.
@@ -102,63 +94,67 @@ def read_qrels(
             hint="set one of subtopics and strata",
             code="bad_parameter",
         )
-    reading = Reading.read(
-        columns=columns, duplicates=duplicates, encoding=encoding, progress=progress
-    )
-    return judgments.read_qrels(
-        qrels, reading, "stratum" if strata else "subtopic" if subtopics else ""
-    )
+    second: Second = "stratum" if strata else "subtopic" if subtopics else ""
+    return read_judged(judgments, Reading.of("read_qrels", options), second)
 
 
 if TYPE_CHECKING:
 
     @overload
     def evaluate(
-        qrels: InputLike | Qrels,
+        judgments: InputLike | Qrels,
         run: Mapping[str, Lists] | Mapping[str, Path | File] | list[str] | list[File],
         measures: Measures,
-        **settings: Unpack[Settings],
+        **options: Unpack[Options],
     ) -> Evaluations: ...
     @overload
     def evaluate(
-        qrels: InputLike | Qrels,
+        judgments: InputLike | Qrels,
         run: InputLike,
         measures: Measures,
-        **settings: Unpack[Settings],
+        **options: Unpack[Options],
+    ) -> Evaluation: ...
+    @overload
+    def evaluate(judgments: object, run: Measures, **options: Unpack[Options]) -> Evaluation: ...
+    @overload
+    def evaluate(
+        judgments: object, *, measures: Measures, **options: Unpack[Options]
     ) -> Evaluation: ...
 
 
 def evaluate(
-    qrels: InputLike | Qrels,
-    run: InputLike | Mapping[str, InputLike] | list[str] | list[File] | None = None,
+    judgments: object,
+    run: object = None,
     measures: Measures | None = None,
     *,
+    by: By | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    weights: Mapping[str, float] | Sequence[float] | None = None,
     interval: float | Interval | None = None,
-    cluster: Mapping[str, object] | Sequence[object] | None = None,
+    cluster: str | Clusters | None = None,
+    weights: str | Weights | None = None,
+    attributes: object = None,
     subtopics: bool | None = None,
     history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
-    memory: int | str | None = None,
-    spill_folder: str | os.PathLike[str] | None = None,
+    assume_grouped: bool = False,
     strict: bool = False,
-    progress: Progress = None,
+    **options: Unpack[TableOptions],
 ) -> Evaluation | Evaluations:
-    """Evaluate one or more runs against judgments.
+    r"""Evaluate runs against judgments, or a table whose rows have both scores and grades.
+
+    `evaluate(judgments, run, measures)` and `evaluate(table, measures)` give the same values for
+    the same lists.
 
     Args:
-        qrels: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are recognized by
-            their first bytes), the bytes of a file, a mapping of query to document to grade, a
-            mapping of query to a list or set of relevant documents, a data frame or Arrow table,
-            rows of (query, document, grade), or the result of `read_qrels`.
+        judgments: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are
+            recognized by their first bytes), the bytes of a file, a `File`, a mapping of query to
+            document to grade, a mapping of query to a list or set of relevant documents, a data
+            frame or Arrow table, rows of (query, document, grade), or the result of `read_qrels`.
+            Or a table whose rows hold a grade and a score or a rank, followed by the measures: a
+            path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
+            `"logs/*.parquet"`, or any table that `Rankings.from_table` accepts. Or `Rankings`.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. In
             a mapping of query to a list of documents, the first is the best. A file, a DuckDB
             relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
@@ -167,17 +163,22 @@ def evaluate(
             `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named after their
             files.
         measures: One or more measures, or their names (`"nDCG@10"`).
-        policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
+        by: What to slice by: the result has `slices` with the means of each value. One or more
+            columns of the table or of `attributes`, or a mapping or Series of query to value.
+        policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`. Equal
+            scores are ordered by the ids of documents (`ties=doc_id`), as in trec_eval; in a table
+            without documents, values are averaged over all orders (`ties=average`).
         convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
             It sets the measures and the policy; other arguments must not contradict it.
-        columns: The names of columns by role (`query`, `doc`, `relevance`, `score`, `rank`), where
-            a data frame doesn't use the usual ones.
-        weights: The weight of each query: a mapping, or a sequence in the order of the qrels.
         interval: The confidence level of an interval for each mean, or an `Interval` with more
             settings. The result prints the method that was used.
-        cluster: What makes queries depend on one another, such as the user: a mapping of query to
-            cluster, or a sequence in the order of the qrels. Intervals are then over clusters. A
-            query whose cluster is `None` is a cluster of its own.
+        cluster: What makes queries depend on one another, such as the user: a column of the table
+            or of `attributes`, a mapping of query to cluster, or a sequence in the order of the
+            queries. Intervals are then over clusters. A query without a cluster is one of its own.
+        weights: The weight of each query, given like `cluster`.
+        attributes: For judgments and runs: a table with one row per query that has the columns of
+            `by`, `cluster` and `weights`: a path, a data frame, or a mapping of column name to
+            values.
         subtopics: Whether each judgment is of a subtopic; see `read_qrels` (default: only if a
             measure of diversity is among the measures). Measures that know no subtopics then take
             the highest grade of each document. If infNDCG or xinfAP is among the measures, the
@@ -186,21 +187,32 @@ def evaluate(
             with items before the recommendations; see `read_items`.
         items: For such measures: the attributes of items, or the result of `read_items`.
         catalogue: For such measures: the items that can be recommended.
-        duplicates: What to do with a document that occurs twice in a query: `"error"`, keep the
-            `"first"`, or keep the one with the larger grade or score (`"max"`). Judgments that
-            repeat the same grade count once.
-        score_type: The precision in which scores are compared (default: `"float64"`). `"float32"`
-            ties scores that are equal in single precision, as trec_eval 9 and pytrec_eval do.
-        encoding: The encoding of files.
-        threads: The number of threads (default: all cores). Values don't depend on it.
-        memory: The memory that the rows of such a run may use, in bytes or as text such as `"1GiB"`
-            (default: half of what is free). What exceeds it is written to temporary files. The
-            judgments are always held in memory.
-        spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets).
+        assume_grouped: For a table: whether a query that reappears is an error, rather than a
+            reason to read the table into memory.
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
-        progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
-            function that is called from time to time with the bytes of the run read so far, and
-            with their total if it is known.
+        **options: How the inputs are read:
+
+            - `query`, `doc`, `relevance`, `score`, `rank`, `subtopic`, `stratum`: the columns of
+              tables (default: found by their usual names, as in `Rankings.from_table`)
+            - `labels`, `predicted`, `positive`, and `combine`, `repeats`, `unlabelled`, `unknown`
+              and `separator`: for a table that has labels in place of grades; see `attribute`
+            - `duplicates`: what to do with a document that occurs twice in a query: `"error"`
+              (default), keep the `"first"`, or keep the one with the larger grade or score
+              (`"max"`). Judgments that repeat the same grade count once.
+            - `score_type`: the precision in which the scores of a run are compared (default:
+              `"float64"`). `"float32"` ties scores that are equal in single precision, as
+              trec_eval 9 and pytrec_eval do.
+            - `encoding`: the encoding of text files: `"utf-8"` (default) or `"latin-1"`
+            - `threads`: the number of threads (default: all cores). Values don't depend on it.
+            - `memory`: the memory that the rows of a run or a table outside of memory may use, in
+              bytes or as text such as `"1GiB"` (default: half of what is free). What exceeds it is
+              written to temporary files. Judgments are always held in memory, and so is a table
+              with labels, a convention, or functions as parameters of measures.
+            - `spill_folder`: the folder for these files (default: the system's, which `TMPDIR`
+              sets). They have no names, and are removed however the process ends.
+            - `progress`: whether to show a bar in a notebook or on a terminal while files are read.
+              Or a function that is called from time to time with the bytes read so far, and with
+              their total if it is known.
 
     Returns:
         The means, the values of each query, and the counts behind them; for several runs, a mapping
@@ -214,6 +226,9 @@ def evaluate(
         OutOfMemoryError: The rows of a single query need more than `memory`.
 
     Examples:
+        >>> log = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
+        >>> evaluate(log, "RR")["RR"]
+        0.75
         >>> from rankscope import AP, nDCG
         >>> qrels = {"q1": {"d1": 3, "d2": 0, "d3": 1}}
         >>> run = {"q1": {"d2": 0.7, "d1": 0.6, "d3": 0.5}}
@@ -233,62 +248,39 @@ def evaluate(
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
         intervals: 95%, bounded
     """
-    if run is None or measures is None:
-        raise _incomplete(qrels, run if measures is None else measures)
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-        memory=memory,
-        spill_folder=spill_folder,
-        progress=progress,
+    own, columns = read_table_options("evaluate", options, holds_all="")
+    judged, given, wanted = split_question("evaluate", judgments, run, measures)
+    asked = Asked(
+        measures=wanted,
+        policy=policy,
+        convention=convention,
+        interval=read_interval(interval),
+        by=by,
+        cluster=cluster,
+        weights=weights,
+        attributes=attributes,
+        items=read_items_for(
+            wanted, history=history, items=items, catalogue=catalogue, reading=own
+        ),
+        strict=strict,
     )
-    known = read_items_for(
-        measures, history=history, items=items, catalogue=catalogue, reading=reading
-    )
-    named = read_named_runs(run)
-    runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
-    of_qrels = replace(reading, progress=progress is True)
-    qrels = load_qrels_for(qrels, runs.values(), measures, of_qrels, subtopics=subtopics)
-    evaluated = {
-        name: evaluate_run(
-            qrels,
-            each,
-            measures,
-            reading,
-            policy=policy,
-            convention=convention,
-            weights=weights,
-            interval=read_interval(interval),
-            cluster=cluster,
-            strict=strict,
-            items=known,
+    if judged is None:
+        from rankscope.evaluation.evaluate_table import evaluate_table  # noqa: PLC0415 - only tables need it
+
+        return evaluate_table(given, asked, columns, own, assume_grouped=assume_grouped)
+    if columns.attributed is not None or assume_grouped:
+        name = "assume_grouped" if assume_grouped else "labels"
+        raise UsageError(
+            f"{name} is for one table, found judgments and a run",
+            hint="write evaluate(table, measures)",
+            code="bad_parameter",
         )
-        for name, each in runs.items()
-    }
+    named = read_named_runs(given)
+    runs: dict[str, InputLike] = {"": given} if named is None else named
+    of_qrels = replace(own, progress=own.progress is True)
+    qrels = load_qrels_for(judged, runs.values(), wanted, of_qrels, subtopics=subtopics)
+    evaluated = {name: evaluate_run(qrels, each, asked, own) for name, each in runs.items()}
     return evaluated[""] if named is None else Evaluations(evaluated)
-
-
-def _incomplete(qrels: object, last: object) -> UsageError:
-    """Return the error for a call with two arguments, often a table and measures."""
-    asked = ["nDCG@10"] if last is None else last
-    try:
-        measures = [str(each) for each in read_measures(asked)[0]]  # type: ignore[arg-type]  # tried
-    except (MeasureError, TypeError):
-        return UsageError(
-            "expected judgments, a run and measures, found no measures",
-            hint="write evaluate(judgments, run, ['nDCG@10', 'AP'])",
-            code="no_measures",
-        )
-    name = repr(os.fspath(qrels)) if isinstance(qrels, str | os.PathLike) else "table"
-    return UsageError(
-        "expected judgments, a run and measures, found no run",
-        hint=f"if the rows have both grades and scores or ranks, write evaluate_table({name}, "
-        f"{measures}); otherwise, evaluate(judgments, run, {measures})",
-        code="no_run",
-    )
 
 
 def name_runs(given: object) -> dict[str, InputLike]:
@@ -344,8 +336,7 @@ def read_items(
     *,
     history: HistoryLike | None = None,
     catalogue: object = None,
-    columns: Mapping[str, str] | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **options: Unpack[ReadingOptions],
 ) -> Items:
     """Read the history, the attributes and the catalogue of items once, to evaluate many runs.
 
@@ -361,8 +352,8 @@ def read_items(
             other columns there are. A pair of user and item counts once.
         catalogue: The items that can be recommended: a list, a set, or a column of ids; or a table
             with a column of items (default: those of `items`, or else those of the history).
-        columns: As in `evaluate`; `query` is the column of users, and `doc` that of items.
-        encoding: The encoding of text files.
+        **options: How they are read, as in `evaluate`; `query` is the column of users, and `doc`
+            that of items.
 
     Returns:
         What to pass to `evaluate` as `items`.
@@ -393,5 +384,5 @@ def read_items(
         history=history,
         items=items,
         catalogue=catalogue,
-        reading=Reading.read(columns=columns, encoding=encoding),
+        reading=Reading.of("read_items", options),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rankscope._core import evaluate_samples as evaluate_core
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.inputs.reading import rank_run
 from rankscope.inputs.recognition import recognise
 from rankscope.inputs.tables import is_table
@@ -17,34 +17,33 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Literal
+    from typing import Unpack
 
     from rankscope._core import Plan, Rankings
+    from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
     from rankscope.evaluation.evaluating import Evaluated
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
     from rankscope.inputs.reading import Note
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 
 def evaluate_samples(
-    qrels: InputLike | Qrels,
+    judgments: InputLike | Qrels,
     runs: Iterable[InputLike],
     measures: Measures = ("EEL", "EED", "EER"),
     *,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    weights: Mapping[str, float] | Sequence[float] | None = None,
+    weights: str | Weights | None = None,
     interval: float | Interval | None = None,
-    cluster: Mapping[str, object] | Sequence[object] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    cluster: str | Clusters | None = None,
+    attributes: object = None,
     strict: bool = False,
+    **options: Unpack[ReadingOptions],
 ) -> Evaluation:
     """Evaluate a stochastic ranker by several rankings of each query.
 
@@ -53,21 +52,18 @@ def evaluate_samples(
     rankings.
 
     Args:
-        qrels: The judgments, as in `evaluate`.
+        judgments: As in `evaluate`.
         runs: The rankings: several runs, each with one ranking of every query, as in `evaluate`.
             They all count the same. A query that some runs don't have is averaged over the others.
         measures: One or more measures, or their names. Each has to depend on the grades of each
             query only, unlike Novelty or Coverage.
         policy: As in `evaluate`.
-        columns: As in `evaluate`.
         weights: As in `evaluate`.
         interval: As in `evaluate`. Intervals are over queries, for these rankings.
         cluster: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        attributes: As in `evaluate`.
         strict: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The means, the values of each query, and the counts behind them, as of one run.
@@ -98,25 +94,18 @@ def evaluate_samples(
             hint="pass a list of runs, each with one ranking of every query",
             code="no_run",
         )
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-    )
-    return evaluate_run(
-        load_qrels_for(qrels, listed, measures, reading),
-        listed,
-        measures,
-        reading,
-        evaluate=_evaluate_runs,
+    reading = Reading.of("evaluate_samples", options)
+    asked = Asked(
+        measures=measures,
         policy=policy,
-        weights=weights,
         interval=read_interval(interval),
         cluster=cluster,
+        weights=weights,
+        attributes=attributes,
         strict=strict,
     )
+    qrels = load_qrels_for(judgments, listed, measures, reading)
+    return evaluate_run(qrels, listed, asked, reading, evaluate=_evaluate_runs)
 
 
 def _evaluate_runs(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 
 from rankscope._core import EMPTY_VALUES, Plan, Rankings
-from rankscope.engine.query_values import (
-    order_queries,
-    read_clusters,
-    read_weights,
-    refuse_cluster_alone,
-)
+from rankscope.engine.query_values import order_queries, refuse_cluster_alone
 from rankscope.engine.requests import note_scale, read_request
 from rankscope.engine.runs import evaluate_input, recognise_run
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.evaluation import Counts, Evaluation
 from rankscope.evaluation.groups import Resampling, make_estimates, make_slices
+from rankscope.evaluation.query_groups import (
+    NONE,
+    cluster_queries,
+    list_names,
+    read_attributes,
+    read_by,
+    slice_queries,
+    weigh_queries,
+)
 from rankscope.inputs import tables
 from rankscope.inputs.numbers import is_judged, no_judgments
 from rankscope.inputs.qrels import Qrels, Queries
@@ -23,8 +27,8 @@ from rankscope.inputs.reading import see_joined
 from rankscope.measures.kernel import LONGEST_LIST
 from rankscope.output.diagnostics import describe
 from rankscope.output.estimate import estimate_run
-from rankscope.records import replace
-from rankscope.settings.policy import split_aggregate
+from rankscope.records import record, replace
+from rankscope.settings.policy import Policy, split_aggregate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
     from rankscope.evaluation.groups import Groups
+    from rankscope.evaluation.query_groups import By
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.items import Items
     from rankscope.inputs.reading import Note, Tell
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Policy
+    from rankscope.settings.policy import ScoreType, Ties
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
@@ -82,37 +87,92 @@ def _evaluate_input(
     return answer, found.name, notes
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked of a run or a table, besides how it is read.
+
+    Args:
+        measures: The measures.
+        policy: The policy, or its text.
+        convention: The convention, if any.
+        interval: The intervals of means, if any.
+        by: The slices, as the caller gives them; so are the next three.
+        cluster: The clusters of queries.
+        weights: The weights of queries.
+        attributes: The table of the attributes that these name.
+        items: What is known of items, if anything.
+        strict: Whether to raise an error for suspicious input.
+    """
+
+    measures: Measures
+    policy: Policy | str | None = None
+    convention: Convention | str | None = None
+    interval: Interval | None = None
+    by: By | None = None
+    cluster: str | Clusters | None = None
+    weights: str | Weights | None = None
+    attributes: object = None
+    items: Items | None = None
+    strict: bool = False
+
+    def list_attributes(self) -> list[str]:
+        """Return the attributes of queries that are named, each once."""
+        return list_names(read_by(self.by), self.cluster, self.weights)
+
+    def request(
+        self,
+        *,
+        ties: Ties | None = None,
+        grades: Sequence[float] = (),
+        score_type: ScoreType | None = None,
+    ) -> Request:
+        """Read the measures and the policy, which has these ties unless it says otherwise."""
+        return read_request(
+            self.measures,
+            self.policy,
+            default=None if ties is None else Policy(ties=ties),
+            convention=self.convention,
+            score_type=score_type,
+            grades=[*grades],
+        )
+
+    def choose_ties(self) -> Ties | None:
+        """Return the ties of the policy, `None` if they depend on whether there are documents."""
+        chosen = {self.request(ties=choose_ties(has_documents=each)).ties for each in (True, False)}
+        return chosen.pop() if len(chosen) == 1 else None
+
+
 def evaluate_run(
     qrels: Qrels,
     run: InputLike | Sequence[InputLike],
-    measures: Measures,
+    asked: Asked,
     reading: Reading,
     *,
     evaluate: Evaluate = _evaluate_input,
-    policy: Policy | str | None = None,
-    convention: Convention | str | None = None,
-    weights: Weights | None = None,
-    interval: Interval | None = None,
-    cluster: Clusters | None = None,
-    strict: bool = False,
-    items: Items | None = None,
 ) -> Evaluation:
     """Evaluate a run. `rankscope.evaluate` documents the arguments."""
-    grades = qrels.judgments.grades()
-    request = read_request(
-        measures, policy, convention=convention, score_type=reading.score_type, grades=grades
-    )
+    refuse_cluster_alone(asked.cluster, asked.interval)
+    grades, queries = qrels.judgments.grades(), qrels.queries
+    request = asked.request(grades=grades, score_type=reading.score_type)
     reading = replace(reading, score_type=request.score_type)
-    weighed = read_weights(weights, qrels.judgments.query_ids)
-    refuse_cluster_alone(cluster, interval)
-    clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
+    names = asked.list_attributes()
+    held = NONE
+    if names:
+        held = read_attributes(asked.attributes, names, queries.read_ids(), reading)
+        queries = replace(queries, source=replace(queries.source, attributes=held.columns))
+    clusters = None
+    if asked.cluster is not None:
+        clusters = cluster_queries(asked.cluster, queries.read_ids, held.find)
+    slices: list[Groups] = []
+    if asked.by is not None:
+        slices = slice_queries(read_by(asked.by), queries.read_ids(), held.find)
     plan = make_plan(
         request,
         request.ties,
         grades,
         reading.duplicates,
-        weights=weighed,
-        items=items,
+        weights=weigh_queries(asked.weights, queries.read_ids, held.find),
+        items=asked.items,
         judgments=qrels.judgments,
     )
     answer, name, notes = evaluate(qrels, run, request, plan, reading)
@@ -120,27 +180,37 @@ def evaluate_run(
         answer,
         request,
         reading,
-        queries=qrels.queries,
+        queries=queries,
         run_name=name,
         run_notes=notes,
-        interval=interval,
+        interval=asked.interval,
         clusters=clusters,
-        items=items,
+        attributes=slices,
+        items=asked.items,
     )
-    if strict:
+    if asked.strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def choose_ties(*, has_documents: bool) -> Ties:
+    """Return how equal scores are ordered by default.
+
+    With ids, as in trec_eval, so that the same lists have the same values whether they come as one
+    table or as judgments and a run. Without ids there is nothing to go by.
+    """
+    return "doc_id" if has_documents else "average"
 
 
 def rank_table(
     given: Input,
     wanted: JoinedColumns,
-    ties: str,
+    ties: Ties | None,
     reading: Reading,
     *,
     tell: Tell = None,
     source: TableFile | None = None,
-) -> tuple[Queries, Rankings, list[tuple[str, int, int]]]:
+) -> tuple[Queries, Rankings, Ties, list[tuple[str, int, int]]]:
     """Rank a table in memory; `Rankings.from_table` documents the arguments."""
     notes: list[tuple[str, int, int]] = []
     with see_joined(given, wanted, reading, notes=notes, tell=tell, source=source) as (
@@ -153,12 +223,10 @@ def rank_table(
         is_even = len(columns.relevance) == len(columns.scores) > 0
         if is_even and not is_judged(columns.relevance):
             raise no_judgments(given.name)
+        ties = ties or choose_ties(has_documents=columns.docs is not None)
         core = Rankings.from_table(columns.to_core(), ties, reading.duplicates, reading.threads)
-    return (
-        Queries(given.name, reading.duplicates, core.query_ids, source=columns.source),
-        core,
-        notes,
-    )
+    queries = Queries(given.name, reading.duplicates, core.query_ids, source=columns.source)
+    return queries, core, ties, notes
 
 
 def make_plan(

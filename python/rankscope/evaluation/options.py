@@ -5,9 +5,8 @@ from __future__ import annotations
 import rankscope as rs
 from rankscope.cli.files import is_letor, name_file, read_columns, read_items, refuse_stdin_twice
 from rankscope.engine.progress import ProgressBar
-from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, UsageError
-from rankscope.evaluation.evaluating import refuse_diagnostics
+from rankscope.evaluation.evaluating import Asked
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, recognise_table
 from rankscope.names import quote
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.settings.policy import Ties
-    from rankscope.typing import InputLike, Progress
 
 TABLE_OPTIONS = ("by", "cluster", "assume_grouped", "positive")
 
@@ -74,7 +72,7 @@ def refuse_table_options(options: Namespace, *known: str) -> None:
         raise UsageError(
             f"{used[0]} works with one table, not with judgments and runs",
             hint="add --attributes FILE, a table with one row per query and this column"
-            if used[0] == "--cluster"
+            if used[0] in {"--by", "--cluster"} and hasattr(options, "attributes")
             else "pass one file whose rows hold grades and scores or ranks",
             code="usage",
         )
@@ -92,36 +90,51 @@ def refuse_memory_options(options: Namespace, inputs: str, hint: str) -> None:
             )
 
 
+def ask(measures: list[str], options: Namespace) -> Asked:
+    """Return what the options ask of rankings."""
+    return Asked(
+        measures=measures,
+        policy=options.policy or None,
+        convention=options.convention,
+        interval=getattr(options, "interval", None),
+        by=getattr(options, "by", None),
+        cluster=getattr(options, "cluster", None),
+        items=read_items(options) if hasattr(options, "items") else None,
+        strict=getattr(options, "strict", False),
+    )
+
+
+def read_table(path: str, options: Namespace) -> tuple[str | rs.File, dict[str, Any]]:
+    """Return a table, and what the options say of its columns, as `rankscope.evaluate` takes it."""
+    table, columns = name_table(path, options)
+    return table, {
+        "by": options.by,
+        "labels": columns.get("label"),
+        "positive": read_positive(options.positive),
+        "weights": columns.get("weight"),
+    }
+
+
 def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evaluation:
     """Evaluate a table."""
-    table, columns = name_table(path, options)
+    table, of_table = read_table(path, options)
     with ProgressBar(show(name_path(path, "table"))) as progress:
-        if not {"label", "weight"} & columns.keys():
-            return rs.evaluate_table(
-                table,
-                measures,
-                policy=options.policy or None,
-                convention=options.convention,
-                by=options.by,
-                interval=options.interval,
-                cluster=options.cluster,
-                items=read_items(options),
-                duplicates=options.duplicates,
-                encoding=options.encoding,
-                assume_grouped=options.assume_grouped,
-                threads=options.threads,
-                memory=getattr(options, "memory", None),
-                spill_folder=getattr(options, "spill_folder", None),
-                strict=options.strict,
-                progress=progress,
-            )
-        refuse_memory_options(
-            options,
-            "--col label or --col weight",
-            "write the grades into a column of the table",
+        evaluation: Evaluation = rs.evaluate(
+            table,
+            measures,
+            policy=options.policy or None,
+            convention=options.convention,
+            interval=options.interval,
+            cluster=options.cluster,
+            items=read_items(options),
+            assume_grouped=options.assume_grouped,
+            memory=options.memory,
+            spill_folder=options.spill_folder,
+            progress=progress,
+            **of_table,
+            **list_reading(options),
         )
-        rankings = rank_table(table, columns, read_ties(measures, options), options, progress)
-    return evaluate_rankings(rankings, measures, options, read_weights(rankings, columns))
+    return evaluation
 
 
 def name_table(path: str, options: Namespace) -> tuple[str | rs.File, dict[str, str]]:
@@ -160,13 +173,16 @@ def refuse_single_file(path: str) -> UsageError:
 
 def evaluate_scores(path: str, scores: str, measures: list[str], options: Namespace) -> Evaluation:
     """Evaluate rows of SVMlight text by a file of scores, one for each row."""
+    from rankscope.evaluation.evaluate_table import evaluate_rankings  # noqa: PLC0415 - few need it
+
     refuse_memory_options(options, "SVMlight rows and scores", "write a run as a TREC file")
-    rankings = rank_scores(path, scores, read_ties(measures, options), options)
-    return evaluate_rankings(rankings, measures, options)
+    asked = ask(measures, options)
+    rankings = rank_scores(path, scores, asked.choose_ties(), options)
+    return evaluate_rankings(rankings, asked, Reading.read(threads=options.threads))
 
 
 def rank_scores(
-    path: str, scores: str, ties: Ties, options: Namespace, *, names_rows: bool = False
+    path: str, scores: str, ties: Ties | None, options: Namespace, *, names_rows: bool = False
 ) -> rs.Rankings:
     """Rank rows of SVMlight text by a file of scores, one for each row."""
     from rankscope.inputs.letor import read_scored  # noqa: PLC0415 - loads late
@@ -183,11 +199,20 @@ def rank_scores(
 def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Rankings:
     """Rank judgments and a run, or one table whose rows hold both."""
     refuse_stdin_twice(paths)
+    asked = ask([measure], options)
     if len(paths) == 1:
-        table, columns = name_table(paths[0], options)
-        ties = read_ties([measure], options)
+        table, of_table = read_table(paths[0], options)
         with ProgressBar(show(name_path(paths[0], "table"))) as progress:
-            return rank_table(table, columns, ties, options, progress)
+            return rs.Rankings.from_table(
+                table,
+                labels=of_table["labels"],
+                positive=of_table["positive"],
+                attributes=asked.list_attributes(),
+                ties=asked.choose_ties(),
+                duplicates=options.duplicates,
+                encoding=options.encoding,
+                progress=progress,
+            )
     refuse_table_options(options)
     if len(paths) != 2:
         raise UsageError(
@@ -197,14 +222,8 @@ def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Ranking
         )
     qrels, run = paths
     if is_letor(qrels, options) and is_scores(run):
-        return rank_scores(qrels, run, read_ties([measure], options), options)
-    request = read_request(
-        measure,
-        options.policy if options.convention else rs.Policy.parse(options.policy),
-        convention=options.convention,
-        score_type=options.score_type,
-        grades=[],
-    )
+        return rank_scores(qrels, run, asked.choose_ties(), options)
+    request = asked.request(score_type=options.score_type)
     with ProgressBar("judgments") as progress:
         judgments = rs.read_qrels(
             name_file(qrels, "qrels", options),
@@ -219,64 +238,6 @@ def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Ranking
         duplicates=options.duplicates,
         score_type=request.score_type,
         encoding=options.encoding,
-    )
-
-
-def evaluate_rankings(
-    rankings: rs.Rankings,
-    measures: list[str],
-    options: Namespace,
-    weights: dict[str, float] | None = None,
-) -> Evaluation:
-    """Evaluate rankings with the policy, the interval and the groups of the options."""
-    evaluation = rankings.evaluate(
-        measures,
-        policy=options.policy or None,
-        convention=options.convention,
-        by=options.by,
-        interval=options.interval,
-        cluster=options.cluster,
-        weights=weights,
-        items=read_items(options),
-        threads=options.threads,
-    )
-    if options.strict:
-        refuse_diagnostics(evaluation.notes)
-    return evaluation
-
-
-def read_ties(measures: list[str], options: Namespace) -> Ties:
-    """Return how equal scores are ordered in rows that hold both scores and grades."""
-    request = read_request(
-        measures,
-        options.policy or None,
-        default=rs.Policy(ties="average"),
-        convention=options.convention,
-        score_type=None,
-        grades=[],
-    )
-    return request.ties
-
-
-def rank_table(
-    table: InputLike,
-    columns: dict[str, str],
-    ties: Ties,
-    options: Namespace,
-    progress: Progress,
-) -> rs.Rankings:
-    """Rank the rows of a table, with the attributes that the options name."""
-    weight = [columns["weight"]] if "weight" in columns else []
-    cluster = [options.cluster] if getattr(options, "cluster", None) else []
-    return rs.Rankings.from_table(
-        table,
-        labels=columns.get("label"),
-        positive=read_positive(options.positive),
-        attributes=list(dict.fromkeys([*(options.by or []), *cluster, *weight])),
-        ties=ties,
-        duplicates=options.duplicates,
-        encoding=options.encoding,
-        progress=progress,
     )
 
 
@@ -296,18 +257,3 @@ def read_positive(texts: list[str] | None) -> dict[str, float] | None:
                 code="usage",
             ) from None
     return positive
-
-
-def read_weights(rankings: rs.Rankings, columns: dict[str, str]) -> dict[str, float] | None:
-    """Return the weights of the queries from their column, if `--col` names one."""
-    if "weight" not in columns:
-        return None
-    values = rankings.attribute(columns["weight"])
-    try:
-        return dict(zip(rankings.query_texts, map(float, values), strict=True))
-    except ValueError as error:
-        raise FormatError(
-            f"column {columns['weight']} has a weight that is not a number",
-            hint="a weight is one number per query: how much the query counts",
-            code="bad_weights",
-        ) from error

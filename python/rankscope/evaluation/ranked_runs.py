@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow
-from rankscope.engine.requests import read_request
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluate import name_runs
+from rankscope.evaluation.evaluating import Asked
 from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.rankings import Rankings, rank_run
+from rankscope.evaluation.question import (
+    read_table_options,
+    refuse_single_precision,
+    split_question,
+)
+from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
+from rankscope.inputs.recognition import recognise_table
+from rankscope.inputs.tables import JoinedColumns
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
-    from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.inputs.qrels import Qrels
     from rankscope.settings.policy import Policy
@@ -51,23 +58,103 @@ def read_runs(given: object) -> dict[str, InputLike]:
     return runs
 
 
-def rank_runs(
-    qrels: InputLike | Qrels,
-    runs: dict[str, InputLike],
-    measures: Measures,
-    reading: Reading,
+def read_rankings(
+    function: str,
+    judgments: object,
+    run: object,
+    measure: Measures | None,
+    options: Mapping[str, Any],
     *,
     policy: Policy | str | None,
-    convention: Convention | str | None,
-    progress: bool = False,
+    attributes: Sequence[str] = (),
+) -> tuple[Rankings, Any, Reading]:
+    """Read judgments and a run, or a table, into memory; return the measures, too.
+
+    Args:
+        function: The name of the function, for messages.
+        judgments: As in `evaluate`.
+        run: As in `evaluate`.
+        measure: As in `evaluate`.
+        options: How the inputs are read.
+        policy: As in `evaluate`.
+        attributes: The columns of a table to keep as attributes of queries.
+    """
+    reading, columns = read_table_options(function, options, holds_all="rankings")
+    judged, given, wanted = split_question(function, judgments, run, measure)
+    asked = Asked(measures=wanted, policy=policy)
+    if judged is not None:
+        request = asked.request(score_type=reading.score_type)
+        qrels = load_qrels_for(judged, (given,), wanted, reading)
+        return rank_run(Rankings, qrels, given, request.ties, reading), wanted, reading
+    if isinstance(given, Rankings):
+        return given, wanted, reading
+    refuse_single_precision(reading)
+    own = replace(columns, attributes=attributes)
+    table = recognise_table(given)
+    return rank_rows(Rankings, table, own, asked.choose_ties(), reading), wanted, reading
+
+
+def rank_runs(
+    judgments: InputLike | Qrels, runs: Mapping[str, InputLike], asked: Asked, reading: Reading
 ) -> dict[str, Rankings]:
     """Read judgments and runs, and rank them."""
-    request = read_request(
-        measures, policy, convention=convention, score_type=reading.score_type, grades=[]
-    )
-    qrels = load_qrels_for(qrels, runs.values(), measures, reading)
+    request = asked.request(score_type=reading.score_type)
+    qrels = load_qrels_for(judgments, runs.values(), asked.measures, reading)
     of_runs = replace(reading, score_type=request.score_type)
+    is_shown = reading.progress is True
     return {
         name: rank_run(Rankings, qrels, run, request.ties, of_runs)
-        for name, run in follow(runs.items(), "reading runs", is_shown=progress)
+        for name, run in follow(runs.items(), "reading runs", is_shown=is_shown)
     }
+
+
+def rank_scores(
+    function: str, table: object, scores: Sequence[str] | None, asked: Asked, reading: Reading
+) -> dict[str, Rankings]:
+    """Rank the rows of a table by each of its columns of scores."""
+    if scores is None:
+        raise UsageError(
+            f"expected judgments and runs, or a table with columns of scores, found "
+            f"{type(table).__name__} alone",
+            hint=f"write {function}(judgments, {{'old': run_a, 'new': run_b}}, …), or "
+            f"{function}(table, …, scores=['old', 'new'])",
+            code="bad_parameter",
+        )
+    if isinstance(scores, str) or len(scores) < 2:
+        raise UsageError(
+            f"expected two or more columns of scores, found {scores!r}",
+            hint="write scores=['old', 'new'], or --scores old,new",
+            code="bad_parameter",
+        )
+    refuse_single_precision(reading)
+    names = {role: name for role, name in reading.columns.items() if role != "rank"}
+    rankings = {
+        score: rank_rows(
+            Rankings,
+            recognise_table(table),
+            JoinedColumns({**names, "score": score}, asked.list_attributes()),
+            asked.choose_ties(),
+            reading,
+        )
+        for score in scores
+    }
+    for score, each in rankings.items():
+        _refuse_ranks(score, each)
+    return rankings
+
+
+def _refuse_ranks(name: str, rankings: Rankings) -> None:
+    """Refuse scores that are ranks by their name and their values: the best would come last."""
+    if not {"rank", "ranks", "position", "pos"} & {*name.lower().split("_")}:
+        return
+    starts, sizes = rankings.offsets[:-1], np.diff(rankings.offsets)
+    starts, sizes, scores = starts[sizes > 0], sizes[sizes > 0], rankings.scores
+    if not (sizes > 1).any():
+        return
+    lowest, highest = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
+    if (lowest == 1).all() and (highest == sizes).all():
+        raise UsageError(
+            f"the column {name!r} has ranks, but larger scores rank first",
+            hint=f"change their sign: table[{name!r}] = -table[{name!r}]",
+            code="ranks_as_scores",
+        )

@@ -6,40 +6,49 @@ from rankscope._core import Rankings as CoreRankings
 from rankscope.engine.items import read_items_for
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
-from rankscope.engine.query_values import read_weights, refuse_cluster_alone
+from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.engine.requests import read_request
-from rankscope.errors import FormatError, UsageError
+from rankscope.errors import FormatError
 from rankscope.evaluation.columns import Choices, Columns
 from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table
+from rankscope.evaluation.query_groups import (
+    cluster_queries,
+    read_by,
+    slice_queries,
+    weigh_queries,
+)
+from rankscope.evaluation.question import read_table_options, refuse_single_precision
 from rankscope.evaluation.refusals import check_order, refuse_beaten_ideals
-from rankscope.hints import refuse_argument
 from rankscope.inputs import arrays, tables
 from rankscope.inputs.qrels import Qrels, Queries
 from rankscope.inputs.reading import rank_run as read_ranked
 from rankscope.inputs.recognition import recognise, recognise_table
-from rankscope.settings.attribution import SETTINGS
+from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import CHOICES, Policy, check_choice
 from rankscope.settings.reading import Reading, count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal, Self, TypeVar, Unpack
+    from collections.abc import Iterable, Sequence
+    from typing import Self, TypeVar, Unpack
 
     from numpy.typing import ArrayLike
 
     from rankscope.conventions import Convention
+    from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.query_groups import By
+    from rankscope.evaluation.question import TableOptions
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.reading import Note
     from rankscope.inputs.recognition import Input
     from rankscope.inputs.row_groups import GivenGroups
-    from rankscope.settings.attribution import Positive, Settings
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Duplicates, ScoreType, Ties
-    from rankscope.typing import HistoryLike, InputLike, Progress
+    from rankscope.settings.policy import Ties
+    from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import HistoryLike, InputLike
 
     Kind = TypeVar("Kind", bound="Rankings")
 
@@ -57,10 +66,7 @@ class Rankings(Columns):
         run: InputLike,
         *,
         ties: Ties = "doc_id",
-        columns: Mapping[str, str] | None = None,
-        duplicates: Duplicates = "error",
-        score_type: ScoreType = "float64",
-        encoding: Literal["utf-8", "latin-1"] = "utf-8",
+        **options: Unpack[ReadingOptions],
     ) -> Self:
         """Join a run with its judgments, and rank it.
 
@@ -68,40 +74,23 @@ class Rankings(Columns):
             qrels: As in `evaluate`.
             run: As in `evaluate`. It is read into memory.
             ties: How equal scores are ordered, as in `Policy`.
-            columns: As in `evaluate`.
-            duplicates: As in `evaluate`.
-            score_type: As in `evaluate`.
-            encoding: As in `evaluate`.
+            **options: How the inputs are read, as in `evaluate`.
 
         Raises:
             UsageError: An argument is not one of its choices.
             InputError: The input doesn't have the expected format.
             FileError: A file can't be read.
         """
-        reading = Reading.read(
-            columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
-        )
-        return rank_run(cls, qrels, run, ties, reading)
+        return rank_run(cls, qrels, run, ties, Reading.of("from_run", options))
 
     @classmethod
     def from_table(
         cls,
         table: object,
         *,
-        query: str | None = None,
-        doc: str | None = None,
-        relevance: str | None = None,
-        score: str | None = None,
-        rank: str | None = None,
-        labels: str | None = None,
-        predicted: str | None = None,
-        positive: Positive | None = None,
         attributes: Sequence[str] = (),
-        ties: Ties = "average",
-        duplicates: Duplicates = "error",
-        encoding: Literal["utf-8", "latin-1"] = "utf-8",
-        progress: Progress = None,
-        **attribution: Unpack[Settings],
+        ties: Ties | None = None,
+        **options: Unpack[TableOptions],
     ) -> Self:
         """Rank the rows of a table that hold both a score, or a rank, and a grade.
 
@@ -109,26 +98,11 @@ class Rankings(Columns):
             table: A pandas or Polars data frame (lazy ones are collected), an Arrow table, a DuckDB
                 relation, any object with `__arrow_c_stream__`, a mapping of column name to array, a
                 path, or a `File`. The rows of a query don't have to be contiguous.
-            query: The column of queries. Columns that you don't name are found by their usual
-                names, such as `query_id`, `qid`, `user_id` or `search_group_id`. Two candidates are
-                an error, but `user_id` isn't one beside `query_id` or `qid`.
-            doc: The column of documents, which is optional.
-            relevance: The column of grades. Null and NaN mean unjudged.
-            score: The column of scores. Larger scores rank first.
-            rank: The column of ranks. If there are scores too, both must agree.
-            labels: The column of relevance labels in place of grades, converted as in `attribute`.
-            predicted: The column of predicted labels, as in `attribute`.
-            positive: The positive classes, as in `attribute`.
             attributes: Columns with attributes of the query, such as its country, for `by` in
                 `evaluate`. All rows of a query must agree. Null becomes the value `<missing>`.
-            ties: How equal scores are ordered. `"average"` takes the expected value over all
-                orders.
-            duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
-            encoding: The encoding of text files.
-            progress: A function that is called with the bytes read so far, and with their total if
-                it is known.
-            **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
-                `attribute`.
+            ties: How equal scores are ordered (default: `"doc_id"` if there is a column of
+                documents, else `"average"`, the expected value over all orders).
+            **options: The columns and labels, and how the table is read, as in `evaluate`.
 
         Raises:
             UsageError: An argument is not one of its choices, or both labels and grades are given.
@@ -142,12 +116,12 @@ class Rankings(Columns):
             >>> Rankings.from_table(log, labels="events", positive={"click": 1, "buy": 5}).relevance
             array([0., 6.])
         """
-        check_choice("ties", ties, CHOICES["ties"])
-        reading = Reading.read(duplicates=duplicates, encoding=encoding, progress=progress)
-        names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-        attributed = read_attribution(relevance, labels, predicted, positive, attribution)
-        wanted = tables.JoinedColumns(names, attributes, attributed)
-        return rank_rows(cls, recognise_table(table), wanted, ties, reading)
+        if ties is not None:
+            check_choice("ties", ties, CHOICES["ties"])
+        own, columns = read_table_options("from_table", options)
+        refuse_single_precision(own)
+        wanted = replace(columns, attributes=attributes)
+        return rank_rows(cls, recognise_table(table), wanted, ties, own)
 
     @classmethod
     def from_arrays(
@@ -236,10 +210,10 @@ class Rankings(Columns):
         *,
         policy: Policy | str | None = None,
         convention: Convention | str | None = None,
-        by: str | Sequence[str] | Mapping[str, object] | None = None,
+        by: By | None = None,
         interval: float | Interval | None = None,
-        cluster: str | Mapping[str, object] | Sequence[object] | None = None,
-        weights: Mapping[str, float] | Sequence[float] | None = None,
+        cluster: str | Clusters | None = None,
+        weights: str | Weights | None = None,
         history: HistoryLike | None = None,
         items: object = None,
         catalogue: object = None,
@@ -255,7 +229,7 @@ class Rankings(Columns):
             by: One or more attributes, or a mapping of query to value, for the `slices`.
             interval: As in `evaluate`, also for each slice.
             cluster: As in `evaluate`, or the name of an attribute.
-            weights: As in `evaluate`.
+            weights: As in `evaluate`, or the name of an attribute.
             history: As in `evaluate`, for measures of recommended items.
             items: As in `evaluate`.
             catalogue: As in `evaluate`.
@@ -287,7 +261,8 @@ class Rankings(Columns):
             ties = self._choices.ties
             check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
-        weighed = read_weights(weights, self._queries.read_ids)
+        read_ids = self._queries.read_ids
+        weighed = weigh_queries(weights, read_ids, self._read_attribute)
         known = read_items_for(request.measures, history=history, items=items, catalogue=catalogue)
         judged = self._judgments
         plan = make_plan(
@@ -304,8 +279,12 @@ class Rankings(Columns):
             run_name=self._name,
             run_notes=self._notes,
             interval=settings,
-            clusters=None if cluster is None else self._cluster(cluster),
-            attributes=() if by is None else self._group(by),
+            clusters=None
+            if cluster is None
+            else cluster_queries(cluster, read_ids, self._read_attribute),
+            attributes=()
+            if by is None
+            else slice_queries(read_by(by), self.query_texts, self._read_attribute),
             items=known,
         )
         if self._choices.has_ideal:
@@ -330,17 +309,18 @@ def rank_rows(
     kind: type[Kind],
     given: Input,
     wanted: tables.JoinedColumns,
-    ties: Ties,
+    ties: Ties | None,
     reading: Reading,
     *,
     source: TableFile | None = None,
 ) -> Kind:
     """Rank the rows of a table, which may be open already."""
     with watch(given, None if source else reading.progress) as tell:
-        queries, core, notes = rank_table(given, wanted, ties, reading, tell=tell, source=source)
-    return kind(
-        queries, core, given.name, Choices(ties, reading.duplicates, "float64"), notes=notes
-    )
+        queries, core, chosen, notes = rank_table(
+            given, wanted, ties, reading, tell=tell, source=source
+        )
+    choices = Choices(chosen, reading.duplicates, "float64")
+    return kind(queries, core, given.name, choices, notes=notes)
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
@@ -356,33 +336,3 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     queries = Queries("arrays", "error", core.query_ids)
     choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
     return kind(queries, core, "arrays", choices)
-
-
-def read_attribution(
-    relevance: str | None,
-    labels: str | None,
-    predicted: str | None,
-    positive: Positive | None,
-    settings: Settings,
-) -> tables.Attributed | None:
-    """Read how labels are converted to grades, and raise an error for arguments that conflict."""
-    odd = [name for name in settings if name not in SETTINGS]
-    if odd:
-        raise refuse_argument("from_table", odd[0], SETTINGS)
-    if labels is None:
-        beside = {"predicted": predicted, "positive": positive}
-        given = [*(name for name, value in beside.items() if value is not None), *settings]
-        if given:
-            raise UsageError(
-                f"expected labels beside {given[0]}, found none",
-                hint="name the column of labels: labels='events'",
-                code="bad_parameter",
-            )
-        return None
-    if relevance is not None:
-        raise UsageError(
-            f"expected relevance or labels, found {relevance!r} and {labels!r}",
-            hint="labels become the grades",
-            code="bad_parameter",
-        )
-    return tables.Attributed(labels, predicted, positive, settings)

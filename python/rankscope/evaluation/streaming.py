@@ -10,9 +10,14 @@ from rankscope.engine.batches import (
     whole_queries,
 )
 from rankscope.engine.memory import SpillNotice
-from rankscope.engine.query_values import number_clusters, read_weights
 from rankscope.errors import EmptyError, FormatError, RankscopeError
-from rankscope.evaluation.evaluating import make_evaluation, make_plan
+from rankscope.evaluation.evaluating import choose_ties, make_evaluation, make_plan
+from rankscope.evaluation.query_groups import (
+    cluster_queries,
+    read_by,
+    slice_queries,
+    weigh_queries,
+)
 from rankscope.inputs import tables
 from rankscope.inputs.column_names import SYNONYMS
 from rankscope.inputs.numbers import no_judgments, widen_scale
@@ -26,8 +31,8 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope.engine.memory import Memory
-    from rankscope.engine.query_values import Weights
     from rankscope.engine.requests import Request
+    from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.groups import Groups
     from rankscope.inputs.files.table import TableFile
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
     from rankscope.inputs.tables import TableColumns
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
-    from rankscope.settings.interval import Interval
     from rankscope.settings.reading import Reading
 
 
@@ -44,31 +48,23 @@ class TableRequest:
     """What is asked of a table.
 
     Args:
-        request: What to evaluate.
+        asked: What is asked, and how.
         reading: How the table is read.
-        attributes: The columns of what belongs to the query, to slice by.
-        cluster: The column of the clusters of queries, if any.
-        interval: The intervals of means, if any.
-        weights: The weights of queries, if any.
         is_grouped: Whether to refuse rows of a query that are not together.
     """
 
-    request: Request
+    asked: Asked
     reading: Reading
-    attributes: Sequence[str]
-    cluster: str | None
-    interval: Interval | None
-    weights: Weights | None
     is_grouped: bool
 
     @property
     def columns(self) -> list[str]:
-        """The columns of attributes and clusters, each once."""
-        return list(dict.fromkeys([*self.attributes, *([self.cluster] if self.cluster else [])]))
+        """The columns of attributes, clusters and weights, each once."""
+        return self.asked.list_attributes()
 
-    def plan(self) -> Plan:
-        """Make the plan of the core."""
-        return make_plan(self.request, self.request.ties, [], self.reading.duplicates)
+    def request(self, *, has_documents: bool) -> Request:
+        """Return the measures and the policy."""
+        return self.asked.request(ties=choose_ties(has_documents=has_documents))
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -100,9 +96,10 @@ def evaluate_stream(
     open_file: Callable[[], TableFile], asked: TableRequest, memory: Memory
 ) -> Evaluation | None:
     """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous."""
-    plan = asked.plan()
     with open_file() as file:
-        pushed = _push_batches(file, plan, asked, count_rows_at_once(memory.limit))
+        request = asked.request(has_documents="doc" in file.columns)
+        plan = make_plan(request, request.ties, [], asked.reading.duplicates)
+        pushed = _push_batches(file, plan, request, asked, count_rows_at_once(memory.limit))
     if pushed is None:
         return None
     stream, source, scale = pushed
@@ -114,11 +111,11 @@ def evaluate_stream(
             code="empty_input",
             file=file.name,
         )
-    return _finish(finished, file, asked, source, scale)
+    return _finish(finished, file, replace(request, scale=scale), asked, source)
 
 
 def _push_batches(
-    file: TableFile, plan: Plan, asked: TableRequest, rows_at_once: int
+    file: TableFile, plan: Plan, request: Request, asked: TableRequest, rows_at_once: int
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
@@ -133,7 +130,7 @@ def _push_batches(
             is_new = stream.push(
                 plan,
                 columns.to_core(),
-                asked.request.ties,
+                request.ties,
                 asked.reading.duplicates,
                 asked.is_grouped,
                 asked.reading.threads,
@@ -155,7 +152,8 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
     Rows are written to temporary files once they exceed an eighth of the limit. The files have no
     names: the system removes them when the process ends, however it ends.
     """
-    plan = asked.plan()
+    request = asked.request(has_documents="doc" in opened.columns)
+    plan = make_plan(request, request.ties, [], asked.reading.duplicates)
     names = {role: opened.columns.get(role) for role in SYNONYMS}
     source, has_rows, scale = TEXT, False, None
     with opened as file:
@@ -178,7 +176,7 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
             evaluate_parts(
                 spilled,
                 lambda: spilled.evaluate_next(
-                    plan, asked.request.ties, asked.reading.duplicates, asked.reading.threads
+                    plan, request.ties, asked.reading.duplicates, asked.reading.threads
                 ),
                 notice,
                 asked.reading.progress,
@@ -186,31 +184,39 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
             finished = spilled.finish(plan)
         except RankscopeError as error:
             raise file.place(error) from None
-    return _finish(finished, file, asked, source, scale)
+    return _finish(finished, file, replace(request, scale=scale), asked, source)
 
 
 def _finish(
     finished: tuple[CoreEvaluation, list[str], Sequence[Groups]],
     file: TableFile,
-    asked: TableRequest,
+    request: Request,
+    table: TableRequest,
     source: SourceIds,
-    scale: Scale | None,
 ) -> Evaluation:
     answer, ids, attributes = finished
-    if asked.weights is not None:
-        answer = answer.reweigh(read_weights(asked.weights, lambda: ids) or [])
+    asked, held = table.asked, {groups[0]: groups for groups in attributes}
+
+    def read_ids() -> list[str]:
+        return ids
+
+    weights = weigh_queries(asked.weights, read_ids, held.__getitem__)
+    if weights is not None:
+        answer = answer.reweigh(weights)
     clusters = None
-    for name, values, codes in attributes:
-        if name == asked.cluster:
-            clusters = number_clusters(values[code] for code in codes)
+    if asked.cluster is not None:
+        clusters = cluster_queries(asked.cluster, read_ids, held.__getitem__)
+    slices: list[Groups] = []
+    if asked.by is not None:
+        slices = slice_queries(read_by(asked.by), ids, held.__getitem__)
     return make_evaluation(
         answer,
-        replace(asked.request, scale=scale),
-        asked.reading,
-        queries=Queries(file.name, asked.reading.duplicates, lambda: ids, source=source),
+        request,
+        table.reading,
+        queries=Queries(file.name, table.reading.duplicates, read_ids, source=source),
         run_name=file.name,
         run_notes=tuple(file.notes),
         interval=asked.interval,
         clusters=clusters,
-        attributes=attributes[: len(asked.attributes)],
+        attributes=slices,
     )

@@ -27,7 +27,7 @@ class Slices(Table):
         >>> import rankscope as rs
         >>> log = {"qid": [1, 2, 3], "label": [1, 1, 0], "score": [3, 2, 1]}
         >>> log |= {"country": ["de", "de", "at"], "is_new": [True, True, None]}
-        >>> slices = rs.evaluate_table(log, "P@1", by=["country", "is_new"]).slices
+        >>> slices = rs.evaluate(log, "P@1", by=["country", "is_new"]).slices
         >>> print(slices)
         country  is_new     queries     P@1  P@1 n
         de       true             2  1.0000      2

@@ -13,7 +13,7 @@ from rankscope.engine.fusing import fuse_text
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.file import File
 from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
@@ -31,7 +31,7 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Literal, TypeAlias, Unpack
 
     from rankscope._core import Rankings as CoreRankings
     from rankscope.engine.fusing import Settings
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from rankscope.inputs.recognition import Input
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
-    from rankscope.settings.policy import Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
     Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input"]
@@ -159,10 +160,7 @@ def fuse(
     sigma: float | None = None,
     depth: int | None = None,
     ties: Ties = "doc_id",
-    columns: Mapping[str, str] | None = None,
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> FusedRun:
     """Fuse the runs of several systems into one.
 
@@ -208,10 +206,7 @@ def fuse(
         depth: The number of documents to keep for each query (default: all).
         ties: The order of documents with equal scores, in the runs and in the result: `"doc_id"`
             (the larger ID first, as in trec_eval), `"doc_id_asc"`, or `"input"`.
-        columns: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`. Scores don't depend on it.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The fused run. Pass it to `evaluate` as a run, write it to a file with `write`, or get a
@@ -232,9 +227,7 @@ def fuse(
         [('d2', 7.0), ('d1', 5.5), ('d4', 4.0), ('d3', 3.5)]
     """
     chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
-    reading = Reading.read(
-        columns=columns, score_type=score_type, encoding=encoding, threads=threads
-    )
+    reading = Reading.of("fuse", options)
     named = name_runs(runs)
     weighed = read_weights(chosen.method, weights, list(named))
     core, of_runs, source = _fuse(named, chosen.settings(weighed), reading)
@@ -290,10 +283,7 @@ def fit_fusion(
     depth: int | None = None,
     ties: Ties = "doc_id",
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> FusionFit:
     """Find the weights of runs with which their fusion has the best value of a measure.
 
@@ -319,10 +309,7 @@ def fit_fusion(
         depth: As in `fuse`.
         ties: As in `fuse`.
         policy: As in `evaluate`.
-        columns: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The weights, the value that they have, the cross-validated value, that of the best single
@@ -352,9 +339,7 @@ def fit_fusion(
             hint="choose a measure of quality, such as nDCG@10",
             code="bad_parameter",
         )
-    reading = Reading.read(
-        columns=columns, score_type=score_type, encoding=encoding, threads=threads
-    )
+    reading = Reading.of("fit_fusion", options)
     qrels = load_qrels(qrels, reading, find_second(asked))
     lists = _read_lists(name_runs(runs), reading)
     given = [(core, name) for name, (core, _) in lists.items()]
@@ -364,7 +349,7 @@ def fit_fusion(
     def evaluate(settings: Settings) -> Evaluation:
         with explaining():
             fused = fuse_runs(given, settings, reading.threads)
-        return evaluate_run(qrels, fused, [asked], reading, policy=policy)
+        return evaluate_run(qrels, fused, Asked(measures=[asked], policy=policy), reading)
 
     def fit(read: Callable[[_Tried], float]) -> Weights:
         def measure_weights(weights: Weights) -> float:

@@ -19,7 +19,7 @@ from rankscope.writing import refuse_overwriting, replacing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import IO, Literal
+    from typing import IO, Unpack
 
     from rankscope._core import Rankings as CoreRankings
     from rankscope._core import Run
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.fusion.inputs import Given
     from rankscope.fusion.settings import Scale
     from rankscope.inputs.recognition import Input
-    from rankscope.settings.policy import ScoreType
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike, Path
 
 ROOM = 1 << 20
@@ -47,12 +47,7 @@ def fuse_to_file(
     depth: int | None = None,
     ties: Ties = "doc_id",
     tag: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
-    memory: int | str | None = None,
-    spill_folder: str | os.PathLike[str] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> FusedFile:
     """Fuse runs of any size into a run file, in bounded memory.
 
@@ -75,13 +70,7 @@ def fuse_to_file(
         depth: As in `fuse`.
         ties: As in `fuse`.
         tag: The name of the run in the last column (default: the method).
-        columns: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`. The file doesn't depend on it.
-        memory: The memory that rows may use, in bytes or as text such as `"1GiB"` (default: half
-            of what is free). The file doesn't depend on it.
-        spill_folder: The folder for temporary files (default: that of the system).
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         What was written: queries, documents, and how many queries each run lacks.
@@ -112,14 +101,12 @@ def fuse_to_file(
     chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     word = chosen.method.name if tag is None else check_tag(tag)
     check_run_path(path)
-    reading = Reading.read(
-        columns=columns, score_type=score_type, encoding=encoding, threads=threads
-    )
+    reading = Reading.of("fuse_to_file", options, holds_all="")
     named = name_runs(runs)
     paths = [each for each in map(path_of, named.values()) if each is not None]
     refuse_overwriting(os.fspath(path), paths, "choose another path")
     weighed = read_weights(chosen.method, weights, list(named))
-    room = Room(memory, spill_folder)
+    room = Room(reading.memory, reading.spill_folder)
     found: dict[str, Input | Run | CoreRankings] = {}
     for name, run in named.items():
         with explaining(name):

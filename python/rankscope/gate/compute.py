@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import os
 
-from rankscope.comparison.compute import holds
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.requests import read_measure
 from rankscope.errors import PolicyError, UsageError
-from rankscope.evaluation.ranked_runs import rank_runs
+from rankscope.evaluation.evaluating import Asked
+from rankscope.evaluation.question import holds
+from rankscope.evaluation.ranked_runs import rank_runs, rank_scores
 from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
@@ -35,16 +36,16 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Literal, TypeAlias, Unpack
 
-    from rankscope.comparison.query_axis import Attribute
     from rankscope.conventions import Convention
+    from rankscope.engine.query_values import Clusters
     from rankscope.evaluation.groups import Groups
     from rankscope.gate.result import OnInconclusive
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import HistoryLike, InputLike
 
     Limit: TypeAlias = float | str
@@ -54,29 +55,26 @@ NO_PLAN = "A comparison doesn't have the values that tell how many. A gate of th
 
 
 def gate(
-    qrels: InputLike | Qrels | Mapping[str, Rankings] | Comparison,
+    judgments: object,
     baseline: InputLike | None = None,
     candidate: InputLike | None = None,
     budgets: Budgets | None = None,
     *,
+    scores: Sequence[str] | None = None,
     confidence: float = 0.95,
     by: str | Sequence[str] | None = None,
-    cluster: Attribute | None = None,
+    cluster: str | Clusters | None = None,
     attributes: object = None,
     on_inconclusive: OnInconclusive = "fail",
     names: tuple[str, str] | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
     history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
     method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto",
     seed: int = 0,
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> GateResult:
     """Check whether a candidate stays within its budgets, with confidence intervals.
 
@@ -86,13 +84,16 @@ def gate(
     broken in at most 2.5 % of gates per budget.
 
     Args:
-        qrels: The judgments, as in `evaluate`. Or a mapping with the `Rankings` of the baseline and
-            of the candidate, in this order; or the result of `compare`. Then give budgets by name:
+        judgments: The judgments, as in `evaluate`. Or a table with `scores`, a mapping with the
+            `Rankings` of the baseline and of the candidate, in this order, or the result of
+            `compare`. Then give budgets by name:
             `gate({"old": a, "new": b}, budgets={"nDCG@10": 0.005})`.
         baseline: The run to compare with, as in `evaluate`. With a comparison, its name.
         candidate: The run to check. With a comparison, its name.
         budgets: A mapping of measures to the largest allowed drop of the mean, which can be a share
             of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`.
+        scores: The two columns of scores of a table whose rows have grades, too: the baseline's and
+            the candidate's.
         confidence: The confidence level of the two-sided intervals.
         by: Also check each budget in each slice of this attribute; several are combined. The level
             of these intervals is corrected for the number of slices (Bonferroni).
@@ -102,16 +103,12 @@ def gate(
         names: Short names of the baseline and the candidate.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
-        columns: As in `evaluate`.
         history: As in `evaluate`, for measures of recommended items.
         items: As in `evaluate`.
         catalogue: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
         method: How intervals of means are computed, as in `Interval`.
         seed: The random seed of the intervals.
-        threads: The number of threads (default: all cores). The result doesn't depend on it.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: A budget, a measure, the policy or another argument is invalid.
@@ -131,14 +128,8 @@ def gate(
     check_confidence(confidence)
     check_on_inconclusive(on_inconclusive)
     wanted = read_budgets(budgets, by)
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-    )
-    if isinstance(qrels, Comparison):
+    reading = Reading.of("gate", options)
+    if isinstance(judgments, Comparison):
         if attributes is not None or cluster is not None:
             raise _bad_call("a comparison has its slices and clusters already")
         refuse_known_items(
@@ -146,7 +137,7 @@ def gate(
             "a comparison, which has its values already",
         )
         return _gate_comparison(
-            qrels,
+            judgments,
             baseline,
             candidate,
             wanted,
@@ -157,32 +148,24 @@ def gate(
     for budget, measure in zip(wanted, measures, strict=True):
         _refuse_measure(measure, measure.better, budget)
         _refuse_vain_budget(budget, measure)
-    asked = list(dict.fromkeys(measures))
-    known = read_items_for(
-        asked, history=history, items=items, catalogue=catalogue, reading=reading
+    once = list(dict.fromkeys(measures))
+    asked = Asked(
+        measures=once,
+        policy=policy,
+        convention=convention,
+        by=[name for each in wanted for name in each.attributes],
+        cluster=cluster,
+        items=read_items_for(
+            once, history=history, items=items, catalogue=catalogue, reading=reading
+        ),
     )
-    if holds(qrels, Rankings):
-        if len(qrels) != 2 or baseline is not None or candidate is not None:
-            raise _bad_call("expected the rankings of a baseline and of a candidate")
-        rankings: dict[str, Rankings] = dict(qrels)
-    else:
-        if baseline is None or candidate is None:
-            raise _bad_call("expected judgments, a baseline and a candidate")
-        called = _name_runs(baseline, candidate)
-        rankings = rank_runs(
-            qrels,  # type: ignore[arg-type]  # what else it can be
-            dict(zip(called, (baseline, candidate), strict=True)),
-            asked,
-            reading,
-            policy=policy,
-            convention=convention,
-        )
+    rankings = _rank(judgments, (baseline, candidate), scores, asked, reading)
     if names is not None and (len(set(names)) != 2):
         raise _bad_call("expected two different names")
     shown = tuple(rankings) if names is None else tuple(names)
     evaluations = [
         each.evaluate(
-            asked, policy=policy, convention=convention, items=known, threads=reading.threads
+            once, policy=policy, convention=convention, items=asked.items, threads=reading.threads
         )
         for each in rankings.values()
     ]
@@ -225,6 +208,32 @@ def gate(
     )
 
 
+def _rank(
+    judgments: object,
+    runs: tuple[InputLike | None, InputLike | None],
+    scores: Sequence[str] | None,
+    asked: Asked,
+    reading: Reading,
+) -> dict[str, Rankings]:
+    """Rank the baseline and the candidate."""
+    baseline, candidate = runs
+    if holds(judgments, Rankings) or scores is not None:
+        if baseline is not None or candidate is not None:
+            raise _bad_call("expected no runs besides")
+        if holds(judgments, Rankings):
+            rankings = dict(judgments)
+        else:
+            rankings = rank_scores("gate", judgments, scores, asked, reading)
+        if len(rankings) != 2:
+            raise _bad_call("expected the rankings of a baseline and of a candidate")
+        return rankings
+    if baseline is None or candidate is None:
+        raise _bad_call("expected judgments, a baseline and a candidate")
+    called = _name_runs(baseline, candidate)
+    named = dict(zip(called, (baseline, candidate), strict=True))
+    return rank_runs(judgments, named, asked, reading)  # type: ignore[arg-type]  # what else it can be
+
+
 def _name_runs(baseline: object, candidate: object) -> tuple[str, str]:
     """Return the file names of two runs, if they are files with different names."""
     paths = [
@@ -243,7 +252,7 @@ def _read_axis(
     rankings: Rankings,
     budgets: Sequence[Budget],
     attributes: object,
-    cluster: Attribute | None,
+    cluster: str | Clusters | None,
     reading: Reading,
 ) -> tuple[Axis, dict[tuple[str, ...], Groups]]:
     """Return the queries and their clusters, and the slices of the attributes that budgets name."""

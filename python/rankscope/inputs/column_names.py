@@ -249,8 +249,7 @@ def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
 
 def write_choice(role: str, name: str) -> str:
     """Return how a column is named for a role, in Python and on the command line."""
-    columns = f"columns={{{role!r}: {name!r}}}"
-    return f"{role}={name!r} (for evaluate: {columns}), or --col {role}={name}"
+    return f"{role}={name!r}, or --col {role}={name}"
 
 
 def _is_likely(names: Sequence[str], role: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import rankscope as rs
 from rankscope.errors import UsageError
+from rankscope.settings.policy import ties_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class GroupedMeasures:
         # A table chooses the order of ties that the policy or the convention names, and refuses
         # what is wrong with either of them before training begins.
         row = {"query_id": ["q"], "relevance": [0.0], "score": [0.0]}
-        made = rs.evaluate_table(row, self.measures, policy=policy, convention=convention)
-        self.ties = made.policy.ties or "average"
+        made = rs.evaluate(row, self.measures, policy=policy, convention=convention)
+        self.ties = ties_of(made.policy)
 
     def evaluate(
         self,

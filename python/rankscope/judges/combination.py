@@ -13,12 +13,13 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Literal, TypeAlias, Unpack
 
     from numpy.typing import NDArray
 
     from rankscope.judges.agreement import JudgeAgreement
     from rankscope.output.table import Column
+    from rankscope.settings.reading import ReadingOptions
 
     How: TypeAlias = Literal["mean", "median", "majority"]
 
@@ -144,10 +145,7 @@ def judge_agreement(
     *,
     judges: Sequence[str] | None = None,
     judge: str | None = None,
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **options: Unpack[ReadingOptions],
 ) -> JudgeAgreement:
     """Return how well judges agree, such as a model and people.
 
@@ -161,11 +159,7 @@ def judge_agreement(
         judges: The columns of grades, if there is one column per judge. Null, NaN and empty cells
             mean that the judge gave no grade.
         judge: The column that names the judge, if there is one row per judgment.
-        query: The column of queries, if there is one row per judgment (default: found by its usual
-            names, as in `Rankings.from_table`).
-        doc: The column of documents, if there is one row per judgment.
-        relevance: The column of grades, if there is one row per judgment.
-        encoding: The encoding of a text file.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: Neither or both of `judges` and `judge` are given.
@@ -186,9 +180,8 @@ def judge_agreement(
         >>> judge_agreement(rows, judge="rater", relevance="grade").pairs[0].exact
         1.0
     """
-    names = {"query": query, "doc": doc, "relevance": relevance}
-    reading = Reading.read(encoding=encoding)
-    found = read_judges(table, judges, judge, names, reading, needs_ids=False)
+    reading = Reading.of("judge_agreement", options)
+    found = read_judges(table, judges, judge, reading.columns, reading, needs_ids=False)
     return measure_agreement(found.judges, found.grades)
 
 
@@ -198,10 +191,7 @@ def combine_judges(
     judges: Sequence[str] | None = None,
     judge: str | None = None,
     how: Literal["mean", "median", "majority"] = "mean",
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **options: Unpack[ReadingOptions],
 ) -> CombinedJudgments:
     """Combine the grades of several judges into one grade per document.
 
@@ -212,10 +202,7 @@ def combine_judges(
         how: `"mean"`, `"median"` (the mean of the two middle grades if their number is even), or
             `"majority"` (the most frequent grade; the lowest of them if several are equally
             frequent, which `majority_ties` counts).
-        query: The column of queries (default: found by its usual names).
-        doc: The column of documents.
-        relevance: The column of grades, if there is one row per judgment.
-        encoding: The encoding of a text file.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         A table that `evaluate` accepts as judgments, with how much the judges disagree.
@@ -237,9 +224,8 @@ def combine_judges(
         documents on which judges disagree: 1 of 2
     """
     check_choice("how", how, HOWS)
-    names = {"query": query, "doc": doc, "relevance": relevance}
-    reading = Reading.read(encoding=encoding)
-    items = read_judges(table, judges, judge, names, reading, needs_ids=True)
+    reading = Reading.of("combine_judges", options)
+    items = read_judges(table, judges, judge, reading.columns, reading, needs_ids=True)
     is_kept = ~np.isnan(items.grades).all(axis=1)
     kept = items.grades[is_kept]
     combined, tied = combine(kept, how)

@@ -26,7 +26,7 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Literal, TypeAlias
+    from typing import TypeAlias, Unpack
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from rankscope.judges.model_judged import ModelJudgedMean
     from rankscope.measures import Measure
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
     Chances: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -52,10 +53,7 @@ def estimate_dcg(
     probabilities: Chances | None = None,
     interval: float | Interval = 0.95,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **options: Unpack[ReadingOptions],
 ) -> ModelJudgedEvaluation:
     """Estimate the mean DCG from human grades of a sample of documents and a model's of all.
 
@@ -87,10 +85,7 @@ def estimate_dcg(
             about it (default: the same for all documents).
         interval: As in `evaluate_with_model_judge`.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
-        columns: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: The measure isn't DCG with a cutoff, or another argument is invalid.
@@ -115,12 +110,12 @@ def estimate_dcg(
             hint="use 'DCG@10'; for other measures, evaluate_with_model_judge",
             code="bad_parameter",
         )
-    reading = Reading.read(
-        columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
-    )
+    reading = Reading.of("estimate_dcg", options)
     human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
     grades = sorted({*human.judgments.grades(), *model.judgments.grades()})
-    request = read_request(asked, policy, convention=None, score_type=score_type, grades=grades)
+    request = read_request(
+        asked, policy, convention=None, score_type=reading.score_type, grades=grades
+    )
     refuse_aggregate(request.policy)
     plan = make_plan(request, request.ties, grades, reading.duplicates)
     gains = _Gains(plan, grades, asked.k)

@@ -17,12 +17,13 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
+    from typing import Unpack
 
     from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 
@@ -98,11 +99,7 @@ def draw_queries(
     baseline: InputLike | None = None,
     seed: int = 0,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> DrawnQueries:
     """Draw the queries that people should judge for `evaluate_with_model_judge`.
 
@@ -118,11 +115,7 @@ def draw_queries(
         baseline: The run to compare with.
         seed: The random seed. The same seed always gives the same queries.
         policy: As in `evaluate`.
-        columns: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: The count, the seed, the measure, the policy or another argument is invalid.
@@ -144,13 +137,7 @@ def draw_queries(
                 hint=f"write {name}={max(least, 50 * least)}",
                 code="bad_parameter",
             )
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-    )
+    reading = Reading.of("draw_queries", options)
     qrels = load_qrels(model_qrels, reading)
     runs = JudgedRuns.hold(run, baseline, reading)
     evaluations = runs.evaluate(qrels, [measure], policy)

@@ -25,8 +25,8 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Sequence
+    from typing import Literal, Unpack
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 
@@ -196,15 +197,8 @@ def evaluate_judges(
     how: Literal["mean", "median", "majority"] = "mean",
     baseline: InputLike | None = None,
     interval: float | Interval = 0.95,
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> JudgedEvaluation:
     """Evaluate a run by the combined grades of several judges, with intervals that include them.
 
@@ -226,15 +220,8 @@ def evaluate_judges(
         baseline: Another run. The values are then differences: those of the run minus those of the
             baseline.
         interval: The confidence level; of an `Interval`, only its level is used.
-        query: The column of queries in the table.
-        doc: The column of documents in the table.
-        relevance: The column of grades in a table with one row per judgment.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
-        columns: The columns of the run, as in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Raises:
         UsageError: An argument is invalid.
@@ -253,16 +240,9 @@ def evaluate_judges(
     """
     check_choice("how", how, HOWS)
     settings = read_interval(interval)
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-    )
+    reading = Reading.of("evaluate_judges", options)
     level = 0.95 if settings is None else settings.level
-    names = {"query": query, "doc": doc, "relevance": relevance}
-    items = read_judges(table, judges, judge, names, reading, needs_ids=True)
+    items = read_judges(table, judges, judge, reading.columns, reading, needs_ids=True)
     if len(items.judges) < 2:
         raise InputError(
             f"expected two or more judges, found {len(items.judges)}",

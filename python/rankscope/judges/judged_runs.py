@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rankscope.deferred import np
 from rankscope.engine.query_values import order_queries
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.evaluation.rankings import Rankings, rank_run
 from rankscope.file import File
 from rankscope.records import record
@@ -56,11 +56,10 @@ class JudgedRuns:
         self, qrels: Qrels, measures: Measures, policy: Policy | str | None
     ) -> list[Evaluation]:
         """Evaluate the runs, of which only means are estimated."""
-        found = [
-            evaluate_run(qrels, run, measures, self.reading, policy=policy) for run in self.runs
-        ]
-        refuse_aggregate(found[0].policy)
-        return found
+        asked = Asked(measures=measures, policy=policy)
+        evaluations = [evaluate_run(qrels, run, asked, self.reading) for run in self.runs]
+        refuse_aggregate(evaluations[0].policy)
+        return evaluations
 
     def rank(self, qrels: Qrels, ties: Ties) -> list[Rankings]:
         """Rank the runs."""

@@ -21,7 +21,7 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any, Unpack
 
     from numpy.typing import NDArray
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from rankscope.judges.powered import Powered
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 
 
@@ -46,11 +47,7 @@ def evaluate_with_model_judge(
     probabilities: Mapping[str, float] | None = None,
     interval: float | Interval = 0.95,
     policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType = "float64",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> ModelJudgedEvaluation:
     """Estimate the mean of a measure from human judgments of some queries and a model's of all.
 
@@ -86,11 +83,7 @@ def evaluate_with_model_judge(
             interval stands in for a dense one.
         policy: As in `evaluate`. `aggregate` must be `"mean"`. Queries without a value by people
             or by the model are left out of both.
-        columns: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         For each measure the estimate, the means by people and by the model alone, what the model's
@@ -119,13 +112,7 @@ def evaluate_with_model_judge(
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
     settings = read_method(interval)
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-    )
+    reading = Reading.of("evaluate_with_model_judge", options)
     human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
     runs = JudgedRuns.hold(run, baseline, reading)
     by_human, by_model = (runs.evaluate(qrels, measures, policy) for qrels in (human, model))

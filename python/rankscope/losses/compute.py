@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from rankscope._core import EMPTY_VALUES
 from rankscope.deferred import np
-from rankscope.engine.query_values import read_weights
 from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
 from rankscope.evaluation.columns import Columns
+from rankscope.evaluation.query_groups import list_names, read_by, weigh_queries
+from rankscope.evaluation.ranked_runs import read_rankings
 from rankscope.evaluation.refusals import check_judgments
 from rankscope.inputs.qrels import Qrels
 from rankscope.losses.difference import Accounts, Parts, check_policy, check_stages, make_ledger
@@ -20,8 +21,10 @@ from rankscope.settings.policy import Policy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.question import TableOptions
     from rankscope.evaluation.rankings import Rankings
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
@@ -29,7 +32,65 @@ if TYPE_CHECKING:
     from rankscope.typing import InputLike
 
     By = str | Sequence[str] | Mapping[str, object]
-    Weights = Mapping[str, float] | Sequence[float]
+    Weights = str | Mapping[str, float] | Sequence[float]
+
+
+def losses(
+    judgments: object,
+    run: InputLike | Measure | str | None = None,
+    measure: Measure | str | None = None,
+    *,
+    by: By | None = None,
+    policy: Policy | str | None = None,
+    stages: Mapping[str, InputLike | Rankings] | None = None,
+    interval: float | Interval | None = None,
+    cluster: str | Mapping[str, object] | Sequence[object] | None = None,
+    weights: Weights | None = None,
+    **options: Unpack[TableOptions],
+) -> Losses:
+    """Split what a measure lacks into retrieval, truncation and ordering loss.
+
+    `losses(judgments, run, measure)` and `losses(table, measure)` take what `evaluate` takes.
+
+    Args:
+        judgments: The judgments, or a table whose rows have both scores and grades, as in
+            `evaluate`.
+        run: The retrieved documents, as in `evaluate`. They are read into memory.
+        measure: nDCG, DCG or CG, with any settings.
+        by: As in `evaluate`.
+        policy: As in `evaluate`. `aggregate` must be `"mean"` or `"ratio_of_sums"`.
+        stages: The earlier stages of the pipeline, as in `Rankings.losses`.
+        interval: As in `evaluate`.
+        cluster: As in `evaluate`.
+        weights: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
+
+    Raises:
+        UsageError: The measure has no losses that add up, the policy is invalid, or a stage has
+            different judgments.
+        InputError: A query violates the policy, or an input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> lost = losses({"q": {"a": 1, "b": 1}}, {"q": {"a": 2, "c": 1}}, "nDCG@10")
+        >>> round(lost.means["value"], 4), round(lost.means["retrieval"], 4)
+        (0.6131, 0.3869)
+    """
+    names = list_names(read_by(by), cluster, weights)
+    rankings, asked, reading = read_rankings(
+        "losses", judgments, run, measure, options, policy=policy, attributes=names
+    )
+    return measure_losses(
+        rankings,
+        asked,
+        policy=policy,
+        by=by,
+        stages=stages,
+        interval=interval,
+        cluster=cluster,
+        weights=weights,
+        threads=reading.threads,
+    )
 
 
 def measure_losses(
@@ -137,7 +198,7 @@ def _evaluate_stages(
     loss = next(each for each in losses.measures if each.row == RetrievalLoss.row)
     left_out = np.isnan(losses.per_query(loss)) & (policy.empty != "nan")
     if left_out.any() and not left_out.all():
-        given = read_weights(weights, lambda: rankings.query_texts)
+        given = weigh_queries(weights, lambda: rankings.query_texts, rankings._read_attribute)  # noqa: SLF001 - a part of it
         weights = np.where(left_out, 0.0, 1.0 if given is None else given).tolist()
     groups = None if by is None else _group(rankings, by)
     return {

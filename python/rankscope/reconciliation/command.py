@@ -170,7 +170,7 @@ def _evaluate(options: Namespace, words: list[str]) -> Reconciliation:
     }
     if len(words) == 1:
         try:
-            return rs.reconcile_table(name_file(words[0], "table", options), **asked)
+            return rs.reconcile(name_file(words[0], "table", options), **asked)
         except FormatError as error:
             if error.code != "unknown_format":
                 raise

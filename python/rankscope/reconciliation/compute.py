@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from rankscope.evaluation.question import split_question
 from rankscope.reconciliation.search import Question, reckon
 from rankscope.reconciliation.workbench import Workbench
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Literal
+    from collections.abc import Iterable
+    from typing import Unpack
 
     from rankscope.conventions import Convention
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.reconciliation.result import Reconciliation
     from rankscope.reconciliation.target import Given
-    from rankscope.settings.policy import Duplicates
-    from rankscope.typing import InputLike
+    from rankscope.settings.reading import ReadingOptions
 
 
 def reconcile(
-    qrels: InputLike | Qrels,
-    run: InputLike,
-    measure: Measure | str,
+    judgments: object,
+    run: object = None,
+    measure: Measure | str | None = None,
     *,
     got: Given | None = None,
-    columns: Mapping[str, str] | None = None,
     conventions: Iterable[Convention | str] | None = None,
-    duplicates: Duplicates = "error",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **options: Unpack[ReadingOptions],
 ) -> Reconciliation:
     """Evaluate a measure under every convention, and find those that produce a number.
 
     Args:
-        qrels: As in `evaluate`.
+        judgments: The judgments, or a table whose rows have both scores and grades, as in
+            `evaluate`. A table without documents skips conventions that order ties by id.
         run: As in `evaluate`. It is read into memory.
         measure: The measure, or its name.
         got: The number from another tool. Text keeps its digits: `"0.4860"` matches 0.48595 to
@@ -42,10 +40,8 @@ def reconcile(
             no convention produces it, other causes are tried: another relevance level, cutoff, set
             of queries or depth of the run, one changed rule of a convention, and two of the former
             together.
-        columns: As in `evaluate`.
         conventions: The conventions to try (default: all).
-        duplicates: As in `evaluate`.
-        encoding: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The values, grouped if equal, and the conventions that produce `got`. `differ` returns the
@@ -64,58 +60,14 @@ def reconcile(
         ('sklearn', 0.4791)
         >>> [rule.rule for rule in found.differ("trec_eval@10.0", "sklearn").rules]
         ['ties', 'missing', 'unretrieved', 'negative', 'ideal']
-    """
-    # The rows, and all that compares them, load with the first call only.
-
-    question = Question.read(measure, got, conventions)
-    reading = Reading.read(columns=columns, duplicates=duplicates, encoding=encoding)
-    return reckon(Workbench.of_run(qrels, run, reading), question)
-
-
-def reconcile_table(
-    table: object,
-    measure: Measure | str,
-    *,
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    got: Given | None = None,
-    conventions: Iterable[Convention | str] | None = None,
-    duplicates: Duplicates = "error",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-) -> Reconciliation:
-    """Run `reconcile` on a table whose rows hold a score or a rank, and a grade.
-
-    Args:
-        table: As in `evaluate_table`. It is read into memory.
-        measure: As in `reconcile`.
-        query: The column of queries (default: found by its usual names, as in
-            `Rankings.from_table`).
-        doc: The column of documents. Without it, conventions that order ties by id are skipped.
-        relevance: The column of grades. Null and NaN mean unjudged.
-        score: The column of scores. Larger scores rank first.
-        rank: The column of ranks. If there are scores too, both must agree.
-        got: As in `reconcile`.
-        conventions: As in `reconcile`.
-        duplicates: As in `evaluate`.
-        encoding: As in `evaluate`.
-
-    Raises:
-        UsageError: An argument is invalid.
-        InputError: A column is missing, or holds invalid values.
-        FileError: A file can't be read.
-
-    Examples:
         >>> log = {"qid": [1, 1, 1, 2], "label": [0, 3, 1, 0], "score": [3, 2, 2, 1]}
-        >>> found = reconcile_table(log, "nDCG@3")
+        >>> found = reconcile(log, "nDCG@3")
         >>> round(found["sklearn"], 4), round(found["lightgbm"], 4)
         (0.3115, 0.8221)
     """
-    # As in `reconcile`.
-
-    question = Question.read(measure, got, conventions)
-    names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    reading = Reading.read(duplicates=duplicates, encoding=encoding)
-    return reckon(Workbench.of_table(table, names, reading), question)
+    judged, given, asked = split_question("reconcile", judgments, run, measure)
+    question = Question.read(asked, got, conventions)
+    reading = Reading.of("reconcile", options)
+    if judged is None:
+        return reckon(Workbench.of_table(given, reading), question)
+    return reckon(Workbench.of_run(judged, given, reading), question)

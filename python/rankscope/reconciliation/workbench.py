@@ -9,6 +9,7 @@ from shlex import quote
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import MeasureError, PolicyError
+from rankscope.evaluation.question import refuse_single_precision
 from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
 from rankscope.evaluation.refusals import check_order
 from rankscope.file import File
@@ -96,14 +97,13 @@ class Workbench:
         )
 
     @classmethod
-    def of_table(
-        cls, table: object, names: Mapping[str, str | None], reading: Reading
-    ) -> Workbench:
+    def of_table(cls, table: object, reading: Reading) -> Workbench:
         """Make a workbench for a table whose rows hold both scores and grades."""
         kept = _keep(recognise_table(table), table)
-        wanted = JoinedColumns(names)
+        refuse_single_precision(reading)
+        wanted = JoinedColumns(reading.columns)
 
-        def rank(ties: Ties) -> Rankings:
+        def rank(ties: Ties | None) -> Rankings:
             return rank_rows(Rankings, recognise_table(kept), wanted, ties, reading)
 
         def rank_as(rules: Rules) -> Rankings:
@@ -111,9 +111,9 @@ class Workbench:
             check_order(rankings, ties_of(rules.policy), rules.score_type)
             return rankings
 
-        default = Policy(ties="average")
-        grades = rank("average").grades
-        return cls(rank_as, _judged_rows, grades, default, files=_name(table, "TABLE"))
+        usual = rank(None)
+        default = Policy(ties=usual.tie_policy)
+        return cls(rank_as, _judged_rows, usual.grades, default, files=_name(table, "TABLE"))
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
         """Evaluate under each of these rules, for `outcome` to return."""

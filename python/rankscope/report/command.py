@@ -6,14 +6,12 @@ import sys
 
 import rankscope as rs
 from rankscope.cli.files import (
-    TABLE_ROLES,
     add_file_options,
     add_items_options,
     is_letor,
     list_items_files,
     name_file,
     name_items,
-    read_items,
     refuse_stdin_twice,
 )
 from rankscope.cli.options import (
@@ -26,17 +24,14 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_notes
 from rankscope.cli.parser import read_integer
-from rankscope.engine.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.evaluation.options import (
     add_inputs,
     add_table_options,
+    ask,
     list_reading,
-    name_table,
     rank_scores,
-    rank_table,
-    read_ties,
-    read_weights,
+    read_table,
     refuse_table_options,
 )
 from rankscope.inputs.files.formats import is_scores
@@ -50,11 +45,10 @@ from rankscope.writing import refuse_overwriting, write_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.report.report import Report
-    from rankscope.report.source import HashedInput
 
 LEVEL = 0.95
 PAGE = "report.html"
@@ -115,8 +109,19 @@ def run(options: Namespace) -> int:
 
 def _make(measures: list[str], options: Namespace) -> Report:
     path, *runs = options.inputs
+    shared: dict[str, Any] = {
+        "policy": options.policy or None,
+        "convention": options.convention,
+        "interval": options.interval,
+        "worst": options.worst,
+        "history": options.history,
+        "items": options.items,
+        "catalogue": options.catalogue,
+        **list_reading(options),
+    }
     if not runs:
-        return _report_table(path, measures, options)
+        table, of_table = read_table(path, options)
+        return rs.report(table, measures, **shared, **of_table, progress=True)
     refuse_table_options(options)
     if is_letor(path, options) and all(map(is_scores, runs)):
         if "-" in options.inputs:
@@ -126,71 +131,19 @@ def _make(measures: list[str], options: Namespace) -> Report:
                 code="usage",
             )
         held = [hold(path, "qrels"), *(hold(run, "run") for run in runs)]
-        ties = read_ties(measures, options)
-        rankings = [rank_scores(path, run, ties, options) for run in runs]
-        return _report_rankings(rankings, measures, held, options)
-    return rs.report(
-        name_file(path, "qrels", options),
-        [name_file(run, "run", options) for run in runs],
-        measures,
-        policy=options.policy or None,
-        convention=options.convention,
-        interval=options.interval,
-        worst=options.worst,
-        history=options.history,
-        items=options.items,
-        catalogue=options.catalogue,
-        progress=True,
-        **list_reading(options),
-    )
-
-
-AVERAGED = rs.Policy(ties="average")
-"""The default policy of rows that hold both scores and grades."""
-
-
-def _report_table(path: str, measures: list[str], options: Namespace) -> Report:
-    table, columns = name_table(path, options)
-    held = hold(table, "table")
-    ties = read_ties(measures, options)
-    with ProgressBar(show(held.name)) as progress:
-        rankings = rank_table(held.value, columns, ties, options, progress)
-    weights = read_weights(rankings, columns)
-    return _report_rankings([rankings], measures, [held], options, weights)
-
-
-def _report_rankings(
-    rankings: Sequence[rs.Rankings],
-    measures: list[str],
-    held: Sequence[HashedInput],
-    options: Namespace,
-    weights: dict[str, float] | None = None,
-) -> Report:
-    reading = Reading.read(
-        duplicates=options.duplicates, encoding=options.encoding, threads=options.threads
-    )
-    beside = [text for text in options.col if text.partition("=")[0] in TABLE_ROLES]
-    said = [
-        *(("--by", name) for name in options.by or []),
-        *(("--col", text) for text in beside),
-        *(("--positive", text) for text in options.positive or []),
-        *say_reading(reading),
-    ]
-    return report_rankings(
-        rankings,
-        measures,
-        reading,
-        held=held,
-        policy=options.policy or None,
-        convention=options.convention,
-        default=AVERAGED,
-        by=options.by or (),
-        interval=options.interval,
-        worst=options.worst,
-        weights=weights,
-        known=read_items(options),
-        beside=name_items(options),
-        options=said,
-        strict=options.strict,
-        progress=True,
-    )
+        asked = ask(measures, options)
+        rankings = [rank_scores(path, run, asked.choose_ties(), options) for run in runs]
+        reading = Reading.read(
+            duplicates=options.duplicates, encoding=options.encoding, threads=options.threads
+        )
+        return report_rankings(
+            rankings,
+            asked,
+            reading,
+            held=held,
+            worst=options.worst,
+            beside=name_items(options),
+            options=say_reading(reading),
+        )
+    runs = [name_file(run, "run", options) for run in runs]
+    return rs.report(name_file(path, "qrels", options), runs, measures, **shared, progress=True)

@@ -114,7 +114,5 @@ def _escape(character: str) -> str:
 
 
 def _call(held: Sequence[HashedInput], measures: Sequence[str], said: Sequence[str]) -> str:
-    is_table = len(held) == 1
-    function = "rs.evaluate_table" if is_table else "rs.evaluate"
-    given = ["table"] if is_table else ["qrels", "run"]
-    return f"{function}({', '.join([*given, repr(list(measures)), *said])})"
+    given = ["table"] if len(held) == 1 else ["qrels", "run"]
+    return f"rs.evaluate({', '.join([*given, repr(list(measures)), *said])})"

@@ -12,41 +12,50 @@ from rankscope.derivation.explanation import Explanation
 from rankscope.engine.items import read_items_for
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow
-from rankscope.engine.requests import read_measures, read_request, refuse_one_stdin_for_both
+from rankscope.engine.requests import read_measures, refuse_one_stdin_for_both
 from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
-from rankscope.evaluation.evaluating import refuse_diagnostics
-from rankscope.evaluation.rankings import rank_rows, rank_run, read_attribution
+from rankscope.evaluation.evaluate_table import evaluate_rankings
+from rankscope.evaluation.evaluating import Asked, choose_ties
+from rankscope.evaluation.groups import join_groups
+from rankscope.evaluation.query_groups import read_attributes, read_by, slice_queries
+from rankscope.evaluation.question import (
+    read_table_options,
+    refuse_single_precision,
+    split_question,
+)
+from rankscope.evaluation.rankings import rank_rows, rank_run
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
 from rankscope.inputs.qrels import Qrels
 from rankscope.inputs.recognition import recognise_table, shorten_names
-from rankscope.inputs.tables import JoinedColumns
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.rankings import Rankings
 from rankscope.records import replace
 from rankscope.report.commands import write_commands
 from rankscope.report.gather import EvaluatedRun, gather
 from rankscope.report.source import hold
+from rankscope.settings.attribution import read_positive
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
-from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias, TypeVar, Unpack
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeAlias, TypeVar, Unpack
 
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
+    from rankscope.engine.query_values import Weights
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.items import Items
+    from rankscope.evaluation.query_groups import By
+    from rankscope.evaluation.question import TableOptions
+    from rankscope.inputs.tables import JoinedColumns
     from rankscope.measures import Measure
     from rankscope.report.report import Report
     from rankscope.report.source import HashedInput
-    from rankscope.settings.attribution import Positive, Settings
-    from rankscope.settings.policy import Duplicates, ScoreType
+    from rankscope.settings.reading import Reading
     from rankscope.typing import HistoryLike, InputLike, Path
 
     Found = TypeVar("Found")
@@ -60,45 +69,45 @@ FACTS = (NumRel, NumRelRet, NumRet)
 
 
 def report(
-    qrels: InputLike | Qrels,
-    runs: Runs,
-    measures: Measures = DEFAULT_MEASURES,
+    judgments: object,
+    runs: Runs | Measures | None = None,
+    measures: Measures | None = None,
     *,
+    by: By | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    interval: float | Interval | None = 0.95,
+    weights: str | Weights | None = None,
+    attributes: object = None,
     history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
-    interval: float | Interval | None = 0.95,
     worst: int = WORST,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
     strict: bool = False,
-    progress: bool = False,
+    **options: Unpack[TableOptions],
 ) -> Report:
     """Report the values of runs, what they are made of, and how to reproduce them.
 
+    `report(judgments, runs, measures)` and `report(table, measures)` take what `evaluate` takes.
+
     Args:
-        qrels: The judgments, as in `evaluate`.
+        judgments: The judgments, or a table whose rows have both scores and grades, as in
+            `evaluate`.
         runs: One run, as in `evaluate`; a list of them; or a mapping of names to runs.
-        measures: As in `evaluate`. Queries are sorted and explained by the first measure.
+        measures: As in `evaluate` (default: nDCG@10, AP and RR). Queries are sorted and explained
+            by the first measure.
+        by: As in `evaluate`. The page has the values of each slice.
         policy: As in `evaluate`.
         convention: As in `evaluate`.
-        columns: As in `evaluate`.
+        interval: As in `evaluate`.
+        weights: As in `evaluate`.
+        attributes: As in `evaluate`.
         history: As in `evaluate`, for measures of recommended items.
         items: As in `evaluate`.
         catalogue: As in `evaluate`.
-        interval: As in `evaluate`.
         worst: The number of queries with the lowest values to explain for each run, 0 or more.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
         strict: As in `evaluate`.
-        progress: Whether to show a bar in a notebook or on a terminal.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The contents of the report. Its `write` writes the page.
@@ -117,156 +126,95 @@ def report(
         new: nDCG@10 0.5000, RR 0.5000
         No run is significantly better: new leads old by 0.1845 nDCG@10 (95% interval ...
     """
-    named = _name_runs(runs)
-    reading = Reading.read(
-        columns=columns,
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
+    reading, columns = read_table_options("report", options, holds_all="a report")
+    judged, given, wanted = split_question(
+        "report", judgments, runs, measures, default=DEFAULT_MEASURES
     )
-    asked = read_request(
-        measures,
-        policy,
-        default=Policy().resolve(),
+    beside: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
+    asked = Asked(
+        measures=wanted,
+        policy=policy,
         convention=convention,
-        score_type=score_type,
-        grades=[],  # what a convention refuses of them it says when they are known
+        interval=read_interval(interval),
+        by=by,
+        weights=weights,
+        attributes=attributes,
+        items=read_items_for(wanted, **beside, reading=reading),
+        strict=strict,
     )
-    known = read_items_for(
-        measures, history=history, items=items, catalogue=catalogue, reading=reading
+    if judged is None:
+        held = [hold(given, "table")]
+        rankings = [_rank_table(held[0], columns, asked, reading)]
+    else:
+        if columns.attributed is not None:
+            raise UsageError(
+                "labels are for one table, found judgments and runs",
+                hint="write report(table, measures, labels=…)",
+                code="bad_parameter",
+            )
+        held, rankings = _rank_runs(judged, _name_runs(given), asked, reading)
+        if by is not None:
+            asked = replace(asked, by=_find_slices(asked, rankings[0].query_texts, reading))
+    said = [*_say_table(asked, columns), *say_reading(reading)]
+    return report_rankings(
+        rankings, asked, reading, held=held, worst=worst, beside=beside, options=said
     )
-    if isinstance(qrels, Qrels):
-        judged = hold({}, "qrels", qrels.name)
-        judgments = qrels
+
+
+def _rank_table(
+    held: HashedInput, columns: JoinedColumns, asked: Asked, reading: Reading
+) -> Rankings:
+    refuse_single_precision(reading)
+    given = recognise_table(held.value)
+    wanted = replace(columns, attributes=asked.list_attributes())
+    return rank_rows(Rankings, given, wanted, asked.choose_ties(), reading)
+
+
+def _rank_runs(
+    judged: InputLike | Qrels,
+    named: Sequence[tuple[str, InputLike]],
+    asked: Asked,
+    reading: Reading,
+) -> tuple[list[HashedInput], list[Rankings]]:
+    """Read judgments and runs, which are held with the hashes of their files."""
+    request = asked.request(score_type=reading.score_type)
+    if isinstance(judged, Qrels):
+        held, qrels = [hold({}, "qrels", judged.name)], judged
     else:
         for _, run in named:
-            refuse_one_stdin_for_both(qrels, run)
-        judged = hold(qrels, "qrels")
-        judgments = load_qrels_for(judged.value, (), measures, reading)
-    held = [judged, *(hold(run, "run", name) for name, run in named)]
-    of_runs = replace(reading, score_type=asked.score_type)
-    rankings = [
-        rank_run(Rankings, judgments, run.value, asked.ties, of_runs)
-        for run in follow(held[1:], "reading runs", is_shown=progress)
+            refuse_one_stdin_for_both(judged, run)
+        held = [hold(judged, "qrels")]
+        qrels = load_qrels_for(held[0].value, (), asked.measures, reading)
+    held += [hold(run, "run", name) for name, run in named]
+    of_runs = replace(reading, score_type=request.score_type)
+    return held, [
+        rank_run(Rankings, qrels, run.value, request.ties, of_runs)
+        for run in follow(held[1:], "reading runs", is_shown=reading.progress is True)
     ]
-    return report_rankings(
-        rankings,
-        measures,
-        reading,
-        held=held,
-        policy=policy,
-        convention=convention,
-        default=Policy().resolve(),
-        interval=interval,
-        worst=worst,
-        known=known,
-        beside={"history": history, "items": items, "catalogue": catalogue},
-        options=say_reading(reading),
-        strict=strict,
-        progress=progress,
+
+
+def _find_slices(asked: Asked, queries: Sequence[str], reading: Reading) -> Mapping[str, object]:
+    """Return the slice of each query of judgments and runs."""
+    by = read_by(asked.by)
+    if isinstance(by, Mapping):
+        return by
+    held = read_attributes(asked.attributes, by, queries, reading)
+    groups = join_groups(slice_queries(by, queries, held.find))
+    return (
+        {} if groups is None else {q: groups[1][c] for q, c in zip(queries, groups[2], strict=True)}
     )
 
 
-def report_table(
-    table: InputLike,
-    measures: Measures = DEFAULT_MEASURES,
-    *,
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    labels: str | None = None,
-    predicted: str | None = None,
-    positive: Positive | None = None,
-    by: str | Sequence[str] | None = None,
-    policy: Policy | str | None = None,
-    convention: Convention | str | None = None,
-    interval: float | Interval | None = 0.95,
-    worst: int = WORST,
-    weights: Mapping[str, float] | None = None,
-    duplicates: Duplicates = "error",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    threads: int | None = None,
-    strict: bool = False,
-    progress: bool = False,
-    **attribution: Unpack[Settings],
-) -> Report:
-    """Report on a table whose rows hold a score or a rank, and a grade.
-
-    Args:
-        table: As in `Rankings.from_table`.
-        measures: As in `report`.
-        query: The column of queries, as in `Rankings.from_table`.
-        doc: The column of documents.
-        relevance: The column of grades.
-        score: The column of scores.
-        rank: The column of ranks.
-        labels: The column of labels in place of grades, as in `Rankings.from_table`.
-        predicted: The column of predicted labels.
-        positive: The positive classes.
-        by: One or more columns with attributes of the query. The page has the values of each slice.
-        policy: As in `evaluate`. Ties are averaged unless it or the convention says otherwise.
-        convention: As in `evaluate`.
-        interval: As in `evaluate`.
-        worst: As in `report`.
-        weights: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        encoding: As in `evaluate`.
-        threads: As in `evaluate`.
-        strict: As in `evaluate`.
-        progress: Whether to show a bar in a notebook or on a terminal.
-        **attribution: As in `Rankings.from_table`.
-
-    Raises:
-        UsageError: An argument is not one of its choices.
-        InputError: A column is missing, or holds invalid values.
-        FileError: A file can't be read.
-
-    Examples:
-        >>> log = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
-        >>> found = report_table(log | {"country": ["de", "de", "at"]}, "RR", by="country")
-        >>> [(part.name, part.means[0].value) for part in found.slices.parts]
-        [('at', 1.0), ('de', 0.5)]
-    """
-    reading = Reading.read(
-        duplicates=duplicates, encoding=encoding, threads=threads, progress=progress
-    )
-    default = Policy(ties="average")
-    asked = read_request(
-        measures, policy, default=default, convention=convention, score_type=None, grades=[]
-    )
-    held = hold(table, "table")
-    attributes = [by] if isinstance(by, str) else [*(by or [])]
-    names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    rankings = rank_rows(
-        Rankings,
-        recognise_table(held.value),
-        JoinedColumns(
-            names,
-            attributes,
-            read_attribution(relevance, labels, predicted, positive, attribution),
-        ),
-        asked.ties,
-        reading,
-    )
-    return report_rankings(
-        [rankings],
-        measures,
-        reading,
-        held=[held],
-        policy=policy,
-        convention=convention,
-        default=default,
-        by=attributes,
-        interval=interval,
-        worst=worst,
-        weights=weights,
-        options=[*say_reading(reading), *(("--by", name) for name in attributes)],
-        strict=strict,
-        progress=progress,
-    )
+def _say_table(asked: Asked, columns: JoinedColumns) -> Iterator[tuple[str, str]]:
+    """Yield what a table needs as options."""
+    by = read_by(asked.by)
+    yield from (("--by", name) for name in by if not isinstance(by, Mapping))
+    if columns.attributed is not None:
+        yield "--col", f"label={columns.attributed.labels}"
+        for label, grade in read_positive(columns.attributed.positive).items():
+            yield "--positive", label if grade == 1 else f"{label}={grade:g}"
+    if isinstance(asked.weights, str):
+        yield "--col", f"weight={asked.weights}"
 
 
 USUAL = {("--duplicates", "error"), ("--score-type", "float64"), ("--encoding", "utf-8")}
@@ -285,22 +233,13 @@ def say_reading(reading: Reading) -> list[tuple[str, str]]:
 
 def report_rankings(
     rankings: Sequence[Rankings],
-    measures: Measures,
+    asked: Asked,
     reading: Reading,
     *,
     held: Sequence[HashedInput],
-    policy: Policy | str | None,
-    convention: Convention | str | None,
-    default: Policy,
-    by: Sequence[str] = (),
-    interval: float | Interval | None,
     worst: int,
-    weights: Mapping[str, float] | None = None,
-    known: Items | None = None,
-    beside: Mapping[str, object] | None = None,
-    options: Sequence[tuple[str, str]] = (),
-    strict: bool = False,
-    progress: bool = False,
+    beside: Mapping[str, object],
+    options: Sequence[tuple[str, str]],
 ) -> Report:
     """Report on rankings."""
     if worst < 0:
@@ -309,26 +248,14 @@ def report_rankings(
             hint="10 is the default",
             code="bad_parameter",
         )
-    asked, _ = read_measures(measures)
-    for measure in asked:
+    measures, _ = read_measures(asked.measures)
+    for measure in measures:
         refuse_run_measure(measure, "be reported query by query")
-    made = read_interval(interval)
     names = [each.name for each in held[1:] or held]
     runs = []
     pairs = [*zip(names, rankings, strict=True)]
-    for name, ranked in follow(pairs, "evaluating runs", is_shown=progress):
-        evaluation = ranked.evaluate(
-            measures,
-            policy=policy,
-            convention=convention,
-            by=by or None,
-            interval=made,
-            weights=weights,
-            items=known,
-            threads=reading.threads,
-        )
-        if strict:
-            refuse_diagnostics(evaluation.notes)
+    for name, ranked in follow(pairs, "evaluating runs", is_shown=reading.progress is True):
+        evaluation = evaluate_rankings(ranked, asked, reading)
         chosen = evaluation.policy
         k = evaluation.measures[0].k
         judged = Judged if k is None else Judged @ k
@@ -344,8 +271,8 @@ def report_rankings(
                             ranked.losses,
                             measure,
                             policy=chosen,
-                            by=list(by) or None,
-                            weights=weights,
+                            by=asked.by,
+                            weights=asked.weights,
                         )
                     )
                     for measure in evaluation.measures
@@ -370,36 +297,27 @@ def report_rankings(
     first = runs[0].evaluation
     return gather(
         runs,
-        compared=_compare_runs(
-            rankings,
-            names,
-            first,
-            reading,
-            policy=policy,
-            convention=convention,
-            interval=made,
-            known=known,
-            progress=progress,
-        ),
+        compared=_compare_runs(rankings, names, first, asked, reading),
         held=held,
         commands=write_commands(
             held,
-            [measure.name for measure in asked],
-            settings=_say_policy(policy, first, default),
+            [measure.name for measure in measures],
+            settings=_say_policy(asked.policy, first, rankings[0]),
             convention="" if first.convention is None else first.convention.address,
-            interval=made,
-            beside=beside or {},
+            interval=asked.interval,
+            beside=beside,
             options=options,
         ),
-        level=None if made is None else made.level,
+        level=None if asked.interval is None else asked.interval.level,
         worst=worst,
     )
 
 
-def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Policy) -> str:
+def _say_policy(policy: Policy | str | None, evaluation: Evaluation, ranked: Rankings) -> str:
     """Return the policy as options. Beside a convention, only explicit fields are included."""
     if evaluation.convention is not None:
         return "" if policy is None else str(policy)
+    default = Policy(ties=choose_ties(has_documents=ranked.has_doc_ids))
     given, usual = evaluation.policy.to_dict(), default.to_dict()
     return ",".join(f"{field}={given[field]}" for field in given if given[field] != usual[field])
 
@@ -429,13 +347,8 @@ def _compare_runs(
     rankings: Sequence[Rankings],
     names: Sequence[str],
     evaluation: Evaluation,
+    asked: Asked,
     reading: Reading,
-    *,
-    policy: Policy | str | None,
-    convention: Convention | str | None,
-    interval: Interval | None,
-    known: Items | None,
-    progress: bool,
 ) -> Comparison | str | None:
     """Compare all pairs of runs, or return the reason why they can't be; `None` for one run."""
     if len(rankings) < 2:
@@ -449,17 +362,15 @@ def _compare_runs(
     try:
         return compare_rankings(
             by_name,
-            measures,
+            Asked(
+                measures=measures,
+                policy=asked.policy,
+                convention=asked.convention,
+                items=asked.items,
+            ),
             reading,
             bounds=len(rankings) <= MOST_IN_PAIRS,
-            policy=policy,
-            convention=convention,
-            known=known,
-            testing={
-                "interval": interval or Interval(),
-                "threads": reading.threads,
-                "progress": progress,
-            },
+            testing={"interval": asked.interval or Interval()},
         )
     except (UsageError, EmptyError, PolicyError) as error:
         return error.message

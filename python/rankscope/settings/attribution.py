@@ -30,6 +30,13 @@ if TYPE_CHECKING:
         unknown: Unknown
         separator: str | None
 
+    class LabelOptions(Settings, total=False):
+        """The labels of a table that has them in place of grades, as keyword arguments."""
+
+        labels: str | None
+        predicted: str | None
+        positive: Positive | None
+
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "combine": ("sum", "max"),
@@ -38,6 +45,17 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """The values of each field, default first."""
 
+LABELS = (
+    "labels",
+    "predicted",
+    "positive",
+    "combine",
+    "repeats",
+    "unlabelled",
+    "unknown",
+    "separator",
+)
+"""The keys of `LabelOptions`."""
 SETTINGS = ("combine", "repeats", "unlabelled", "unknown", "separator")
 """The keys of `Settings`."""
 

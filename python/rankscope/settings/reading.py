@@ -6,19 +6,47 @@ import operator
 import os
 
 from rankscope.errors import UsageError
+from rankscope.hints import refuse_argument
 from rankscope.records import record
 from rankscope.settings.policy import CHOICES, check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal, TypedDict
 
     from rankscope.settings.policy import Duplicates, ScoreType
     from rankscope.typing import Progress
 
+    class Columns(TypedDict, total=False):
+        """The names of columns by role, as keyword arguments."""
+
+        query: str | None
+        doc: str | None
+        relevance: str | None
+        score: str | None
+        rank: str | None
+        subtopic: str | None
+        stratum: str | None
+
+    class ReadingOptions(Columns, total=False):
+        """How inputs are read, as keyword arguments; `evaluate` documents each."""
+
+        duplicates: Duplicates
+        score_type: ScoreType | None
+        encoding: Literal["utf-8", "latin-1"]
+        threads: int | None
+        memory: int | str | None
+        spill_folder: str | os.PathLike[str] | None
+        progress: Progress
+
+
 ENCODINGS = ("utf-8", "latin-1")
 ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum")
 """What the columns of judgments and runs may be."""
+LIMITS = ("memory", "spill_folder")
+OPTIONS = (*ROLES, "duplicates", "score_type", "encoding", "threads", *LIMITS, "progress")
+"""The keys of `ReadingOptions`."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -74,6 +102,47 @@ class Reading:
             progress=progress,
         )
 
+    @classmethod
+    def take(
+        cls, options: Mapping[str, Any], *, holds_all: str = "the inputs"
+    ) -> tuple[Reading, dict[str, Any]]:
+        """Return how inputs are read, and the options about something else.
+
+        Memory has no limit for inputs of which all rows are held; `holds_all` says which they are.
+        """
+        own = {name: value for name, value in options.items() if name in OPTIONS}
+        columns = {role: own.pop(role) for role in ROLES if own.get(role) is not None}
+        reading = cls.read(columns=columns, **{k: v for k, v in own.items() if k not in ROLES})
+        if holds_all:
+            reading.refuse_limits(f"{holds_all}, of which all rows are held in memory")
+        return reading, {name: value for name, value in options.items() if name not in OPTIONS}
+
+    @classmethod
+    def of(
+        cls,
+        function: str,
+        options: Mapping[str, Any],
+        *,
+        known: Sequence[str] = OPTIONS,
+        holds_all: str = "the inputs",
+    ) -> Reading:
+        """Return how the inputs of a function are read that has no other options."""
+        reading, others = cls.take(options, holds_all=holds_all)
+        others |= {name: None for name in options if name not in known}
+        if others:
+            raise refuse_argument(function, min(others), known)
+        return reading
+
+    def refuse_limits(self, what: str) -> None:
+        """Refuse a memory limit that would have no effect."""
+        named = next((name for name in LIMITS if getattr(self, name) is not None), None)
+        if named is not None:
+            raise UsageError(
+                f"{named} has no effect on {what}",
+                hint=f"remove {named}, or pass a file with grades and scores or ranks to evaluate",
+                code="bad_memory",
+            )
+
     @property
     def scores_as(self) -> ScoreType:
         """How scores are compared where no convention says it."""
@@ -82,15 +151,15 @@ class Reading:
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
     """Read the mapping of roles to columns."""
-    if given is not None and not hasattr(given, "keys"):
-        raise UsageError(
-            f"expected columns as a mapping of role to name, found {type(given).__name__}",
-            hint="write columns={'query': 'customer', 'doc': 'sku'}",
-            code="bad_parameter",
-        )
     columns = {} if given is None else dict(given)
-    for role in columns:
+    for role, name in columns.items():
         check_choice("the role of a column", role, ROLES)
+        if not isinstance(name, str):
+            raise UsageError(
+                f"expected {role} as the name of a column, found {type(name).__name__}",
+                hint=f"write {role}='…'",
+                code="bad_parameter",
+            )
     return columns
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankscope.spark.compare import compare as compare
 from rankscope.spark.evaluate import evaluate as evaluate
-from rankscope.spark.evaluate import evaluate_table as evaluate_table
 from rankscope.spark.evaluation import SparkEvaluation as SparkEvaluation
 from rankscope.spark.losses import losses as losses
 from rankscope.spark.streaming import write_to_monitor as write_to_monitor
@@ -16,7 +15,6 @@ __all__ = [
     "Windows",
     "compare",
     "evaluate",
-    "evaluate_table",
     "losses",
     "windows",
     "write_to_monitor",

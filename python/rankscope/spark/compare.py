@@ -6,24 +6,25 @@ from collections.abc import Mapping
 
 import rankscope as rs
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluate_table import read_slicing
+from rankscope.evaluation.query_groups import read_slicing
 from rankscope.spark.evaluate import evaluate
+from rankscope.spark.jobs import OPTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Unpack
+    from typing import Any, Unpack
 
-    from rankscope.comparison.compute import Testing
+    from rankscope.comparison.compute import Options
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
     from rankscope.spark.parquet import Frame
 
 
 def compare(
-    qrels: Frame,
+    judgments: Frame,
     runs: Mapping[str, Frame],
     measures: Measures,
     *,
@@ -31,11 +32,8 @@ def compare(
     cluster: str | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
     partitions: int | None = None,
-    **testing: Unpack[Testing],
+    **options: Unpack[Options],
 ) -> Comparison:
     """Compare two or more runs that are data frames of Spark.
 
@@ -44,19 +42,16 @@ def compare(
     driver: 8 bytes for each query, run and measure.
 
     Args:
-        qrels: As in `evaluate`.
+        judgments: As in `evaluate`.
         runs: A mapping of names to runs, each as in `evaluate`.
         measures: One or more measures, or their names.
-        by: Columns of `qrels` with attributes of the query: also compare within their values.
-        cluster: The column of `qrels` with what queries depend within, such as the user. A query
-            whose value is null is a cluster of its own.
+        by: Columns of `judgments` with attributes of the query: also compare within their values.
+        cluster: The column of `judgments` with what queries depend within, such as the user. A
+            query whose value is null is a cluster of its own.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
-        columns: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
         partitions: As in `evaluate`.
-        **testing: As in `rankscope.compare`.
+        **options: As in `evaluate`, and those of tests as in `rankscope.compare`.
 
     Raises:
         UsageError: A measure, the policy or another argument is not one.
@@ -70,19 +65,19 @@ def compare(
             code="bad_parameter",
         )
     slicing = read_slicing(by)
+    reading = {name: value for name, value in options.items() if name in OPTIONS}
+    testing: dict[str, Any] = {k: v for k, v in options.items() if k not in reading}
     wanted = list(dict.fromkeys([*slicing, *([cluster] if cluster is not None else [])]))
     evaluations = {
         str(name): evaluate(
-            qrels,
+            judgments,
             run,
             measures,
             policy=policy,
             convention=convention,
-            columns=columns,
             by=wanted,
-            duplicates=duplicates,
-            score_type=score_type,
             partitions=partitions,
+            **reading,  # type: ignore[arg-type]  # some of `options`
         )
         for name, run in runs.items()
     }

@@ -5,123 +5,80 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluate_table import read_slicing
-from rankscope.settings.reading import read_columns
+from rankscope.evaluation.evaluating import Asked
+from rankscope.evaluation.query_groups import read_slicing
+from rankscope.evaluation.question import split_question
+from rankscope.settings.reading import Reading
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
 from rankscope.spark.frames import list_grades, read_source, run_job
-from rankscope.spark.jobs import make_job
+from rankscope.spark.jobs import OPTIONS, make_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import Unpack
 
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType, Ties
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.spark.frames import Source
     from rankscope.spark.parquet import Frame
     from rankscope.spark.tasks import Job
 
 
 def evaluate(
-    qrels: Frame,
-    run: Frame,
-    measures: Measures,
+    judgments: Frame,
+    run: Frame | Measures | None = None,
+    measures: Measures | None = None,
     *,
+    by: str | Sequence[str] | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    by: str | Sequence[str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
     partitions: int | None = None,
     strict: bool = False,
+    **options: Unpack[ReadingOptions],
 ) -> SparkEvaluation:
-    """Evaluate a run against judgments, both as data frames of Spark.
+    """Evaluate a run against judgments, or a table that has both, as data frames of Spark.
 
     The means, counts and values are those of `rankscope.evaluate` to the last bit, however the rows
     are spread over partitions.
 
     Args:
-        qrels: A DataFrame with one row per judged document: query, document, grade. Columns are
-            found by their usual names, as in `rankscope.evaluate`.
+        judgments: A DataFrame with one row per judged document: query, document, grade. Columns are
+            found by their usual names, as in `rankscope.evaluate`. Or a DataFrame whose rows have a
+            grade and a score or a rank, followed by the measures. The rows of a query can be in
+            different partitions.
         run: A DataFrame with one row per retrieved document: query, document, and score or rank.
         measures: One or more measures, or their names.
+        by: One or more columns of `judgments` with attributes of the query. The result has `slices`
+            by their values. All rows of a query must agree.
         policy: As in `rankscope.evaluate`, except `ties="input"`, which needs an order of rows.
         convention: As in `rankscope.evaluate`.
-        columns: As in `rankscope.evaluate`.
-        by: One or more columns of `qrels` with attributes of the query. The result has `slices` by
-            their values. All rows of a query must agree.
-        duplicates: As in `rankscope.evaluate`, except `"first"`.
-        score_type: As in `rankscope.evaluate`.
         partitions: The number of partitions to evaluate queries in (default: two for each core).
         strict: As in `rankscope.evaluate`.
+        **options: The columns, `duplicates` (except `"first"`) and `score_type`, as in
+            `rankscope.evaluate`.
 
     Raises:
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    named = read_columns(columns)
-    judged = read_source("judged", qrels, named, read_slicing(by))
-    retrieved = read_source("retrieved", run, named)
+    reading = Reading.of("evaluate", options, known=OPTIONS)
+    judged, given, wanted = split_question("evaluate", judgments, run, measures)
+    slicing = read_slicing(by)
+    if judged is None:
+        sources = [read_source("joined", given, reading.columns, slicing)]
+    else:
+        sources = [
+            read_source("judged", judged, reading.columns, slicing),
+            read_source("retrieved", given, reading.columns),
+        ]
+    asked = Asked(measures=wanted, policy=policy, convention=convention)
     job = make_job(
-        [judged.rows, retrieved.rows],
-        partial(list_grades, judged),
-        measures,
-        policy,
-        duplicates,
-        convention=convention,
-        score_type=score_type,
+        [each.rows for each in sources], partial(list_grades, sources[0]), asked, reading
     )
-    return _evaluate([judged, retrieved], job, partitions, strict=strict)
-
-
-def evaluate_table(
-    table: Frame,
-    measures: Measures,
-    *,
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    by: str | Sequence[str] | None = None,
-    ties: Ties | None = None,
-    policy: Policy | str | None = None,
-    duplicates: Duplicates = "error",
-    partitions: int | None = None,
-    strict: bool = False,
-) -> SparkEvaluation:
-    """Evaluate a data frame of Spark whose rows hold a score, or a rank, and a grade.
-
-    The means, counts and values are those of `rankscope.evaluate_table` to the last bit, however
-    the rows are spread over partitions.
-
-    Args:
-        table: The DataFrame. The rows of a query can be in different partitions.
-        measures: One or more measures, or their names.
-        query: As in `rankscope.evaluate_table`.
-        doc: As in `rankscope.evaluate_table`.
-        relevance: As in `rankscope.evaluate_table`.
-        score: As in `rankscope.evaluate_table`.
-        rank: As in `rankscope.evaluate_table`.
-        by: As in `rankscope.evaluate_table`.
-        ties: As in `rankscope.evaluate_table`, except `"input"`.
-        policy: As in `rankscope.evaluate`.
-        duplicates: As in `rankscope.evaluate`, except `"first"`.
-        partitions: The number of partitions to evaluate queries in (default: two for each core).
-        strict: As in `rankscope.evaluate`.
-
-    Raises:
-        UsageError: A measure, the policy or another argument is not one.
-        InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
-    """
-    names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    joined = read_source("joined", table, names, read_slicing(by))
-    job = make_job(
-        [joined.rows], partial(list_grades, joined), measures, policy, duplicates, ties=ties
-    )
-    return _evaluate([joined], job, partitions, strict=strict)
+    return _evaluate(sources, job, partitions, strict=strict)
 
 
 def _evaluate(

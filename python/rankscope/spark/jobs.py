@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import read_measures, read_request
+from rankscope.engine.requests import read_measures
 from rankscope.errors import PolicyError
+from rankscope.evaluation.evaluating import choose_ties
+from rankscope.evaluation.question import refuse_single_precision
 from rankscope.evaluation.streaming import can_stream
-from rankscope.settings.policy import CHOICES, Policy, check_choice
+from rankscope.settings.policy import CHOICES, check_choice
+from rankscope.settings.reading import ROLES
 from rankscope.spark.tasks import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankscope.conventions import Convention
-    from rankscope.engine.requests import Measures
-    from rankscope.settings.policy import Duplicates, ScoreType, Ties
+    from rankscope.evaluation.evaluating import Asked
+    from rankscope.settings.reading import Reading
     from rankscope.spark.packing import Rows
+
+OPTIONS = (*ROLES, "duplicates", "score_type")
+"""How the data frames of other libraries can be read."""
 
 
 def make_job(
     rows: Sequence[Rows],
     list_grades: Callable[[], list[float]],
-    measures: Measures,
-    policy: Policy | str | None,
-    duplicates: Duplicates,
+    asked: Asked,
+    reading: Reading,
     *,
-    ties: Ties | None = None,
-    convention: Convention | str | None = None,
-    score_type: ScoreType | None = None,
     library: str = "Spark",
 ) -> Job:
     """Read what all tasks evaluate.
@@ -35,36 +36,28 @@ def make_job(
     Args:
         rows: What the rows of each data frame hold.
         list_grades: Returns the different grades, ascending; called where they are needed.
-        measures: As in `evaluate`.
-        policy: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        ties: As in `evaluate_table`.
-        convention: As in `evaluate`.
-        score_type: As in `evaluate`.
+        asked: The measures, the policy and the convention.
+        reading: How the rows are read.
         library: What has the data frames.
 
     Raises:
         UsageError: A measure, the policy or another argument is not one.
         PolicyError: A choice depends on the order of rows.
     """
-    check_order(ties, duplicates, library)
-    asked, _ = read_measures(measures)
-    needs_grades = convention is not None or not can_stream(asked)
+    check_order(None, reading.duplicates, library)
+    measures, _ = read_measures(asked.measures)
+    needs_grades = asked.convention is not None or not can_stream(measures)
     grades = list_grades() if needs_grades else []
-    default = Policy(ties=ties or "average") if rows[0].side == "joined" else None
-    request = read_request(
-        measures,
-        policy,
-        default=default,
-        convention=convention,
-        score_type=score_type,
-        grades=grades,
-    )
-    check_order(request.ties, duplicates, library)
+    ties = None
+    if rows[0].side == "joined":
+        refuse_single_precision(reading)
+        ties = choose_ties(has_documents="doc" in rows[0].names)
+    request = asked.request(ties=ties, grades=grades, score_type=reading.score_type)
+    check_order(request.ties, reading.duplicates, library)
     return Job(
         request=request,
         rows={each.side: each for each in rows},
-        duplicates=duplicates,
+        duplicates=reading.duplicates,
         grades=tuple(grades),
     )
 

@@ -9,41 +9,39 @@ from rankscope.spark.evaluate import evaluate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import Unpack
 
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
     from rankscope.spark.evaluation import SparkEvaluation
     from rankscope.spark.parquet import Frame
 
 
 def losses(
-    qrels: Frame,
+    judgments: Frame,
     run: Frame,
     measure: Measure | str,
     *,
-    policy: Policy | str | None = None,
-    columns: Mapping[str, str] | None = None,
     by: str | Sequence[str] | None = None,
-    duplicates: Duplicates = "error",
-    score_type: ScoreType | None = None,
+    policy: Policy | str | None = None,
     partitions: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Losses:
     """Split what each query lacks into losses by retrieval, truncation and ordering.
 
     As `Rankings.losses`, for data frames of Spark. The losses of each query are collected.
 
     Args:
-        qrels: As in `evaluate`.
+        judgments: As in `evaluate`.
         run: As in `evaluate`.
         measure: nDCG, DCG or CG.
-        policy: As in `evaluate`.
-        columns: As in `evaluate`.
         by: As in `evaluate`.
-        duplicates: As in `evaluate`.
-        score_type: As in `evaluate`.
+        policy: As in `evaluate`.
         partitions: As in `evaluate`.
+        **options: As in `evaluate`.
 
     Raises:
         UsageError: The measure, the policy or another argument is not one.
@@ -57,15 +55,13 @@ def losses(
     def evaluate_under(measures: Sequence[Measure], under: Policy) -> SparkEvaluation:
         made.append(
             evaluate(
-                qrels,
+                judgments,
                 run,
                 measures,
-                policy=under,
-                columns=columns,
                 by=by,
-                duplicates=duplicates,
-                score_type=score_type,
+                policy=under,
                 partitions=partitions,
+                **options,
             )
         )
         return made[-1]

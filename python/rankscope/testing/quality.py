@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from rankscope.comparison.query_axis import Attribute
     from rankscope.conventions import Convention
+    from rankscope.engine.query_values import Clusters
     from rankscope.gate.result import GateResult
     from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
@@ -26,7 +26,7 @@ def assert_not_worse(
     confidence: float = 0.95,
     on_inconclusive: Literal["fail", "pass"] = "fail",
     by: str | Sequence[str] | None = None,
-    cluster: Attribute | None = None,
+    cluster: str | Clusters | None = None,
     attributes: object = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,

@@ -13,6 +13,7 @@ from rankscope.measures.parse import split_measures
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.warehouse.result import SqlStatements
@@ -99,18 +100,23 @@ def run(options: Namespace) -> int:
 def _write(options: Namespace) -> SqlStatements:
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     columns = read_pairs(options.col, "--col", (*ROLES, *OF_ONE_TABLE), allows_nothing=True)
+    names: dict[str, Any] = {role: columns[role] for role in ROLES if role in columns}
+    shared: dict[str, Any] = {
+        "dialect": options.dialect,
+        "by": options.by,
+        "policy": options.policy or None,
+        "depth": options.depth,
+    }
     if options.table is None:
-        return rs.sql(
-            measures,
-            qrels="qrels" if options.qrels is None else options.qrels,
-            run="run" if options.retrieved is None else options.retrieved,
-            dialect=options.dialect,
-            columns=columns,
-            by=options.by,
-            policy=options.policy or None,
-            duplicates=options.duplicates or "error",
-            depth=options.depth,
-        )
+        for role in ("query", "doc"):
+            pair = [columns.get(f"{part}.{role}", columns.get(role)) for part in ("qrels", "run")]
+            if any(pair):
+                default = f"{role}_id".upper() if options.dialect == "snowflake" else f"{role}_id"
+                names[role] = tuple(name or default for name in pair)
+        qrels = "qrels" if options.qrels is None else options.qrels
+        run = "run" if options.retrieved is None else options.retrieved
+        shared["duplicates"] = options.duplicates or "error"
+        return rs.sql(qrels, run, measures, **names, **shared)
     for name, value in (
         ("--qrels", options.qrels),
         ("--run", options.retrieved),
@@ -123,16 +129,6 @@ def _write(options: Namespace) -> SqlStatements:
                 hint=f"remove {name}, or --table",
                 code="usage",
             )
-    return rs.sql_table(
-        options.table,
-        measures,
-        query=columns.get("query"),
-        doc=columns.get("doc") if columns.get("doc") != "" else False,
-        relevance=columns.get("relevance"),
-        score=columns.get("score"),
-        rank=columns.get("rank"),
-        dialect=options.dialect,
-        by=options.by,
-        policy=options.policy or None,
-        depth=options.depth,
-    )
+    if names.get("doc") == "":
+        names["doc"] = False
+    return rs.sql(options.table, measures, **names, **shared)

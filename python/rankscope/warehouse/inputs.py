@@ -13,7 +13,7 @@ from rankscope.warehouse.dialects import TEXTS, default_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from rankscope.warehouse.dialects import Dialect
 
@@ -197,20 +197,19 @@ def attribute_problems(given: QrelsAndRun | JoinedTable) -> list[str]:
     ]
 
 
-def read_columns(given: Mapping[str, str] | None, dialect: Dialect) -> dict[str, str]:
-    """Return the names of the columns by role, with the defaults of the dialect."""
-    named = dict(given or {})
-    known = [*ROLES, "rank"]
-    of_one = [f"{table}.{role}" for table in ("qrels", "run") for role in SHARED]
-    for role, name in named.items():
-        if role not in (*known, *of_one):
-            raise UsageError(
-                f"expected columns for {', '.join([*known, *of_one])}; found {quote(role)}",
-                hint='write columns={"query": "session_id"}; or, if the tables have different '
-                'names, columns={"qrels.query": "session_id", "run.query": "session"}',
-                code="bad_parameter",
-            )
-        check_name(name, f"the column for {role}", dialect)
+def read_columns(given: Mapping[str, Any], dialect: Dialect) -> dict[str, str]:
+    """Return the names of the columns by role, with the defaults of the dialect.
+
+    A pair names the column in the judgments and in the run, whose roles are then `qrels.query` and
+    `run.query`.
+    """
+    named: dict[str, str] = {}
+    for role, name in given.items():
+        is_pair = role in SHARED and isinstance(name, tuple | list) and len(name) == 2
+        parts = zip(("qrels", "run"), name, strict=True) if is_pair else [("", name)]
+        for table, text in parts:
+            check_name(text, f"the column for {role}", dialect)
+            named[f"{table}.{role}" if table else role] = text
     if "rank" in named and "score" in named:
         raise UsageError(
             "expected a column of scores or of ranks, found both",

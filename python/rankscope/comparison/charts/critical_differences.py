@@ -90,7 +90,7 @@ class CriticalDifferences:
             >>> values = {"query_id": [f"q{n}" for n in range(12)], "old": [0.2, 0.4, 0.6] * 4}
             >>> values["new"] = [value + 0.2 for value in values["old"]]
             >>> values["same"] = [0.4, 0.2, 0.6, 0.2, 0.4, 0.6] * 2
-            >>> found = CriticalDifferences.of(rs.compare_values(values))
+            >>> found = CriticalDifferences.of(rs.compare(values, values=True))
             >>> [run.name for run in found.runs], found.groups
             (['old', 'same', 'new'], ((0, 1),))
         """

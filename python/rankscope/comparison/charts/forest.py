@@ -100,7 +100,7 @@ class Forest:
         Examples:
             >>> import rankscope as rs
             >>> values = {"query_id": [*"abcdef"], "old": [0.1, 0.4] * 3, "new": [0.5, 0.6] * 3}
-            >>> forest = Forest.of(rs.compare_values(values, measure="AP"))
+            >>> forest = Forest.of(rs.compare(values, "AP", values=True))
             >>> [(each.name, each.minus, round(each.difference, 4)) for each in forest.effects]
             [('new', 'old', 0.3)]
         """
