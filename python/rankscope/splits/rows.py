@@ -1,0 +1,173 @@
+"""The log of a split: its users, items and times as codes, and some of its rows as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope.deferred import np
+from rankscope.errors import FormatError, InputError
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.column_names import TIMES, list_names
+from rankscope.inputs.item_tables import QUERIES, TEXT_FORMATS, type_cells
+from rankscope.inputs.recognition import recognise_table
+from rankscope.inputs.tables import FoundColumns, hold_table, open_table
+from rankscope.inputs.times import read_times
+from rankscope.records import record
+from rankscope.settings.reading import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    from numpy.typing import NDArray
+
+    from rankscope.inputs.columns import IdColumn
+    from rankscope.inputs.recognition import Input
+    from rankscope.inputs.times import Times
+
+    Rows: TypeAlias = NDArray[np.int64]
+    Foreign: TypeAlias = Any  # a table or a column of a library
+
+NEEDED = (("query",), ("doc",))
+
+
+@record(frozen=True, slots=True)
+class Log:
+    """A log of interactions, one per row.
+
+    Args:
+        table: The log as a mapping, a data frame or an Arrow table.
+        users: The user of each row, as a code from 0.
+        items: The item of each row, as a code from 0.
+        times: The time of each row.
+        grades: The grade of each row; `None` if there are no grades.
+        time: The name of the column of times.
+        others: The names of columns without a role.
+    """
+
+    table: Foreign
+    users: Rows
+    items: Rows
+    times: Times
+    grades: NDArray[np.float64] | None
+    time: str
+    others: tuple[str, ...]
+
+    def pairs(self, rows: Rows) -> Rows:
+        """Return one number for each pair of user and item."""
+        width = int(self.items.max()) + 1
+        return self.users[rows] * width + self.items[rows]
+
+    def take(self, rows: Rows, *, without: str = "") -> Foreign:
+        """Return some of the rows as the same kind of table, in the order of the log."""
+        table = self.table
+        if isinstance(table, Mapping):
+            return {
+                name: _take(column, rows) for name, column in table.items() if str(name) != without
+            }
+        if hasattr(table, "iloc"):  # of pandas
+            kept = [at for at, name in enumerate(table.columns) if str(name) != without]
+            return table.iloc[rows, kept]
+        if hasattr(table, "get_column"):  # of Polars
+            return table[rows].drop([without] if without else [])
+        taken = table.take(rows)
+        return taken.drop_columns([without]) if without else taken
+
+    def spell(self, rows: Rows) -> list[str]:
+        """Return the columns without a role as one text for each row."""
+        columns = open_table(self.table).columns
+        held = [_listed(_take(columns[name], rows)) for name in self.others]
+        return [repr(cells) for cells in zip(*held, strict=True)] if held else [""] * len(rows)
+
+
+def read_log(given: object, names: Mapping[str, str | None], time: str | None) -> Log:
+    """Read a log, given the columns by role."""
+    found = recognise_table(given)
+    try:
+        if found.format:
+            return _read(_read_files(found, names), {**names, **found.columns}, time)
+        return _read(hold_table(found.value), names, time)
+    except InputError as error:
+        error.file = error.file or found.name
+        raise
+
+
+def _read(table: Foreign, names: Mapping[str, str | None], time: str | None) -> Log:
+    source = open_table(table)
+    columns = FoundColumns(source, names, QUERIES)
+    users, items = _encode(columns.read_ids("query")), _encode(columns.read_ids("doc"))
+    moment = _find_time(source.names, time)
+    grade = columns.seek("relevance")
+    grades = None
+    if grade is not None:
+        grades = np.asarray(columns.read_numbers("relevance", allows_null=True), dtype=np.float64)
+    known = {columns.seek("query"), columns.seek("doc"), moment, grade}
+    return Log(
+        table,
+        users,
+        items,
+        read_times(source.columns[moment], moment),
+        grades,
+        moment,
+        tuple(name for name in source.names if name not in known),
+    )
+
+
+def _find_time(names: Sequence[str], given: str | None) -> str:
+    if given is not None and given in names:
+        return given
+    found = [name for name in names if name in TIMES] if given is None else []
+    if len(found) == 1:
+        return found[0]
+    wanted = f"the column {given!r} of times" if given else "a column of times"
+    raise FormatError(
+        f"expected one column of times, found {' and '.join(found)}"
+        if found
+        else f"expected {wanted}, found {list_names(names)}",
+        hint=f"name it: time={(found or ['played_at'])[0]!r}",
+        code="columns",
+    )
+
+
+def _read_files(found: Input, names: Mapping[str, str | None]) -> Foreign:
+    """Read files with all of their columns."""
+    from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
+
+    roles = {**names, **found.columns}
+    reading = Reading.read()
+    with TableFile(found, Wanted(roles, (), NEEDED, QUERIES), reading) as file:
+        roles |= file.columns
+        others = [name for name in file.names if name not in {*file.columns.values()}]
+    with TableFile(found, Wanted(roles, others, NEEDED, QUERIES), reading) as file:
+        table = load_arrow().Table.from_batches(list(file), file.schema)
+    return type_cells(table, others) if found.format in TEXT_FORMATS else table
+
+
+def _encode(ids: IdColumn) -> Rows:
+    """Return ids as codes from 0."""
+    if not isinstance(ids, tuple):
+        return np.unique(ids, return_inverse=True)[1]
+    pa = load_arrow()
+    offsets, texts = ids
+    held = pa.LargeStringArray.from_buffers(
+        len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(texts)
+    )
+    return np.asarray(held.dictionary_encode().indices.to_numpy(), dtype=np.int64)
+
+
+def _take(column: Foreign, rows: Rows) -> Foreign:
+    """Return some cells of a column as the same kind of column."""
+    if isinstance(column, list | tuple):
+        return type(column)([column[row] for row in rows.tolist()])
+    if hasattr(column, "iloc"):  # of pandas
+        return column.iloc[rows]
+    return column.take(rows) if hasattr(column, "combine_chunks") else column[rows]
+
+
+def _listed(column: Foreign) -> list[object]:
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, name):
+            return list(getattr(column, name)())
+    return list(column)
