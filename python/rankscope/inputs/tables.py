@@ -296,17 +296,17 @@ def is_single_column(value: object) -> bool:
     return is_arrow and has_type and not hasattr(value, "columns")
 
 
-def hold_table(table: object) -> Any:  # noqa: ANN401 - of any library
-    """Return a table in memory: a mapping, a data frame of pandas or Polars, or an Arrow table."""
+def open_table(table: object) -> NamedColumns:
+    """Return a table of any library as names and columns."""
     if isinstance(table, Mapping):
-        return table
+        return NamedColumns([str(name) for name in table], dict(table))
     narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
     if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
         table = table.to_native()
     if polars is not None and isinstance(table, polars.LazyFrame):
         table = table.collect()
     if polars is not None and isinstance(table, polars.DataFrame):
-        return table
+        return NamedColumns(table.columns, {name: table.get_column(name) for name in table.columns})
     if pandas is not None and isinstance(table, pandas.DataFrame):
         if table.columns.nlevels > 1:
             raise FormatError(
@@ -314,27 +314,18 @@ def hold_table(table: object) -> Any:  # noqa: ANN401 - of any library
                 hint="flatten the columns",
                 code="columns",
             )
-        return table
+        names = [str(name) for name in table.columns]
+        return NamedColumns(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
     if _is_dataset(table):
         table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
     if _is_arrow_dataset(table):
         table = table.to_table()  # type: ignore[attr-defined]  # see above
     if is_table(table):
-        return _read_arrow(table)
+        arrow = _read_arrow(table)
+        return NamedColumns(
+            arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True))
+        )
     raise _no_table(table)
-
-
-def open_table(table: object) -> NamedColumns:
-    """Return a table of any library as names and columns."""
-    held = hold_table(table)
-    if isinstance(held, Mapping):
-        return NamedColumns([str(name) for name in held], dict(held))
-    if hasattr(held, "iloc"):  # of pandas
-        names = [str(name) for name in held.columns]
-        return NamedColumns(names, {name: held.iloc[:, at] for at, name in enumerate(names)})
-    if hasattr(held, "get_column"):  # of Polars
-        return NamedColumns(held.columns, {name: held.get_column(name) for name in held.columns})
-    return NamedColumns(held.column_names, dict(zip(held.column_names, held.columns, strict=True)))
 
 
 def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types

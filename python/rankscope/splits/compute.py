@@ -12,8 +12,8 @@ from rankscope.errors import EmptyError, UsageError
 from rankscope.names import quote
 from rankscope.output.table import Table
 from rankscope.records import record
+from rankscope.splits.log import read_log
 from rankscope.splits.result import DROPPED, Split
-from rankscope.splits.rows import read_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.inputs.rows import Rows
     from rankscope.inputs.times import Times
-    from rankscope.splits.rows import Log, Rows
+    from rankscope.splits.log import Log
 
     Moment: TypeAlias = datetime | date | str | int | float
     Length: TypeAlias = timedelta | str

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.column_names import TIMES, list_names
 from rankscope.inputs.item_tables import QUERIES, TEXT_FORMATS, type_cells
 from rankscope.inputs.recognition import recognise_table
-from rankscope.inputs.tables import FoundColumns, hold_table, open_table
+from rankscope.inputs.rows import hold_table, spell_rows, take_rows
+from rankscope.inputs.tables import FoundColumns, open_table
 from rankscope.inputs.times import read_times
 from rankscope.records import record
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankscope.inputs.columns import IdColumn
     from rankscope.inputs.recognition import Input
+    from rankscope.inputs.rows import Foreign, Rows
     from rankscope.inputs.times import Times
-
-    Rows: TypeAlias = NDArray[np.int64]
-    Foreign: TypeAlias = Any  # a table or a column of a library
 
 NEEDED = (("query",), ("doc",))
 
@@ -61,24 +57,12 @@ class Log:
 
     def take(self, rows: Rows, *, without: str = "") -> Foreign:
         """Return some of the rows as the same kind of table, in the order of the log."""
-        table = self.table
-        if isinstance(table, Mapping):
-            return {
-                name: _take(column, rows) for name, column in table.items() if str(name) != without
-            }
-        if hasattr(table, "iloc"):  # of pandas
-            kept = [at for at, name in enumerate(table.columns) if str(name) != without]
-            return table.iloc[rows, kept]
-        if hasattr(table, "get_column"):  # of Polars
-            return table[rows].drop([without] if without else [])
-        taken = table.take(rows)
-        return taken.drop_columns([without]) if without else taken
+        return take_rows(self.table, rows, without=without)
 
     def spell(self, rows: Rows) -> list[str]:
         """Return the columns without a role as one text for each row."""
         columns = open_table(self.table).columns
-        held = [_listed(_take(columns[name], rows)) for name in self.others]
-        return [repr(cells) for cells in zip(*held, strict=True)] if held else [""] * len(rows)
+        return spell_rows([columns[name] for name in self.others], rows)
 
 
 def read_log(given: object, names: Mapping[str, str | None], time: str | None) -> Log:
@@ -155,19 +139,3 @@ def _encode(ids: IdColumn) -> Rows:
         len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(texts)
     )
     return np.asarray(held.dictionary_encode().indices.to_numpy(), dtype=np.int64)
-
-
-def _take(column: Foreign, rows: Rows) -> Foreign:
-    """Return some cells of a column as the same kind of column."""
-    if isinstance(column, list | tuple):
-        return type(column)([column[row] for row in rows.tolist()])
-    if hasattr(column, "iloc"):  # of pandas
-        return column.iloc[rows]
-    return column.take(rows) if hasattr(column, "combine_chunks") else column[rows]
-
-
-def _listed(column: Foreign) -> list[object]:
-    for name in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, name):
-            return list(getattr(column, name)())
-    return list(column)
