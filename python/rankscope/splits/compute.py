@@ -59,9 +59,9 @@ def split(
     """Split a log of interactions into a training set and a test set for recommenders.
 
     Give exactly one of `at`, `last` and `last_per_user`. Interactions at the same time are never
-    separated, so the result doesn't depend on the order of the rows, and nothing in the training
-    set is as late as the test set: that of all users with `at` and `last`, that of the same user
-    with `last_per_user`, which lets a recommender learn from what other users did later.
+    separated, so the result doesn't depend on the order of the rows. With `at` and `last`, the
+    whole training set is older than the test set. With `last_per_user`, that holds for each user
+    alone: a recommender can learn from what other users did later.
 
     The test set has one row per user and item: the earliest; of several at this time, that with the
     highest grade. By default, it has no users and items without an interaction in the training set,
@@ -69,8 +69,8 @@ def split(
 
     Args:
         log: A table with one row per interaction: a data frame of pandas or Polars, an Arrow table,
-            a DuckDB relation, a mapping of columns, or the path of a file such as Parquet. The
-            columns can be dates, timestamps, ISO text or numbers for times.
+            a DuckDB relation, a mapping of columns, or the path of a file such as Parquet. Times
+            are dates, timestamps, ISO text or numbers.
         at: The time at which the test set begins: a `datetime` or `date`, ISO text, or a number if
             the times are numbers.
         last: How much of the end of the log is the test set. A number between 0 and 1 is a share of
