@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -130,6 +131,23 @@ def test_a_length_takes_what_is_less_old_than_it() -> None:
     assert rs.split(log, last="1w", keep="new_items").test.equals(parts.test)
 
 
+@pytest.mark.parametrize(
+    "at",
+    [
+        "2026-10-05",
+        date(2026, 10, 5),
+        datetime(2026, 10, 5),  # noqa: DTZ001 - as the log
+        pd.Timestamp("2026-10-05"),
+        np.datetime64("2026-10-05"),
+        np.datetime64("2026-10-05T00:00:00", "ns"),
+    ],
+)
+def test_a_time_can_be_given_in_many_ways(at: Any) -> None:  # noqa: ANN401 - of any type
+    parts = rs.split(make_frame(make_rows(1)), at=at)
+    assert parts.rule == "The test set begins at 2026-10-05."
+    assert parts.train["timestamp"].max() < pd.Timestamp("2026-10-05")
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("core", [2, 4])
 def test_a_core_is_what_is_left_when_nothing_more_can_be_taken_away(seed: int, core: int) -> None:
@@ -237,6 +255,21 @@ def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path: Path) -> None:
     assert isinstance(rs.split(columns, last="3d").train["user_id"], list)
 
 
+def test_a_file_without_a_column_of_items_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("user_id,song,time\na,x,1\n", encoding="utf-8")
+    error = refused(lambda: rs.split(path, at=1), "columns", "a column of items, such as item_id")
+    assert str(error.file).endswith("log.csv")
+
+
+def test_a_time_in_a_file_that_is_none_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    lines = ["user_id,item_id,time", "a,x,2026-11-01", "a,y,soon", "b,x,2026-11-03"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    error = refused(lambda: rs.split(path, last=0.5), "time_format", "'soon'")
+    assert str(error).startswith(f"{path}:3: ")
+
+
 def _to_pandas(table: Any) -> pd.DataFrame:  # noqa: ANN401 - of any library
     return table if isinstance(table, pd.DataFrame) else table.to_pandas()
 
@@ -271,6 +304,10 @@ def test_times_with_a_zone_are_compared_in_utc() -> None:
     assert parts.test["item_id"] == ["y", "z"]
     assert parts.rule == "The test set begins at 2026-10-31T23:00:00 UTC."
     moments = [datetime.fromisoformat(each) for each in log["time"]]
+    assert (
+        parts.test
+        == rs.split(log, at=datetime(2026, 10, 31, 23, tzinfo=UTC), keep="new_items").test
+    )
     for given in (moments, pd.Series(moments), pl.Series(moments)):
         same = rs.split({**log, "time": given}, at=moments[1], keep="new_items")
         assert same.test == parts.test
@@ -313,7 +350,13 @@ ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3
         (LOG, {"last": 0.5, "time": "when"}, "columns", "expected the column 'when' of times"),
         ({**LOG, "date": [1, 2, 3, 4]}, {"last": 0.5}, "columns", "found time and date"),
         ({"user_id": [1], "item_id": [1]}, {"last": 0.5}, "columns", "a column of times"),
-        ({"item_id": [1], "time": [1]}, {"last": 0.5}, "columns", "a column of query"),
+        (
+            {"item_id": [1], "time": [1]},
+            {"last": 0.5},
+            "columns",
+            "a column of users, such as user_id",
+        ),
+        ({"user_id": [1], "time": [1]}, {"last": 0.5}, "columns", "of items, such as item_id"),
         ({**LOG, "time": [1, None, 3, 4]}, {"last": 0.5}, "missing_time", "in every row of time"),
         ({**LOG, "time": [1, float("nan"), 3, 4]}, {"last": 0.5}, "missing_time", "every row"),
         ({**LOG, "time": [1, float("inf"), 3, 4]}, {"last": 0.5}, "time_format", "found inf"),

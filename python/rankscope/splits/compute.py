@@ -161,9 +161,8 @@ def split(
     dropped.append(("user and item earlier in test", np.setdiff1d(test, first)))
     if not len(first):
         why = ", ".join(f"{reason}: {len(lost)}" for reason, lost in dropped if len(lost))
-        raise _empty(
-            f"nothing is left of the test set: dropped were {why}", "keep them with keep=…"
-        )
+        hint = f"keep some of them, such as keep={list(REASONS)!r}, or split elsewhere"
+        raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
     counts += [("train", train), ("test", first)]
     counts += [(DROPPED + reason, lost) for reason, lost in dropped if len(lost)]
     return Split(
@@ -274,6 +273,8 @@ class _Way:
             _check_count("last_per_user", last_per_user)
             return cls(per_user=last_per_user)  # type: ignore[arg-type]  # checked above
         if at is not None:
+            if isinstance(at, np.datetime64):
+                at = at.astype("datetime64[us]").item()
             if isinstance(at, bool) or not isinstance(at, date | str | int | float | np.number):
                 raise _bad(
                     f"expected at to be a time, found {type(at).__name__}",

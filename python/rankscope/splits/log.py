@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.column_names import TIMES, list_names
+from rankscope.inputs.column_names import TIMES, guess_column, list_names
 from rankscope.inputs.item_tables import QUERIES, TEXT_FORMATS, type_cells
 from rankscope.inputs.recognition import recognise_table
 from rankscope.inputs.rows import hold_table, spell_rows, take_rows
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from rankscope.inputs.rows import Foreign, Rows
     from rankscope.inputs.times import Times
 
-NEEDED = (("query",), ("doc",))
+WHO = {"query": "users", "doc": "items"}
+"""What the columns of these roles hold here."""
 
 
 @record(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def read_log(given: object, names: Mapping[str, str | None], time: str | None) -
     found = recognise_table(given)
     try:
         if found.format:
-            return _read(_read_files(found, names), {**names, **found.columns}, time)
+            return _read_files(found, {**names, **found.columns}, time)
         return _read(hold_table(found.value), names, time)
     except InputError as error:
         error.file = error.file or found.name
@@ -80,6 +81,14 @@ def read_log(given: object, names: Mapping[str, str | None], time: str | None) -
 def _read(table: Foreign, names: Mapping[str, str | None], time: str | None) -> Log:
     source = open_table(table)
     columns = FoundColumns(source, names, QUERIES)
+    for role, what in WHO.items():
+        if columns.seek(role) is None:
+            raise FormatError(
+                f"expected a column of {what}, such as {what[:-1]}_id, found "
+                f"{list_names(source.names)}",
+                hint=f"name it: {role}={guess_column(source.names, role)!r}",
+                code="columns",
+            )
     users, items = _encode(columns.read_ids("query")), _encode(columns.read_ids("doc"))
     moment = _find_time(source.names, time)
     grade = columns.seek("relevance")
@@ -114,19 +123,23 @@ def _find_time(names: Sequence[str], given: str | None) -> str:
     )
 
 
-def _read_files(found: Input, names: Mapping[str, str | None]) -> Foreign:
+def _read_files(found: Input, names: Mapping[str, str | None], time: str | None) -> Log:
     """Read files with all of their columns."""
     from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
     from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
-    roles = {**names, **found.columns}
     reading = Reading.read()
-    with TableFile(found, Wanted(roles, (), NEEDED, QUERIES), reading) as file:
-        roles |= file.columns
+    with TableFile(found, Wanted(names, besides=QUERIES), reading) as file:
+        roles = {**names, **file.columns}
         others = [name for name in file.names if name not in {*file.columns.values()}]
-    with TableFile(found, Wanted(roles, others, NEEDED, QUERIES), reading) as file:
+    with TableFile(found, Wanted(roles, others, besides=QUERIES), reading) as file:
         table = load_arrow().Table.from_batches(list(file), file.schema)
-    return type_cells(table, others) if found.format in TEXT_FORMATS else table
+        if found.format in TEXT_FORMATS:
+            table = type_cells(table, others)
+        try:
+            return _read(table, names, time)
+        except InputError as error:
+            raise file.place(error) from None
 
 
 def _encode(ids: IdColumn) -> Rows:
