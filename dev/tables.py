@@ -270,14 +270,16 @@ def write_fields(event: str) -> str:
 
 
 def write_routes() -> str:
-    """Return the table of the routes of the service, with the scope that each requires."""
-    shown = ("api", "page", "form")
+    """Return the table of the routes of the API, with the scope that each requires.
+
+    A new page of the dashboard changes nothing there.
+    """
     # The endpoints are only listed, so they need no store.
     service = Service(cast("Store", None))
     rows = [
         (ENDING.sub("}", one.path), one.method, one.scope or "", one.summary)
         for one in service.endpoints
-        if one.kind in shown
+        if one.kind == "api"
     ]
     lines = [
         f"| `{method} {path}` | {scope and f'`{scope}`'} | {summary} |"

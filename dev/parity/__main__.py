@@ -12,13 +12,13 @@ import tempfile
 from pathlib import Path
 
 from dev.environments import ROOT, make_environment
-from dev.parity import cases, compared, every, fused, golden, items
+from dev.parity import cases, compared, every, fused, golden, items, splits
 
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
-SCRIPTS = ("measure", "compared", "every", "fused", "items")
+SCRIPTS = ("measure", "compared", "every", "fused", "items", "splits")
 """What a peer computes: values under a convention, p-values, other values, fused runs, and
-values of recommendations."""
+values of recommendations, and split logs."""
 
 
 def main() -> int:
@@ -75,6 +75,8 @@ def ask(peer: str) -> bool:
         paths.append(fused.write(peer, today | found["fused"]))
     if "items" in found:
         paths.append(items.write(peer, today | found["items"]))
+    if "splits" in found:
+        paths.append(splits.write(peer, today | found["splits"]))
     for path in paths:
         print(path.relative_to(ROOT))
     return True

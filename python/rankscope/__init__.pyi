@@ -99,6 +99,8 @@ from rankscope.report.compute import report as report
 from rankscope.report.report import Report as Report
 from rankscope.settings.interval import Interval as Interval
 from rankscope.settings.policy import Policy as Policy
+from rankscope.splits.compute import split as split
+from rankscope.splits.result import Split as Split
 from rankscope.ties.result import TieAudit as TieAudit
 from rankscope.warehouse.compute import sql as sql
 from rankscope.warehouse.result import SqlStatements as SqlStatements

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import pytest
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.connections import READ_BYTES, BoundedProtocol
-from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
 

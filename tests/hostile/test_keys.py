@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing import dispatcher as door
-from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.service import NOW, Service, make_ranking

@@ -35,12 +35,12 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import write_metrics
 from rankscope.monitor.server.pages.overview import view_overview
 from rankscope.monitor.server.pages.overview_range import Choice
 from rankscope.monitor.server.pages.quality import view_quality
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
-from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.deadline import Deadline, limit_reads
 from rankscope.monitor.store.folding import MOST_VERSIONS, OTHER, choose_versions
 from rankscope.monitor.store.sqlite.store import SQLiteStore

@@ -16,8 +16,8 @@ from rankscope.monitor.client.client import Client
 from rankscope.monitor.intake.ingestion import Ingested
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.service import make_server
-from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 

@@ -20,7 +20,7 @@ from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents

@@ -15,8 +15,8 @@ from rankscope.monitor.incidents.incident import Notice
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.render import write_sentence
-from rankscope.monitor.server.settings import Settings
 from rankscope.records import record
 
 from tests.monitor.outages import (

@@ -40,8 +40,8 @@ def refuse_run_measure(measure: Measure, action: str) -> None:
         raise UsageError(
             f"{measure} can't {action}: it is one value of all lists together, so no query has a "
             "value to test or to resample",
-            hint="rs.evaluate gives its value for each run; choose a measure with a value of each "
-            "query here, such as Novelty@10 or nDCG@10",
+            hint="rs.evaluate gives its value for each run, and rs.gate compares two with a "
+            "tolerance; choose a measure with a value of each query here, such as Novelty@10",
             code="no_query_values",
         )
 

@@ -17,7 +17,8 @@ from rankscope.comparison.estimates import (
     make_family,
 )
 from rankscope.deferred import np
-from rankscope.gate.result import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
+from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
+from rankscope.measures.direction import SIGNS
 from rankscope.records import as_dict, record, replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rankscope.comparison.estimates import MeasureValues
     from rankscope.evaluation.groups import Groups
     from rankscope.gate.result import Budget, OnInconclusive
+    from rankscope.measures import Measure
     from rankscope.output.estimate import Estimate
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -49,6 +51,11 @@ IDENTICAL = "identical"
 MOST_TIMES = 1000
 """How many times smaller than the standard deviation a distance can be to say how many queries it
 needs."""
+NO_INTERVAL = (
+    "It is one number of all lists together: there are no values of queries to resample, so it has "
+    "no interval."
+)
+"""Why a measure of all lists has no interval."""
 FEW_LOSE = 0.5
 """A quantile of losses is planned for so many of the queries that may lose more."""
 
@@ -162,6 +169,45 @@ def _check(
             corrected_for=len(chosen),
             on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
         )
+
+
+def check_tolerance(
+    budget: Budget, measure: Measure, values: Sequence[float], n: int, settings: Settings
+) -> Check:
+    """Check how much worse the candidate's value of all lists is than the baseline's.
+
+    There is one number a run, so there is no interval. What rounding could make decides nothing.
+    """
+    baseline, candidate = values
+    limit = budget.limit * (abs(baseline) if budget.is_relative else 1.0)
+    sign = SIGNS[measure.better]
+    difference = candidate - baseline
+    verdict = INCONCLUSIVE  # NaN: a value isn't defined
+    if not math.isnan(difference):
+        rounding = CLOSE * max(abs(baseline), abs(candidate), limit)
+        verdict = HOLDS if sign * difference >= -limit - rounding else BROKEN
+    on_inconclusive = budget.on_inconclusive or settings.on_inconclusive
+    return Check(
+        budget=budget,
+        measure=measure.name,
+        by="",
+        slice=None,
+        n=n,
+        clusters=None,
+        baseline_mean=baseline,
+        candidate_mean=candidate,
+        value=difference,
+        lower=math.nan,
+        upper=math.nan,
+        level=math.nan,
+        corrected_for=1,
+        interval_method="",
+        threshold=-sign * limit or 0.0,
+        verdict=verdict,
+        passed=verdict == HOLDS or (verdict == INCONCLUSIVE and on_inconclusive == "pass"),
+        queries_needed=None,
+        note=NO_INTERVAL,
+    )
 
 
 def conclude(

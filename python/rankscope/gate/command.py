@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
     from rankscope.gate.result import GateResult, Kind
 
-KINDS: tuple[Kind, ...] = ("max-drop", "max-loss", "min")
+KINDS: tuple[Kind, ...] = ("max-drop", "max-loss", "min", "tolerance")
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 
@@ -69,6 +69,15 @@ def add_arguments(parser: Parser) -> None:
         default=[],
         metavar="MEASURE=LIMIT",
         help="lowest mean that the candidate may have, such as nDCG@10=0.4",
+    )
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="MEASURE=LIMIT",
+        help="how much worse the value of a measure of all lists together may be, such as "
+        "Coverage@10=0.02, or Coverage@10=5% for a share of the value of the baseline; the two "
+        "values are compared without an interval",
     )
     parser.add_argument(
         "--confidence",

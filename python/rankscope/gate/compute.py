@@ -15,9 +15,15 @@ from rankscope.evaluation.evaluating import Asked
 from rankscope.evaluation.question import holds
 from rankscope.evaluation.ranked_runs import rank_runs, rank_scores
 from rankscope.evaluation.rankings import Rankings
-from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
-from rankscope.gate.checks import Limited, Settings, check_budgets, conclude, keep_unchanged
+from rankscope.gate.checks import (
+    Limited,
+    Settings,
+    check_budgets,
+    check_tolerance,
+    conclude,
+    keep_unchanged,
+)
 from rankscope.gate.result import (
     INCONCLUSIVE,
     Budget,
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
 
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters
+    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.groups import Groups
     from rankscope.gate.result import OnInconclusive
     from rankscope.measures import Measure
@@ -91,7 +98,8 @@ def gate(
         baseline: The run to compare with, as in `evaluate`. With a comparison, its name.
         candidate: The run to check. With a comparison, its name.
         budgets: A mapping of measures to the largest allowed drop of the mean, which can be a share
-            of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`.
+            of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`, also
+            in a mapping. Measures of all lists together, such as Coverage, need a `tolerance`.
         scores: The two columns of scores of a table whose rows have grades, too: the baseline's and
             the candidate's.
         confidence: The confidence level of the two-sided intervals.
@@ -179,24 +187,12 @@ def gate(
     axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, reading)
     clusters = axis.clusters
 
-    checks = check_budgets(
-        [
-            (
-                budget,
-                MeasureValues.stack(
-                    measure, [each.per_query(measure) for each in evaluations], axis.order
-                ),
-            )
-            for budget, measure in zip(wanted, measures, strict=True)
-        ],
-        groups=groups,
-        clusters=clusters,
-        settings=Settings(
-            interval=Interval(confidence, method=method, seed=seed),
-            on_inconclusive=on_inconclusive,
-            threads=reading.threads,
-        ),
+    settings = Settings(
+        interval=Interval(confidence, method=method, seed=seed),
+        on_inconclusive=on_inconclusive,
+        threads=reading.threads,
     )
+    checks = _check_all(wanted, measures, evaluations, axis=axis, groups=groups, settings=settings)
     return GateResult(
         baseline=str(shown[0]),
         candidate=str(shown[1]),
@@ -232,6 +228,30 @@ def _rank(
     called = _name_runs(baseline, candidate)
     named = dict(zip(called, (baseline, candidate), strict=True))
     return rank_runs(judgments, named, asked, reading)  # type: ignore[arg-type]  # what else it can be
+
+
+def _check_all(
+    budgets: Sequence[Budget],
+    measures: Sequence[Measure],
+    evaluations: Sequence[Evaluation],
+    *,
+    axis: Axis,
+    groups: Mapping[tuple[str, ...], Groups],
+    settings: Settings,
+) -> tuple[Check, ...]:
+    """Check each budget with the values of queries, or with those of all lists."""
+    checks: list[Check] = []
+    for budget, measure in zip(budgets, measures, strict=True):
+        if budget.kind == "tolerance":
+            values = [each[measure] for each in evaluations]
+            checks.append(check_tolerance(budget, measure, values, len(axis.order), settings))
+            continue
+        columns = [each.per_query(measure) for each in evaluations]
+        stacked = MeasureValues.stack(measure, columns, axis.order)
+        checks += check_budgets(
+            [(budget, stacked)], groups=groups, clusters=axis.clusters, settings=settings
+        )
+    return tuple(checks)
 
 
 def _name_runs(baseline: object, candidate: object) -> tuple[str, str]:
@@ -316,7 +336,23 @@ def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> N
 
     A measure that says nothing about which ranking is better, such as Judged, can have a minimum.
     """
-    refuse_run_measure(measure, "have a budget")
+    if budget.kind == "tolerance":
+        if measure.row.level != "run":
+            raise UsageError(
+                f"{measure} can't have a tolerance: each query has a value of it, so a gate can "
+                "tell how sure a drop is",
+                hint=f"write max_drop={budget.tolerance!r}, or --max-drop",
+                code="bad_budget",
+            )
+        return
+    if measure.row.level == "run":
+        raise UsageError(
+            f"{measure} can't have a budget of this kind: it is one value of all lists together, "
+            "so no query has a value to resample",
+            hint=f"write rs.Budget({measure.name!r}, tolerance=0.02), or --tolerance: it compares "
+            "the two values as they are, without an interval",
+            code="no_query_values",
+        )
     if measure.row.mean != "mean":
         raise UsageError(
             f"{measure} can't have a budget: its summary is not a mean over queries",
@@ -341,8 +377,11 @@ def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
     """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent."""
     low, high = map(float, measure.row.value_range)
     limit = budget.limit
-    share = f"{limit:g}%" if budget.kind == "max-drop" and 1 <= limit < 100 else ""
-    if budget.is_relative:
+    is_drop = budget.kind in {"max-drop", "tolerance"}
+    share = f"{limit:g}%" if is_drop and 1 <= limit < 100 else ""
+    if budget.is_relative and measure.better == "lower":
+        is_vain = False
+    elif budget.is_relative:
         is_vain, share = limit >= 1, ""
     elif budget.kind == "min":
         is_vain = not low <= limit <= high
@@ -351,7 +390,8 @@ def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
     if is_vain:
         why = f"values of {measure} are from {low:g} to {high:g}"
         if budget.is_relative:
-            why = "a mean can't drop by more than itself"
+            what = "value" if budget.kind == "tolerance" else "mean"
+            why = f"a {what} can't drop by more than itself"
         raise UsageError(
             f"{budget} checks nothing: {why}",
             hint=f"write {share!r} for {limit:g} percent, or 0.01"
@@ -372,7 +412,8 @@ def _check_compared(
 ) -> Check:
     """Check a budget with the difference and the interval of a comparison."""
     if budget.kind != "max-drop" or budget.is_relative or budget.by is not None:
-        raise _bad_call(f"a comparison doesn't have the values of queries that {budget} needs")
+        values = "value of all lists" if budget.kind == "tolerance" else "values of queries"
+        raise _bad_call(f"a comparison doesn't have the {values} that {budget} needs")
     level = comparison.settings.level
     if (budget.confidence or confidence) != level:
         raise UsageError(

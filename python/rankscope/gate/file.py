@@ -32,6 +32,7 @@ BUDGET_KEYS = (
     "max-loss",
     "quantile",
     "min",
+    "tolerance",
     "by",
     "confidence",
     "on-inconclusive",
@@ -144,6 +145,7 @@ class _Reader:
                 max_drop=table.get("max-drop"),  # type: ignore[arg-type]  # it is checked there
                 max_loss=table.get("max-loss"),  # type: ignore[arg-type]  # as above
                 minimum=table.get("min"),  # type: ignore[arg-type]  # as above
+                tolerance=table.get("tolerance"),  # type: ignore[arg-type]  # as above
                 quantile=table.get("quantile", 0.95),  # type: ignore[arg-type]  # as above
                 by=tuple(by) if isinstance(by, list) else by,  # type: ignore[arg-type]  # as above
                 confidence=table.get("confidence"),  # type: ignore[arg-type]  # as above

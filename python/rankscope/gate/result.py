@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.policy import Policy
 
-    Kind: TypeAlias = Literal["max-drop", "max-loss", "min"]
+    Kind: TypeAlias = Literal["max-drop", "max-loss", "min", "tolerance"]
     Verdict: TypeAlias = Literal["holds", "unchanged", "broken", "inconclusive"]
     OnInconclusive: TypeAlias = Literal["fail", "pass"]
 
@@ -47,7 +47,7 @@ def decide(lower: float, upper: float, least: float) -> Verdict:
 
 @record(frozen=True, slots=True)
 class Budget(Hinted):
-    """What a candidate may lose. Give exactly one of `max_drop`, `max_loss` and `minimum`.
+    """What a candidate may lose. Give exactly one limit.
 
     Args:
         measure: The measure, or its name.
@@ -56,6 +56,11 @@ class Budget(Hinted):
         max_loss: The most that the loss of a query (its value under the baseline minus its value
             under the candidate) may be at the quantile `quantile`.
         minimum: The lowest mean that the candidate may have, whatever the baseline has.
+        tolerance: How much worse the value of the candidate may be than that of the baseline, for a
+            measure of all lists together, such as Coverage: a number, or text such as `"5%"` for a
+            share of the baseline's value. Worse is higher where lower values are better, as of
+            Gini. The two values are compared as they are, without an interval: no query has a value
+            to resample.
         quantile: The quantile of `max_loss`, between 0 and 1. With 0.95, 5 % of the queries may
             lose more than `max_loss`.
         by: Check each slice of this attribute instead of all queries; several attributes are
@@ -71,25 +76,34 @@ class Budget(Hinted):
         nDCG@10: max drop 2%
         >>> print(Budget("AP", max_loss=0.3, by="country"))
         AP: max p95 loss 0.3, by country
+        >>> print(Budget("Coverage@10", tolerance=0.02))
+        Coverage@10: tolerance 0.02
     """
 
     measure: str | Measure
     max_drop: float | str | None = None
     max_loss: float | None = None
     minimum: float | None = None
+    tolerance: float | str | None = None
     quantile: float = 0.95
     by: str | Sequence[str] | None = None
     confidence: float | None = None
     on_inconclusive: OnInconclusive | None = None
 
     def __post_init__(self) -> None:
-        limits = (self.max_drop, self.max_loss, self.minimum)
+        limits = (self.max_drop, self.max_loss, self.minimum, self.tolerance)
         if sum(each is not None for each in limits) != 1:
             raise _bad(
                 f"the budget of {self.measure} needs exactly one limit",
-                "set a largest drop, a largest loss, or a minimum",
+                "set a largest drop, a largest loss, a minimum, or a tolerance",
+            )
+        if self.tolerance is not None and (self.by is not None or self.confidence is not None):
+            raise _bad(
+                f"the tolerance of {self.measure} has no slices and no confidence",
+                "remove by and confidence: two values of all lists are compared, without intervals",
             )
         _read_limit(self.max_drop, "max_drop", allows_share=True)
+        _read_limit(self.tolerance, "tolerance", allows_share=True)
         _read_limit(self.max_loss, "max_loss")
         if self.minimum is not None and not _is_finite(self.minimum):
             raise _bad(f"expected a finite minimum, found {quote(self.minimum)}", "such as 0.4")
@@ -105,9 +119,11 @@ class Budget(Hinted):
 
     @property
     def kind(self) -> Kind:
-        """Which limit it sets: `"max-drop"`, `"max-loss"` or `"min"`."""
+        """Which limit it sets: `"max-drop"`, `"max-loss"`, `"min"` or `"tolerance"`."""
         if self.max_drop is not None:
             return "max-drop"
+        if self.tolerance is not None:
+            return "tolerance"
         return "min" if self.max_loss is None else "max-loss"
 
     @property
@@ -115,15 +131,15 @@ class Budget(Hinted):
         """The limit as a number; a share from 0 to 1 if `is_relative`."""
         if self.minimum is not None:
             return float(self.minimum)
-        given, name = (
-            (self.max_drop, "max_drop") if self.max_loss is None else (self.max_loss, "max_loss")
-        )
-        return _read_limit(given, name, allows_share=True)
+        given = {"max_drop": self.max_drop, "max_loss": self.max_loss, "tolerance": self.tolerance}
+        [(name, limit)] = ((name, limit) for name, limit in given.items() if limit is not None)
+        return _read_limit(limit, name, allows_share=True)
 
     @property
     def is_relative(self) -> bool:
-        """Whether the limit is a share of the baseline's mean."""
-        return isinstance(self.max_drop, str) and self.max_drop.rstrip().endswith("%")
+        """Whether the limit is a share of the baseline's mean or value."""
+        limit = self.max_drop if self.tolerance is None else self.tolerance
+        return isinstance(limit, str) and limit.rstrip().endswith("%")
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -151,19 +167,21 @@ class Check:
         measure: The canonical name of the measure.
         by: The attribute of the slice; empty for all queries.
         slice: The value of the attribute, or `None` for all queries.
-        n: The number of queries for which both runs have a value.
+        n: The number of queries for which both runs have a value; of a tolerance, the number of
+            all queries.
         clusters: The number of clusters, or `None` without clusters.
-        baseline_mean: The mean of the baseline.
-        candidate_mean: The mean of the candidate.
-        value: What is limited: the difference of the means (candidate − baseline), the quantile of
-            the losses, or the mean of the candidate.
+        baseline_mean: The mean of the baseline; of a tolerance, its value.
+        candidate_mean: The mean of the candidate; of a tolerance, its value.
+        value: What is limited: the difference of the means or values (candidate − baseline), the
+            quantile of the losses, or the mean of the candidate.
         lower: The lower end of its confidence interval; NaN if there is none.
         upper: The upper end.
-        level: The level of the interval, corrected for the number of slices.
+        level: The level of the interval, corrected for the number of slices; NaN of a tolerance.
         corrected_for: The number of slices that the level is corrected for; 1 without slices.
         interval_method: How the interval was computed; empty if there is none.
-        threshold: The limit on the scale of `value`: −`max_drop`, `max_loss` or `minimum`. The
-            value of `max-loss` may not be above it, and the others may not be below it.
+        threshold: The limit on the scale of `value`: −`max_drop`, `max_loss`, `minimum`, or
+            −`tolerance`; +`tolerance` where lower values are better. The value of `max-loss`, and
+            such a tolerance, may not be above it, and the others may not be below it.
         verdict: `"holds"`, `"broken"`, `"inconclusive"`; or `"unchanged"` if every query has the
             same value under both runs, and there are too few to tell more.
         passed: Whether the check lets the candidate pass.
@@ -344,7 +362,7 @@ def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[
     if isinstance(given, Budget):
         budgets = [given]
     elif isinstance(given, Mapping):
-        budgets = [Budget(measure, max_drop=limit) for measure, limit in given.items()]
+        budgets = [_name_budget(measure, limit) for measure, limit in given.items()]
     elif isinstance(given, Iterable) and not isinstance(given, str):
         budgets = [*given]
     else:
@@ -360,8 +378,24 @@ def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[
     return tuple(
         each
         for budget in budgets
-        for each in ([budget] if budget.by is not None else [budget, replace(budget, by=by)])
+        for each in (
+            [budget]
+            if budget.by is not None or budget.kind == "tolerance"
+            else [budget, replace(budget, by=by)]
+        )
     )
+
+
+def _name_budget(measure: object, limit: object) -> Budget:
+    """Return the budget that a mapping has for a measure."""
+    if not isinstance(limit, Budget):
+        return Budget(measure, max_drop=limit)  # type: ignore[arg-type]  # it is checked there
+    if str(limit.measure) != str(measure):
+        raise _bad(
+            f"expected a budget of {measure}, found one of {limit.measure}",
+            "name one measure, or pass a list of budgets",
+        )
+    return limit
 
 
 def parse_budget(kind: Kind, text: str) -> Budget:
@@ -379,8 +413,13 @@ def parse_budget(kind: Kind, text: str) -> Budget:
     if kind == "max-loss" and measure[:1] == "p" and ":" in measure:
         named, _, measure = measure.partition(":")
         percentile = _to_number(named[1:])
-    example = {"max-drop": "nDCG@10=0.005", "max-loss": "p95:nDCG@10=0.3", "min": "nDCG@10=0.4"}
-    is_share = kind == "max-drop" and limit.endswith("%")
+    example = {
+        "max-drop": "nDCG@10=0.005",
+        "max-loss": "p95:nDCG@10=0.3",
+        "min": "nDCG@10=0.4",
+        "tolerance": "Coverage@10=0.02",
+    }
+    is_share = kind in {"max-drop", "tolerance"} and limit.endswith("%")
     number = _to_number(limit.removesuffix("%") if is_share else limit)
     if not measure.strip() or math.isnan(number) or math.isnan(percentile):
         raise UsageError(
@@ -391,6 +430,8 @@ def parse_budget(kind: Kind, text: str) -> Budget:
     measure = measure.strip()
     if kind == "max-drop":
         return Budget(measure, max_drop=limit if is_share else number)
+    if kind == "tolerance":
+        return Budget(measure, tolerance=limit if is_share else number)
     if kind == "min":
         return Budget(measure, minimum=number)
     return Budget(measure, max_loss=number, quantile=percentile / 100)

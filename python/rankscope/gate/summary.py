@@ -8,6 +8,7 @@ from rankscope.comparison.layout import Cell, Grid, Note
 from rankscope.comparison.layout import write_text as write_blocks
 from rankscope.comparison.notes import format_ends, format_signed, round_plan
 from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
+from rankscope.measures import parse
 from rankscope.output.text import format_value, show
 from rankscope.settings.interval import METHODS
 
@@ -27,6 +28,10 @@ MOST_ROWS = 20
 SIGNS = {HOLDS: "✅", UNCHANGED: "✅", BROKEN: "❌", INCONCLUSIVE: "⚠️"}
 
 
+DIFFERENCES = ("max-drop", "tolerance")
+"""The kinds of budgets that limit a difference, which is written with its sign."""
+
+
 ORDER = (BROKEN, INCONCLUSIVE, UNCHANGED, HOLDS)
 
 
@@ -40,6 +45,8 @@ def describe_check(check: Check) -> str:
     """
     if check.interval_method == "identical":
         return check.note
+    if check.budget.kind == "tolerance":
+        return f"{_describe_values(check)} {check.note}"
     what = {
         "max-drop": "The difference",
         "max-loss": f"The p{100 * check.budget.quantile:g} loss",
@@ -63,6 +70,23 @@ def describe_check(check: Check) -> str:
         return f"{sentence}, {'above' if is_most else 'below'} the limit of {limit}."
     sentence += f", which includes the limit of {limit}."
     return f"{sentence} {_plan(check)}"
+
+
+def _describe_values(check: Check) -> str:
+    """Say how two values of all lists compare with the tolerance."""
+    old, new = format_value(check.baseline_mean), format_value(check.candidate_mean)
+    values = f"The value is {new} against {old}"
+    if math.isnan(check.value):
+        return f"{values}, so there is no difference to compare with the tolerance."
+    limit = f"{check.budget.limit:g}"
+    if check.budget.is_relative:
+        limit = f"{100 * check.budget.limit:g}% of {old}"
+    side = "higher" if parse(check.measure).better == "lower" else "lower"
+    where = "within" if check.verdict == HOLDS else "beyond"
+    return (
+        f"{values}, a difference of {format_signed(check.value)}, which is {where} the tolerance: "
+        f"at most {limit} {side}."
+    )
 
 
 def _plan(check: Check) -> str:
@@ -178,8 +202,25 @@ def _describe(result: GateResult, cluster: str) -> str:
     """Return the footnote: how intervals were made, and what an inconclusive check does."""
     methods = list(dict.fromkeys(NAMES.get(each.interval_method, "") for each in result.checks))
     names = ", ".join(filter(None, methods))
-    levels = list(dict.fromkeys(_format_level(each) for each in result.checks))
-    notes = [f"Two-sided intervals at {' and '.join(levels)}{f': {names}' if names else ''}."]
+    # Of others, the message says so.
+    bare = [
+        each.measure
+        for each in result.checks
+        if each.budget.kind == "tolerance" and each.verdict == HOLDS
+    ]
+    levels = list(
+        dict.fromkeys(_format_level(each) for each in result.checks if not math.isnan(each.level))
+    )
+    notes = []
+    if levels:
+        notes.append(
+            f"Two-sided intervals at {' and '.join(levels)}{f': {names}' if names else ''}."
+        )
+    if bare:
+        notes.append(
+            f"No interval for {', '.join(bare)}: one number of all lists together has no values of "
+            "queries to resample, so the two values are compared as they are."
+        )
     corrected = [each for each in result.checks if each.corrected_for > 1]
     if corrected:
         notes.append("Intervals of slices are corrected for their number (Bonferroni).")
@@ -212,7 +253,7 @@ def _plural(verdict: Verdict, count: int) -> str:
 
 
 def _format_value(check: Check, number: float) -> str:
-    return format_signed(number) if check.budget.kind == "max-drop" else format_value(number)
+    return format_signed(number) if check.budget.kind in DIFFERENCES else format_value(number)
 
 
 def _format_interval(check: Check) -> str:

@@ -177,7 +177,7 @@ def see_items(given: object, reading: Reading) -> Iterator[tuple[object, str]]:
     _refuse_users(others)
     with _open(found, wanted, others, reading) as file:
         table = load_arrow().Table.from_batches(list(file), file.schema)
-        yield _type_cells(table, others) if found.format in TEXT_FORMATS else table, item
+        yield type_cells(table, others) if found.format in TEXT_FORMATS else table, item
 
 
 def recognise_items(given: object) -> Input:
@@ -201,7 +201,7 @@ def _refuse_users(names: Sequence[str]) -> None:
         )
 
 
-def _type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
+def type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Turn columns of text that all hold numbers into numbers, as other formats have them."""
     compute, arrow = load_arrow("pyarrow.compute"), load_arrow()
     for name in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.service import Service
 

@@ -6,8 +6,8 @@ import asyncio
 import socket
 
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.service import make_server
-from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 

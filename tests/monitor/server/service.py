@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Mapping, Sequence
     from pathlib import Path
 
-    from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.http.settings import Settings
 
 NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T17:00:00Z"

@@ -15,7 +15,7 @@ from rankscope.errors import FormatError
 from rankscope.monitor.intake.streams import read_stream
 from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.service import Service, make_label, make_ranking
 

@@ -12,7 +12,7 @@ from rankscope import FileError
 from rankscope.monitor import Configuration, define
 from rankscope.monitor.server.api import ingest
 from rankscope.monitor.server.api.ingest import LARGE_BYTES, SMALL_BYTES
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.tables.schema import bodies
 from sqlalchemy import update
 

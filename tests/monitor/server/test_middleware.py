@@ -6,7 +6,7 @@ import json
 
 import pytest
 from rankscope import FileError
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import replace
 

@@ -9,9 +9,9 @@ import pytest
 from rankscope import FileError, UsageError
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.endpoint import Call
 from rankscope.monitor.server.routing.pool import MonitorPool
-from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import SCOPES
 from starlette.requests import Request
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 from rankscope.monitor.server.app import Service as Application
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.routing.static import KEPT
-from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.service import Service, make_label, make_ranking
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 import httpx
 import pytest
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.service import NOW, Browser, Service, make_ranking
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.definition.document import write_configuration
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search

@@ -8,7 +8,7 @@ import pytest
 from rankscope.monitor.notify.channels import Channel, Channels
 from rankscope.monitor.notify.http import Poster, Reply
 from rankscope.monitor.notify.sending import Attempt
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.server.service import Service

@@ -23,6 +23,7 @@ from rankscope.monitor.server.api.notifications import Notifying
 from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
@@ -33,7 +34,6 @@ from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpo
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
 from rankscope.monitor.server.routing.static import Content
-from rankscope.monitor.server.settings import Settings
 from rankscope.records import replace
 
 TYPE_CHECKING = False

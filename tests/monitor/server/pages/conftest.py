@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 
 import pytest
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.pages.site import log_story, open_monitor, watch_story

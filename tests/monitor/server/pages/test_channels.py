@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.records import replace
 
 from tests.monitor.server.pages.site import check_page, find_links, get, open_monitor, send

@@ -13,9 +13,9 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.trace import suggest_before, view_trace
-from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.served import CONFIGURATION, DAYS, make_served
 from tests.monitor.server.pages.site import (

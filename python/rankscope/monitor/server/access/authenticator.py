@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.store.keys import ApiKey, Scope
     from rankscope.monitor.store.store import Store
 

@@ -10,7 +10,7 @@ from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import LIMITS, Id, Part
 from rankscope.monitor.server.http.schema import make_record
-from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.http.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

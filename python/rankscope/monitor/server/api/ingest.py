@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.rejection import Decoded, Reading
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.server.http.body import MemoryBudget
+    from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
     Answer: TypeAlias = tuple[bytes, Mapping[str, int]]

@@ -1,3 +1,3 @@
-"""HTTP: request bodies, queries and forms, and the answers to requests that are refused."""
+"""HTTP: settings, request bodies, queries and forms, and the answers to refused requests."""
 
 from __future__ import annotations

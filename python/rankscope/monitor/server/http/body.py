@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.http.settings import Settings
 
 
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
@@ -149,7 +149,7 @@ def gunzip(packed: bytes, settings: Settings) -> bytes:
 
     Examples:
         >>> import gzip
-        >>> from rankscope.monitor.server.settings import Settings
+        >>> from rankscope.monitor.server.http.settings import Settings
         >>> gunzip(gzip.compress(b"a") + gzip.compress(b"b"), Settings())
         b'ab'
     """

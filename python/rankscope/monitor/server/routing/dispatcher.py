@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.server.access.authenticator import Authenticator, Principal
     from rankscope.monitor.server.http.body import MemoryBudget
+    from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.server.routing.endpoint import Endpoint
-    from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
 TOO_MANY = 429

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from rankscope.monitor.server.access_log import AccessLog
-    from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.http.settings import Settings
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from rankscope.monitor.server.access.authenticator import Principal
+    from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
     T = TypeVar("T")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-    from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.http.settings import Settings
 
 READ_BYTES = 16 << 10
 """Bytes that one connection parses before the others have their turn."""

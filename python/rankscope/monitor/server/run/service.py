@@ -21,10 +21,10 @@ from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
-from rankscope.monitor.server.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Splits a log of interactions into what a recommender may learn from and what tests it."""

@@ -1,0 +1,384 @@
+"""A split separates what a recommender may learn from and what tests it, and counts the rest."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import rankscope as rs
+
+from tests.refusals import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+START = datetime(2026, 10, 1)  # noqa: DTZ001 - logs without a zone are usual
+
+Row = tuple[str, str, datetime]
+
+
+def make_rows(seed: int, count: int = 300, *, hours: int = 240) -> list[Row]:
+    """Make interactions, of which many are at the same time, and many pairs are repeated."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        user, item = f"u{int(draw.expovariate(0.2))}", f"i{int(draw.expovariate(0.1))}"
+        rows.append((user, item, START + timedelta(hours=draw.randrange(hours))))
+    return rows
+
+
+def make_frame(rows: list[Row]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["user_id", "item_id", "timestamp"])
+
+
+def list_rows(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+    return sorted(frame.itertuples(index=False, name=None))
+
+
+def split_plainly(
+    rows: list[Row], is_test: list[bool], keep: tuple[str, ...] = ()
+) -> tuple[list[Row], list[tuple[str, str]], Counter[str]]:
+    """Split as the documentation says, row by row."""
+    train = [row for row, late in zip(rows, is_test, strict=True) if not late]
+    users, items = {row[0] for row in train}, {row[1] for row in train}
+    pairs = {row[:2] for row in train}
+    test: list[tuple[str, str]] = []
+    lost: Counter[str] = Counter()
+    for user, item, _ in sorted(
+        (row for row, late in zip(rows, is_test, strict=True) if late), key=lambda row: row[2]
+    ):
+        if user not in users and "new_users" not in keep:
+            lost["user not in train"] += 1
+        elif item not in items and "new_items" not in keep:
+            lost["item not in train"] += 1
+        elif (user, item) in pairs and "known_pairs" not in keep:
+            lost["user and item in train"] += 1
+        elif (user, item) in test:
+            lost["user and item earlier in test"] += 1
+        else:
+            test.append((user, item))
+    return sorted(train), sorted(test), lost
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("keep", [(), ("new_users",), ("new_items", "known_pairs")])
+def test_a_cut_takes_what_is_at_it_or_later(seed: int, keep: tuple[Any, ...]) -> None:
+    rows = make_rows(seed)
+    cut = START + timedelta(hours=180)
+    parts = rs.split(make_frame(rows), at=cut, keep=keep)
+    train, test, lost = split_plainly(rows, [row[2] >= cut for row in rows], keep)
+    assert list_rows(parts.train) == train
+    assert list_rows(parts.test) == test
+    assert Counter(parts.dropped) == lost
+    assert parts.rule == "The test set begins at 2026-10-08T12:00:00."
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
+def test_a_share_is_the_latest_interactions_and_those_at_the_time_of_the_first(
+    seed: int, share: float
+) -> None:
+    rows = make_rows(seed, hours=20)
+    latest = sorted((row[2] for row in rows), reverse=True)
+    cut = latest[round(share * len(rows)) - 1]
+    train, test, lost = split_plainly(rows, [row[2] >= cut for row in rows])
+    parts = rs.split(make_frame(rows), last=share)
+    assert (list_rows(parts.train), list_rows(parts.test)) == (train, test)
+    assert Counter(parts.dropped) == lost
+
+
+def test_a_share_is_meant_as_it_is_written() -> None:
+    # The double 0.1 is above a tenth, and 30 times it above 3.
+    log = {"user_id": ["a"] * 30, "item_id": [f"i{n}" for n in range(30)], "time": [*range(30)]}
+    parts = rs.split(log, last=0.1, keep="new_items")
+    assert parts.test["item_id"] == ["i27", "i28", "i29"]
+    assert "last 10% of the interactions, from 27 on" in parts.rule
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_last_of_each_user_are_later_than_all_that_remain(seed: int, count: int) -> None:
+    rows = make_rows(seed, hours=60)
+    of_user: dict[str, list[datetime]] = {}
+    for user, _, when in rows:
+        of_user.setdefault(user, []).append(when)
+    cuts = {user: sorted(times)[-count:][0] for user, times in of_user.items()}
+    train, test, lost = split_plainly(rows, [when >= cuts[user] for user, _, when in rows])
+    parts = rs.split(make_frame(rows), last_per_user=count)
+    assert (list_rows(parts.train), list_rows(parts.test)) == (train, test)
+    assert Counter(parts.dropped) == lost
+
+
+def test_a_length_takes_what_is_less_old_than_it() -> None:
+    days = [date(2026, 11, day) for day in (1, 22, 23, 24, 30)]
+    log = pl.DataFrame({"user": ["u"] * 5, "item": [*"abcde"], "date": days})
+    parts = rs.split(log, last="7d", keep="new_items")
+    # Seven days: the 24th to the 30th.
+    assert parts.test["item"].to_list() == ["d", "e"]
+    assert parts.rule == "The test set is what is later than 2026-11-23."
+    same = rs.split(log, last=timedelta(weeks=1), keep="new_items")
+    assert same.test.equals(parts.test)
+    assert rs.split(log, last="1w", keep="new_items").test.equals(parts.test)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "2026-10-05",
+        date(2026, 10, 5),
+        datetime(2026, 10, 5),  # noqa: DTZ001 - as the log
+        pd.Timestamp("2026-10-05"),
+        np.datetime64("2026-10-05"),
+        np.datetime64("2026-10-05T00:00:00", "ns"),
+    ],
+)
+def test_a_time_can_be_given_in_many_ways(at: Any) -> None:  # noqa: ANN401 - of any type
+    parts = rs.split(make_frame(make_rows(1)), at=at)
+    assert parts.rule == "The test set begins at 2026-10-05."
+    assert parts.train["timestamp"].max() < pd.Timestamp("2026-10-05")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("core", [2, 4])
+def test_a_core_is_what_is_left_when_nothing_more_can_be_taken_away(seed: int, core: int) -> None:
+    rows = make_rows(seed)
+    while True:
+        users, items = Counter(row[0] for row in rows), Counter(row[1] for row in rows)
+        kept = [row for row in rows if users[row[0]] >= core and items[row[1]] >= core]
+        if kept == rows:
+            break
+        rows = kept
+    parts = rs.split(make_frame(make_rows(seed)), last=0.3, core=core, keep=("new_users",))
+    assert {*parts.train["user_id"]} | {*parts.test["user_id"]} <= {row[0] for row in rows}
+    counts = parts.counts.to_dict()
+    assert counts[f"dropped: fewer than {core} interactions"]["interactions"] == 300 - len(rows)
+    assert sum(parts.dropped.values()) + len(parts.train) + len(parts.test) == 300
+    assert list_rows(parts.train) == sorted(
+        row for row in rows if row[2] < sorted(each[2] for each in rows)[-_ceil(0.3, len(rows))]
+    )
+
+
+def _ceil(share: float, count: int) -> int:
+    return -(-round(share * 10) * count // 10)
+
+
+@pytest.mark.parametrize("way", [{"last": 0.3}, {"last": "12h"}, {"last_per_user": 2}, {"core": 3}])
+def test_the_order_of_rows_does_not_matter(way: dict[str, Any]) -> None:
+    frame = make_frame(make_rows(3, hours=30)).assign(device=["tv", "web", "app"] * 100)
+    settings = {"last": 0.4, **way} if "core" in way else way
+    first = rs.split(frame, **settings)
+    for seed in range(5):
+        again = rs.split(frame.sample(frac=1, random_state=seed), **settings)
+        assert list_rows(again.train) == list_rows(first.train)
+        assert list_rows(again.test) == list_rows(first.test)
+        assert str(again) == str(first)
+
+
+def test_no_time_is_in_both_sets() -> None:
+    frame = make_frame(make_rows(1, hours=12))
+    for share in (0.1, 0.25, 0.6):
+        train, test = rs.split(frame, last=share)
+        late = frame.merge(test).loc[:, "timestamp"]
+        assert train["timestamp"].max() < late.max()
+        assert not {*train["timestamp"]} & {
+            when for when in frame["timestamp"] if when > train["timestamp"].max()
+        }
+
+
+def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade() -> None:
+    log = {
+        "user_id": [*"aabbbb"],
+        "item_id": [*"xyyyyy"],
+        "rating": [1.0, 2.0, 3.0, 5.0, 4.0, 5.0],
+        "time": [0, 0, 9, 8, 8, 8],
+        "device": ["tv", "tv", "tv", "web", "tv", "app"],
+    }
+    parts = rs.split(log, at=5, keep="new_users")
+    assert parts.test == {
+        "user_id": ["b"],
+        "item_id": ["y"],
+        "rating": [5.0],
+        "device": ["app"],
+    }
+    assert parts.dropped == {"user and item earlier in test": 3}
+
+
+def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path: Path) -> None:
+    frame = make_frame(make_rows(2))
+    train, test = rs.split(frame, last="3d")
+    assert frame.loc[train.index].equals(train)
+    expected = list_rows(train), list_rows(test)
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.Table.from_pandas(frame), path)
+    csv = tmp_path / "log.csv"
+    frame.to_csv(csv, index=False)
+    relation = duckdb.read_parquet(str(path))
+    columns = {name: frame[name].to_list() for name in frame}
+    arrays = {name: frame[name].to_numpy() for name in frame}
+    for given, kind in (
+        (frame, pd.DataFrame),
+        (pl.from_pandas(frame), pl.DataFrame),
+        (pl.from_pandas(frame).lazy(), pl.DataFrame),
+        (pa.Table.from_pandas(frame), pa.Table),
+        (columns, dict),
+        (arrays, dict),
+        (relation, pa.Table),
+        (path, pa.Table),
+        (rs.File(csv, columns={"query": "user_id"}), pa.Table),
+    ):
+        parts = rs.split(given, last="3d")
+        assert isinstance(parts.train, kind)
+        assert isinstance(parts.test, kind)
+        found = tuple(
+            list_rows(pd.DataFrame(each) if isinstance(each, dict) else _to_pandas(each))
+            for each in parts
+        )
+        if given.__class__ is rs.File:  # in a CSV file, times stay text
+            found = (
+                [(user, item, datetime.fromisoformat(when)) for user, item, when in found[0]],
+                found[1],
+            )
+            assert sorted(found[0]) == expected[0]
+            assert found[1] == expected[1]
+        else:
+            assert found == expected
+    assert isinstance(rs.split(columns, last="3d").train["user_id"], list)
+
+
+def test_a_file_without_a_column_of_items_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("user_id,song,time\na,x,1\n", encoding="utf-8")
+    error = refused(lambda: rs.split(path, at=1), "columns", "a column of items, such as item_id")
+    assert str(error.file).endswith("log.csv")
+
+
+def test_a_time_in_a_file_that_is_none_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    lines = ["user_id,item_id,time", "a,x,2026-11-01", "a,y,soon", "b,x,2026-11-03"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    error = refused(lambda: rs.split(path, last=0.5), "time_format", "'soon'")
+    assert str(error).startswith(f"{path}:3: ")
+
+
+def _to_pandas(table: Any) -> pd.DataFrame:  # noqa: ANN401 - of any library
+    return table if isinstance(table, pd.DataFrame) else table.to_pandas()
+
+
+def test_ids_are_integers_where_those_of_the_log_are() -> None:
+    log = {"user_id": [7, 7, 8, 8], "item_id": [1, 2, 1, 3], "timestamp": [1.5, 2.5, 1.5, 3.5]}
+    train, test = rs.split(log, last_per_user=1, keep="new_items")
+    assert train == {"user_id": [7, 8], "item_id": [1, 1], "timestamp": [1.5, 1.5]}
+    assert test == {"user_id": [7, 8], "item_id": [2, 3]}
+
+
+def test_both_sets_are_what_evaluate_takes() -> None:
+    frame = make_frame(make_rows(4)).rename(columns={"timestamp": "played_at"})
+    train, test = rs.split(frame, last=0.3, time="played_at")
+    lists = {user: [*frame["item_id"].unique()[:10]] for user in test["user_id"]}
+    evaluation = rs.evaluate(test, lists, ["R@10", "Novelty@10", "Coverage@10"], history=train)
+    relevant = test.groupby("user_id")["item_id"].apply(set)
+    recalls = [
+        len(relevant[user] & {*lists[user]}) / len(relevant[user]) for user in relevant.index
+    ]
+    assert evaluation["R@10"] == pytest.approx(sum(recalls) / len(recalls), abs=1e-15)
+    assert evaluation.counts.queries == len(relevant)
+
+
+def test_times_with_a_zone_are_compared_in_utc() -> None:
+    log = {
+        "user_id": ["a", "a", "a"],
+        "item_id": ["x", "y", "z"],
+        "time": ["2026-11-01T00:30:00+02:00", "2026-10-31T23:00:00Z", "2026-11-01T00:00:00Z"],
+    }
+    parts = rs.split(log, at="2026-11-01T01:00:00+02:00", keep="new_items")
+    assert parts.test["item_id"] == ["y", "z"]
+    assert parts.rule == "The test set begins at 2026-10-31T23:00:00 UTC."
+    moments = [datetime.fromisoformat(each) for each in log["time"]]
+    assert (
+        parts.test
+        == rs.split(log, at=datetime(2026, 10, 31, 23, tzinfo=UTC), keep="new_items").test
+    )
+    for given in (moments, pd.Series(moments), pl.Series(moments)):
+        same = rs.split({**log, "time": given}, at=moments[1], keep="new_items")
+        assert same.test == parts.test
+
+
+LOG = {"user_id": [*"aabb"], "item_id": [*"xyxy"], "time": [1, 2, 3, 4]}
+DAYS = {**LOG, "time": ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"]}
+ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3, 4)]}
+
+
+@pytest.mark.parametrize(
+    ("log", "settings", "code", "text"),
+    [
+        (LOG, {}, "bad_parameter", "expected exactly one of at, last and last_per_user"),
+        (LOG, {"at": 2, "last": 0.5}, "bad_parameter", "expected exactly one"),
+        (LOG, {"last": 0}, "bad_parameter", "a share between 0 and 1, or a length"),
+        (LOG, {"last": 7}, "bad_parameter", "a share between 0 and 1, or a length"),
+        (LOG, {"last": 1.0}, "bad_parameter", "a share between 0 and 1, or a length"),
+        (DAYS, {"last": "7 days"}, "bad_parameter", "found '7 days'"),
+        (DAYS, {"last": timedelta(0)}, "bad_parameter", "a length"),
+        (LOG, {"last": "7d"}, "bad_parameter", "the times in time are numbers, whose unit"),
+        (LOG, {"at": "2026-11-02"}, "bad_parameter", "the times in time are numbers"),
+        (LOG, {"at": float("nan")}, "bad_parameter", "the times in time are numbers"),
+        (LOG, {"at": True}, "bad_parameter", "expected at to be a time, found bool"),
+        (DAYS, {"at": 3}, "bad_parameter", "are dates or timestamps, found at=3"),
+        (DAYS, {"at": "tomorrow"}, "bad_parameter", "found at='tomorrow'"),
+        (DAYS, {"at": "2026-11-02T00:00Z"}, "bad_parameter", "don't have a time zone"),
+        (ZONED, {"at": "2026-11-02"}, "bad_parameter", "have a time zone"),
+        (LOG, {"last_per_user": 0}, "bad_parameter", "last_per_user to be a whole number"),
+        (LOG, {"last_per_user": True}, "bad_parameter", "last_per_user to be a whole number"),
+        (LOG, {"last": 0.5, "core": 0}, "bad_parameter", "core to be a whole number"),
+        (LOG, {"last": 0.5, "keep": "cold_users"}, "bad_parameter", "'cold_users' of keep"),
+        (LOG, {"last": 0.5, "keep": None}, "bad_parameter", "of keep"),
+        (LOG, {"last": 0.5, "core": 3}, "empty_input", "no users and items have 3 interactions"),
+        (LOG, {"at": 5}, "empty_input", "the test set is empty: the test set begins at 5"),
+        (LOG, {"at": 1}, "empty_input", "the training set is empty"),
+        ({**LOG, "time": [1, 1, 1, 1]}, {"last": 0.1}, "empty_input", "the training set is empty"),
+        (LOG, {"at": 3}, "empty_input", "user not in train: 2"),
+        ({name: [] for name in LOG}, {"last": 0.5}, "empty_input", "found none"),
+        (LOG, {"last": 0.5, "time": "when"}, "columns", "expected the column 'when' of times"),
+        ({**LOG, "date": [1, 2, 3, 4]}, {"last": 0.5}, "columns", "found time and date"),
+        ({"user_id": [1], "item_id": [1]}, {"last": 0.5}, "columns", "a column of times"),
+        (
+            {"item_id": [1], "time": [1]},
+            {"last": 0.5},
+            "columns",
+            "a column of users, such as user_id",
+        ),
+        ({"user_id": [1], "time": [1]}, {"last": 0.5}, "columns", "of items, such as item_id"),
+        ({**LOG, "time": [1, None, 3, 4]}, {"last": 0.5}, "missing_time", "in every row of time"),
+        ({**LOG, "time": [1, float("nan"), 3, 4]}, {"last": 0.5}, "missing_time", "every row"),
+        ({**LOG, "time": [1, float("inf"), 3, 4]}, {"last": 0.5}, "time_format", "found inf"),
+        ({**LOG, "time": [True, False, True, True]}, {"last": 0.5}, "time_format", "found bool"),
+        ({**LOG, "time": [*"abcd"]}, {"last": 0.5}, "time_format", "found 'a'"),
+        ({**LOG, "time": [1, "2", 3, 4]}, {"last": 0.5}, "time_format", "a mixture of types"),
+        (
+            {**LOG, "time": [*DAYS["time"][:3], "2026-11-04T00:00:00Z"]},
+            {"last": 0.5},
+            "time_zone",
+            "found both",
+        ),
+        (
+            {**LOG, "time": [*ZONED["time"][:3], START]},
+            {"last": 0.5},
+            "time_zone",
+            "found both",
+        ),
+        ({**LOG, "user_id": ["a", None, "b", "b"]}, {"last": 0.5}, "missing_id", "an id in every"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    log: dict[str, Any], settings: dict[str, Any], code: str, text: str
+) -> None:
+    refused(lambda: rs.split(log, **settings), code, text)
