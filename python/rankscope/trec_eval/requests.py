@@ -14,10 +14,31 @@ from rankscope.trec_eval.catalog import NICKNAMES, entries_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Protocol
 
     from rankscope.engine.trec_values import Kernel
     from rankscope.measures import Measure
     from rankscope.trec_eval.catalog import Dialect, Entry
+
+    class Options(Protocol):
+        """The choices that values depend on, by the names of the arguments of the command."""
+
+        @property
+        def dialect(self) -> Dialect:
+            """The version of trec_eval."""
+
+        @property
+        def level(self) -> int:
+            """The lowest grade that counts as relevant."""
+
+        @property
+        def documents(self) -> int:
+            """The number of documents in the collection."""
+
+        @property
+        def complete_rel_info_wanted(self) -> bool:
+            """Whether means are over all judged queries."""
+
 
 UNKNOWN = 1
 """The exit status of trec_eval for a measure that it doesn't know."""
