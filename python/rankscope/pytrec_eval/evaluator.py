@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal, TypeAlias
 
-    from rankscope.engine.trec_values import Doubles
     from rankscope.pytrec_eval.judged import Judged
     from rankscope.trec_eval.requests import Requested
 
@@ -52,12 +51,12 @@ class _Options:
 
 @record(frozen=True, slots=True)
 class _Column:
-    """A key of the result: of a measure, by the text of its computation, or without one."""
+    """A key of the result, with the texts of the computations that it needs."""
 
     requested: Requested
     name: str
     place: int = 0
-    kernel: str = ""
+    kernels: tuple[str, ...] = ()
 
 
 class RelevanceEvaluator:
@@ -110,8 +109,8 @@ class RelevanceEvaluator:
         wanted, kernels = plan_requests(computed, self._grades, self._options)
         kernels[repr(RETRIEVED)] = RETRIEVED  # so that there is one
         columns = [
-            _Column(one, _name(one, name), place, repr(kernel))
-            for one, name, place, (kernel,) in wanted
+            _Column(one, _name(one, name), place, tuple(map(repr, several)))
+            for one, name, place, several in wanted
         ]
         columns += [_Column(one, one.entry.name) for one in requests if one.entry.name in CONSTANTS]
         order = {one.entry.name: place for place, one in enumerate(requests)}
@@ -172,11 +171,12 @@ class RelevanceEvaluator:
 
     def _finish(self, column: _Column, known: Known, count: int) -> Sequence[float]:
         entry = column.requested.entry
-        if not column.kernel:
+        if not column.kernels:
             return [CONSTANTS[entry.name]] * count
-        values: Doubles = known.columns[column.kernel]
+        columns = [known.columns[kernel] for kernel in column.kernels]
         if entry.name in CORRECTED:
-            (values,) = correct(column.requested, column.name, [values], column.place, known)
+            columns = correct(column.requested, column.name, columns, column.place, known)
+        values = columns[0]
         if entry.mean == "geometric":
             return [math.log(max(value, LEAST)) for value in values]
         return values.tolist()

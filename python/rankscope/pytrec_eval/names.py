@@ -65,7 +65,8 @@ def _split(name: str) -> tuple[str, list[str]]:
         raise MeasureError(
             f"unsupported measure {quote(name)}", hint=_find_hint(name), code="unknown_measure"
         )
-    if _ENTRIES[found[1]].takes == "pairs":
+    # pytrec_eval sorts the four numbers of utility.
+    if _ENTRIES[found[1]].takes == "pairs" or found[1] == "utility":
         raise MeasureError(
             f"{found[1]} takes no parameters, found {quote(name)}",
             hint=f"write {'ndcg_cut_' + found[2] if found[1] == 'ndcg' else found[1]}",

@@ -103,6 +103,9 @@ def _plan(
         starts = range(1, max(int(requested.values[0]), 1) + 1, CHARACTERS)
         kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
         return [(requested.name, kernels)]
+    if entry.name == "set_F" and requested.text:
+        parts = (parse(part)(rel=options.level).kernel_spec() for part in ("set_P", "set_recall"))
+        return [(requested.name, tuple(parts))]
     if entry.name == "rbp" and requested.has_gains:
         return [(requested.name, (rbp_kernel(requested, grades),))]
     planned: list[tuple[str, tuple[Kernel, ...]]] = []

@@ -146,6 +146,8 @@ def read_parameters(entry: Entry, text: str) -> Requested:
             raise _refuse(f"expected one number for each name after {entry.name}, found {text!r}")
         return Requested(entry, text, (), pairs)
     values = [_read_number(entry, one) for one in text.split(",")]
+    if entry.name == "set_F" and values[0] < 0:  # the square of beta
+        raise _refuse(f"expected 0 or more after set_F, found {quote(text)}")
     if entry.takes in {"cutoffs", "levels"}:
         values.sort()
         if len(set(values)) < len(values):
@@ -189,11 +191,6 @@ def _make_measures(requested: Requested, documents: int) -> list[Measure]:
         return [measure(**worth, documents=documents)]
     if entry.name == "11pt_avg":
         return [measure(levels=list(values))]
-    if entry.name == "set_F":
-        # Its weight is the square of beta. Without a weight, F is precision.
-        if values[0] < 0:
-            raise _refuse(f"expected 0 or more after set_F, found {quote(requested.text)}")
-        return [measure(beta=math.sqrt(values[0])) if values[0] else parse("set_P")]
     if entry.name in {"rbp", "rbp_resid"}:
         names = dict(requested.pairs)
         return [measure(p=names["p"]) if "p" in names else measure]

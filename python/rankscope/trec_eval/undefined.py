@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from functools import cache
+from functools import cache, partial
 
 from rankscope.measures import parse
 from rankscope.records import record
@@ -23,7 +23,8 @@ DIVIDED = math.copysign(math.nan, -1)
 UNJUDGED: Kernel = parse("Unjudged(denominator='retrieved')@1000000000").kernel_spec()
 RETRIEVED: Kernel = parse("NumRet").kernel_spec()
 INTERPOLATED = {"iprec_at_recall", "11pt_avg"}
-CORRECTED = {*INTERPOLATED, "Rndcg", "rbp_resid"}
+CORRECTED = {*INTERPOLATED, "Rndcg", "rbp_resid", "set_F"}
+"""The measures that `correct` may change."""
 CLEARED = {"num_ret", "utility", "rbp_resid", "relstring"}
 """The names of version 10 that it sets to 0 for a query that isn't in the run, in this spelling."""
 
@@ -88,6 +89,8 @@ def correct(
 ) -> list[Doubles]:
     """Return what trec_eval prints of a measure."""
     values, options, entry = columns[0], known.options, requested.entry.name
+    if entry == "set_F" and requested.text:
+        return [array("d", map(partial(_weigh, requested.values[0]), *columns))]
     if entry == "rbp_resid":
         unjudged = known.column(UNJUDGED)
         values = _map(values, lambda query: 0.0 if unjudged[query] == 0 else None)
@@ -122,6 +125,12 @@ def correct(
             _map(column, lambda query: 0.0 if query in absent else None) for column in columns
         ]
     return columns
+
+
+def _weigh(weight: float, precision: float, recall: float) -> float:
+    """Return F whose weight is the square of beta, by the operations of trec_eval."""
+    below = recall + weight * precision
+    return (weight + 1) * precision * recall / below if below > 0 else 0.0
 
 
 def _map(values: Doubles, change: Callable[[int], float | None]) -> array[float]:
