@@ -26,7 +26,8 @@ def check_scores(given: object) -> None:
 def _check(given: object, name: str, numbers: tuple[type, ...], expected: str, hint: str) -> None:
     if not isinstance(given, Mapping):
         raise _wrong(name, "a dictionary of dictionaries by query", given)
-    ids, kinds = set(map(type, given)), set()
+    ids: set[type] = set(map(type, given))
+    kinds: set[type] = set()
     for query, documents in given.items():
         if not isinstance(documents, dict):
             raise _wrong(f"{name}[{query!r}]", "a dictionary by document", documents)

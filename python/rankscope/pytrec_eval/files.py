@@ -36,7 +36,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
         >>> dict(parse_qrel(["q1 0 d1 1", "q1 0 d2 0"]))
         {'q1': {'d1': 1, 'd2': 0}}
     """
-    return _parse(f_qrel, "f_qrel", _QREL, "grade", int)
+    return _parse(f_qrel, "f_qrel", _QREL, ("grade", "a whole number"), int)
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -53,16 +53,17 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
         >>> dict(parse_run(["q1 Q0 d1 1 0.5 mine"]))
         {'q1': {'d1': 0.5}}
     """
-    return _parse(f_run, "f_run", _RUN, "score", float)
+    return _parse(f_run, "f_run", _RUN, ("score", "a number"), float)
 
 
 def _parse(
     lines: Iterable[str],
     name: str,
     fields: tuple[str, ...],
-    field: str,
+    wanted: tuple[str, str],
     read: Callable[[str], Number],
 ) -> dict[str, dict[str, Number]]:
+    field, kind = wanted
     place, count = fields.index(field), len(fields)
     parsed: dict[str, dict[str, Number]] = defaultdict(dict)
     for number, line in enumerate(lines, start=1):
@@ -88,8 +89,8 @@ def _parse(
             documents[document] = read(found[place])
         except ValueError:
             raise FormatError(
-                f"expected a number as the {field}, found {quote(found[place])}",
-                hint="a grade is a whole number" if read is int else "write it as in 0.25",
+                f"expected {kind} as the {field}, found {quote(found[place])}",
+                hint=f"the fields of a line are {', '.join(fields)}",
                 code="not_a_number",
                 file=name,
                 line=number,

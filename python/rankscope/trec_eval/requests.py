@@ -151,7 +151,8 @@ def read_parameters(entry: Entry, text: str) -> Requested:
     if entry.takes in {"cutoffs", "levels"}:
         values.sort()
         if len(set(values)) < len(values):
-            raise _refuse(f"expected different numbers after {entry.name}, found {quote(text)}")
+            message = f"expected different numbers after {entry.name}, found {quote(text)}"
+            raise _refuse(message, "write each number once")
     return Requested(entry, text, tuple(values))
 
 
@@ -282,7 +283,8 @@ def _read_number(entry: Entry, text: str) -> float:
         raise _refuse(f"expected {kind} after {entry.name}, found {quote(text)}")
     number = float(found[1])
     if entry.takes == "cutoffs" and not 0 < number <= MOST_CUTOFF:
-        raise _refuse(f"expected a cutoff of 1 or more after {entry.name}, found {quote(text)}")
+        message = f"expected a cutoff from 1 to 2**53 after {entry.name}, found {quote(text)}"
+        raise _refuse(message, "the first rank is 1")
     return number
 
 
