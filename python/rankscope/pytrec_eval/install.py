@@ -21,13 +21,14 @@ def install_as_pytrec_eval() -> None:
 
     Examples:
         >>> import sys
-        >>> installed = sys.modules.pop("pytrec_eval", None)  # as in a new process
+        >>> from unittest.mock import patch
         >>> import rankscope as rs
-        >>> rs.install_as_pytrec_eval()
-        >>> import pytrec_eval
+        >>> with patch.dict(sys.modules):  # undoes it after the example
+        ...     _ = sys.modules.pop("pytrec_eval", None)
+        ...     rs.install_as_pytrec_eval()
+        ...     import pytrec_eval
         >>> pytrec_eval is rs.pytrec_eval
         True
-        >>> del sys.modules["pytrec_eval"]
     """
     imported = sys.modules.setdefault(NAME, pytrec_eval)
     if imported is not pytrec_eval:
