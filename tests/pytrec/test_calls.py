@@ -255,9 +255,9 @@ def test_lines_of_files_are_read_as_in_pytrec_eval() -> None:
     [
         (pytrec_eval.parse_qrel, "q1 0 d1", "field_count"),
         (pytrec_eval.parse_qrel, "", "field_count"),
-        (pytrec_eval.parse_qrel, "q1 0 d1 1.5", "not_a_number"),
+        (pytrec_eval.parse_qrel, "q1 0 d1 1.5", "rel_not_number"),
         (pytrec_eval.parse_run, "q1 Q0 d1 1 0.5", "field_count"),
-        (pytrec_eval.parse_run, "q1 Q0 d1 1 0,5 mine", "not_a_number"),
+        (pytrec_eval.parse_run, "q1 Q0 d1 1 0,5 mine", "score_not_number"),
     ],
 )
 def test_a_malformed_line_is_a_value_error_with_its_number(

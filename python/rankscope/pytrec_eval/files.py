@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     Number = TypeVar("Number", int, float)
 
-_QREL = ("query", "0", "document", "grade")
-_RUN = ("query", "Q0", "document", "rank", "score", "name")
+QREL = "query, 0, document, grade"
+RUN = "query, Q0, document, rank, score, name"
 
 
 class RepeatedDocumentError(DuplicateError, AssertionError):
@@ -36,7 +36,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
         >>> dict(parse_qrel(["q1 0 d1 1", "q1 0 d2 0"]))
         {'q1': {'d1': 1, 'd2': 0}}
     """
-    return _parse(f_qrel, "f_qrel", _QREL, ("grade", "a whole number"), int)
+    return _parse(f_qrel, QREL, int)
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -53,31 +53,27 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
         >>> dict(parse_run(["q1 Q0 d1 1 0.5 mine"]))
         {'q1': {'d1': 0.5}}
     """
-    return _parse(f_run, "f_run", _RUN, ("score", "a number"), float)
+    return _parse(f_run, RUN, float)
 
 
 def _parse(
-    lines: Iterable[str],
-    name: str,
-    fields: tuple[str, ...],
-    wanted: tuple[str, str],
-    read: Callable[[str], Number],
+    lines: Iterable[str], fields: str, read: Callable[[str], Number]
 ) -> dict[str, dict[str, Number]]:
-    field, kind = wanted
-    place, count = fields.index(field), len(fields)
+    count = len(fields.split())
+    name, at = ("qrels", 3) if fields == QREL else ("run", 4)
     parsed: dict[str, dict[str, Number]] = defaultdict(dict)
     for number, line in enumerate(lines, start=1):
         found = line.split()
         if len(found) != count:
             raise FormatError(
-                f"expected {count} fields ({', '.join(fields)}), found {len(found)}",
-                hint="columns are separated by blanks or tabs",
+                f"expected {count} fields ({fields}), found {len(found)}",
+                hint="fields are separated by blanks or tabs",
                 code="field_count",
                 file=name,
                 line=number,
             )
-        documents, document = parsed[found[0]], found[2]
-        if document in documents:
+        query, _, document, *_ = found
+        if document in parsed[query]:
             raise RepeatedDocumentError(
                 f"expected each document once per query, found {quote(document)} again",
                 hint="remove one of the lines",
@@ -86,12 +82,13 @@ def _parse(
                 line=number,
             )
         try:
-            documents[document] = read(found[place])
+            parsed[query][document] = read(found[at])
         except ValueError:
+            is_grade = name == "qrels"
             raise FormatError(
-                f"expected {kind} as the {field}, found {quote(found[place])}",
-                hint=f"the fields of a line are {', '.join(fields)}",
-                code="not_a_number",
+                f"expected {'a whole number' if is_grade else 'a score'}, found {quote(found[at])}",
+                hint=f"the fields of a line are {fields}",
+                code="rel_not_number" if is_grade else "score_not_number",
                 file=name,
                 line=number,
             ) from None

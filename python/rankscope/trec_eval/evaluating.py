@@ -104,6 +104,7 @@ def _plan(
         kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
         return [(requested.name, kernels)]
     if entry.name == "set_F" and requested.text:
+        # The square of a square root may have another last bit than the weight.
         parts = (parse(part)(rel=options.level).kernel_spec() for part in ("set_P", "set_recall"))
         return [(requested.name, tuple(parts))]
     if entry.name == "rbp" and requested.has_gains:

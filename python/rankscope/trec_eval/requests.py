@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, parse
@@ -156,9 +157,10 @@ def read_parameters(entry: Entry, text: str) -> Requested:
     return Requested(entry, text, tuple(values))
 
 
+@lru_cache(maxsize=256)
 def make_measures(
     requested: Requested, *, level: int, documents: int, dialect: Dialect
-) -> list[Measure]:
+) -> tuple[Measure, ...]:
     """Return the measures of rankscope that have these values."""
     entry = requested.entry
     try:
@@ -175,7 +177,7 @@ def make_measures(
         if parameters.get("rel") is not None and not parameters.get("graded"):
             measure = measure(rel=level)  # noqa: PLW2901 - the same one
         made.append(measure)
-    return made
+    return tuple(made)
 
 
 def _make_measures(requested: Requested, documents: int) -> list[Measure]:
@@ -192,6 +194,9 @@ def _make_measures(requested: Requested, documents: int) -> list[Measure]:
         return [measure(**worth, documents=documents)]
     if entry.name == "11pt_avg":
         return [measure(levels=list(values))]
+    if entry.name == "set_F":
+        # Its weight is the square of beta. Without a weight, F is precision.
+        return [measure(beta=math.sqrt(values[0])) if values[0] else parse("set_P")]
     if entry.name in {"rbp", "rbp_resid"}:
         names = dict(requested.pairs)
         return [measure(p=names["p"]) if "p" in names else measure]
