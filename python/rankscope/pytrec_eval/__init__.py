@@ -1,7 +1,7 @@
 """The names of pytrec_eval, computed by rankscope: the same arguments, keys, values and errors.
 
-They are those of pytrec_eval 0.5 and of pytrec-eval-terrier. To let a program that you can't edit
-import this module as `pytrec_eval`, call `rankscope.install_as_pytrec_eval()` first.
+Values are those of pytrec-eval-terrier 0.5.11. To let a program that you can't edit import this
+module as `pytrec_eval`, call `rankscope.install_as_pytrec_eval()` first.
 
 Examples:
     >>> from rankscope import pytrec_eval
