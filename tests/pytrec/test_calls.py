@@ -8,6 +8,7 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval as real
@@ -317,6 +318,24 @@ def test_it_is_not_installed_over_the_real_one() -> None:
 def test_importing_rankscope_does_not_replace_the_real_one() -> None:
     code = "import rankscope.pytrec_eval, sys; print('pytrec_eval' in sys.modules)"
     assert run_code(code) == "False\n"
+
+
+def test_installed_ir_measures_computes_with_it() -> None:
+    names = ["nDCG@2", "AP(rel=2)", "P(judged_only=True)@1", "IPrec@0.5", "Success@1", "NumRet"]
+    code = f"""
+import sys
+import rankscope as rs
+rs.install_as_pytrec_eval()
+import ir_measures
+measures = [ir_measures.parse_measure(name) for name in {names!r}]
+values = ir_measures.calc_aggregate(measures, {QRELS!r}, {RUN!r})
+print(ir_measures.pytrec_eval.is_available() and sys.modules["pytrec_eval"].__name__)
+print([values[measure] for measure in measures])
+"""
+    measures = [ir_measures.parse_measure(name) for name in names]
+    expected = ir_measures.calc_aggregate(measures, QRELS, RUN)
+    values = [expected[measure] for measure in measures]
+    assert run_code(code) == f"rankscope.pytrec_eval\n{values}\n"
 
 
 K_VALUES = [1, 3, 5, 10, 100, 1000]

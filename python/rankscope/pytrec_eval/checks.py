@@ -15,7 +15,8 @@ MOST = 2**53
 
 def check_grades(given: object) -> None:
     """Raise an error unless these are dictionaries of whole numbers by query and document."""
-    _check(given, "query_relevance", (int,), "a whole number", "int() makes one of a number")
+    hint = "rankscope.evaluate also takes decimal grades, and numbers of NumPy"
+    _check(given, "query_relevance", (int,), "a whole number", hint)
 
 
 def check_scores(given: object) -> None:
