@@ -111,7 +111,7 @@ def translate_argument(text: str, *, level: int = 1, documents: int = 0) -> str:
     measures = make_measures(request, level=level, documents=documents, dialect="9")
     if request.has_gains:
         table = gain_table(request, [0.0])
-        measures = [measure(gain=table.gains) for measure in measures]
+        measures = tuple(measure(gain=table.gains) for measure in measures)
     return " ".join(map(str, measures))
 
 

@@ -6,6 +6,7 @@ from rankscope import errors as errors
 from rankscope import integrations as integrations
 from rankscope import measures as measures
 from rankscope import monitor as monitor
+from rankscope import pytrec_eval as pytrec_eval
 from rankscope import spark as spark
 from rankscope import testing as testing
 from rankscope import typing as typing
@@ -39,6 +40,7 @@ from rankscope.errors import EmptyError as EmptyError
 from rankscope.errors import FileError as FileError
 from rankscope.errors import FormatError as FormatError
 from rankscope.errors import InputError as InputError
+from rankscope.errors import InputTypeError as InputTypeError
 from rankscope.errors import LimitError as LimitError
 from rankscope.errors import MeasureError as MeasureError
 from rankscope.errors import MissingAttributeError as MissingAttributeError
@@ -92,6 +94,7 @@ from rankscope.measures.objects import *
 from rankscope.output.diagnostics import Diagnostic as Diagnostic
 from rankscope.output.table import Table as Table
 from rankscope.power.compute import power as power
+from rankscope.pytrec_eval.install import install_as_pytrec_eval as install_as_pytrec_eval
 from rankscope.rankings import Rankings as Rankings
 from rankscope.reconciliation.compute import reconcile as reconcile
 from rankscope.regrets.result import Regrets as Regrets

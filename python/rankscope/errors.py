@@ -7,6 +7,7 @@ RankscopeError
 │   └── PolicyError     unknown policy field, or invalid value
 ├── InputError          invalid data (exit status 3)
 │   ├── FormatError     data that don't have the expected format
+│   │   └── InputTypeError  data of a type that the function doesn't take
 │   ├── DuplicateError  the same document twice in a query
 │   ├── EmptyError      nothing to evaluate
 │   └── LimitError      data that exceed a limit
@@ -128,6 +129,10 @@ class InputError(RankscopeError, ValueError):
 
 class FormatError(InputError):
     """Data that don't have the expected format."""
+
+
+class InputTypeError(FormatError, TypeError):
+    """Data of a type that the function doesn't take. This is also a `TypeError`."""
 
 
 class DuplicateError(InputError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from rankscope._core import Lines, Plan, evaluate_path
+from rankscope._core import Lines, Plan, evaluate_dict, evaluate_path
 from rankscope.engine.memory import Room
 from rankscope.errors import FormatError
 from rankscope.file import File
@@ -63,6 +63,34 @@ class PrintedColumns:
     columns: Sequence[Doubles]
 
 
+def plan_kernels(
+    kernels: Iterable[Kernel],
+    *,
+    score_type: ScoreType,
+    judged_only: bool,
+    depth: int | None = None,
+) -> Plan:
+    """Plan the evaluation of kernels on lists that are ranked and cut as in trec_eval."""
+    policy = Policy(
+        ties="doc_id",
+        empty="zero",
+        missing="zero",
+        unjudged="remove" if judged_only else "nonrelevant",
+    )
+    rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = [
+        (name, name, params, False, ("mean", None)) for name, params in kernels
+    ]
+    return Plan(rows, policy.to_dict(), "error", score_type, [None], None, depth)
+
+
+def evaluate_scores(
+    judgments: Judgments, scores: Mapping[str, Mapping[str, float]], plan: Plan, count: int
+) -> list[Doubles]:
+    """Return the values of each kernel by judged query; one that has no scores has the value 0."""
+    answer = evaluate_dict(judgments, plan, scores)
+    return [memoryview(answer.values(number)).cast("d") for number in range(count)]
+
+
 def evaluate_kernels(
     qrels: Qrels,
     run: File,
@@ -74,16 +102,7 @@ def evaluate_kernels(
     fills_missing: bool = False,
 ) -> QueryValues:
     """Evaluate kernels on a run in one pass, as trec_eval ranks and cuts it."""
-    policy = Policy(
-        ties="doc_id",
-        empty="zero",
-        missing="zero",
-        unjudged="remove" if judged_only else "nonrelevant",
-    )
-    rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = [
-        (name, name, params, False, ("mean", None)) for name, params in kernels
-    ]
-    plan = Plan(rows, policy.to_dict(), "error", score_type, [None], None, depth)
+    plan = plan_kernels(kernels, score_type=score_type, judged_only=judged_only, depth=depth)
     ids = [query.encode("utf-8", "surrogatepass") for query in qrels.query_texts]
     judged = sorted(range(len(ids)), key=ids.__getitem__)
     columns: list[Doubles]

@@ -14,6 +14,7 @@ from rankscope.evaluation.evaluations import Evaluations
 from rankscope.evaluation.question import read_table_options, split_question
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
+from rankscope.inputs.recognition import is_of_ranx
 from rankscope.inputs.tables import is_single_column, is_table
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
@@ -317,7 +318,7 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     if not isinstance(given, Mapping) or not given:
         return None
     first = next(iter(given.values()))
-    is_run = isinstance(first, str | bytes | os.PathLike | File)
+    is_run = isinstance(first, str | bytes | os.PathLike | File) or is_of_ranx(first)
     is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
     # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):

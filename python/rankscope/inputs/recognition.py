@@ -17,10 +17,16 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
+    from typing import Literal, Protocol, TypeGuard
 
     from rankscope.inputs.batches import Batches
     from rankscope.typing import InputLike, Path
+
+    class HasDict(Protocol):
+        """What can turn itself into dictionaries."""
+
+        def to_dict(self) -> Mapping[str, Mapping[str, float]]:
+            """Return the grades or scores by query and document."""
 
 
 @record(frozen=True, slots=True)
@@ -88,6 +94,8 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
         return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})
     if isinstance(value, str | bytes | os.PathLike):
         return _recognise_file(value, role, None, columns or {})
+    if is_of_ranx(value):
+        return Input("mapping", value.to_dict(), role)
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
         kind: Literal["table", "mapping"] = "mapping"
         if _holds_columns(value, columns or {}):
@@ -190,6 +198,11 @@ def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
         if not names or isinstance(value[names[0]], Mapping | AbstractSet):
             return False
     return True
+
+
+def is_of_ranx(value: object) -> TypeGuard[HasDict]:
+    """Check whether a value is a `Qrels` or a `Run` of ranx, which needn't be installed."""
+    return type(value).__module__.partition(".")[0] == "ranx" and hasattr(value, "to_dict")
 
 
 def _is_iterable_of_rows(value: object) -> bool:

@@ -21,9 +21,9 @@ def describe_differences(
     requests: Sequence[Requested], evaluated: Sequence[Evaluated], known: Known
 ) -> Iterator[str]:
     """Return what to tell about this evaluation."""
-    options, found, qrels = known.options, known.found, known.qrels
+    options, found = known.options, known.found
     names = {request.entry.name for request in requests}
-    grades = [grade for grade in qrels.judgments.grades() if grade >= 0]
+    grades = [grade for grade in known.grades if grade >= 0]
     missing = len(found.judged) - len(found.retrieved)
     if options.dialect == "10" and missing and not options.complete_rel_info_wanted:
         yield f"trec_eval 10 stops at a judged query that isn't in the run; there are {missing}"
@@ -42,7 +42,7 @@ def describe_differences(
             yield f"{name} is -nan, as in trec_eval, for queries without a value: {empty}"
     if "num_rel" in names and options.complete_rel_info_wanted and options.level != 1:
         yield "with -c, num_rel of all queries counts grades of 1 or more, as in trec_eval: not -l"
-    yield from _describe_gains(requests, qrels.judgments.grades())
+    yield from _describe_gains(requests, known.grades)
 
 
 def _describe_rbp(requests: Sequence[Requested], grades: Sequence[float]) -> Iterator[str]:

@@ -16,12 +16,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
     from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
     from rankscope.inputs.qrels import Qrels
     from rankscope.trec_eval.catalog import Entry
     from rankscope.trec_eval.reading import Source
-    from rankscope.trec_eval.requests import Requested
+    from rankscope.trec_eval.requests import Options, Requested
+
+    Wanted: TypeAlias = tuple[Requested, str, int, tuple[Kernel, ...]]
+    """A measure, a name that it prints, the place of the name, and the computations for it."""
 
 POSITIVE: Kernel = parse("NumRel").kernel_spec()
 CHARACTERS = 6
@@ -46,6 +50,20 @@ class Evaluated:
     complete: Doubles | None = None
 
 
+def plan_requests(
+    requests: Sequence[Requested], grades: Sequence[float], options: Options
+) -> tuple[list[Wanted], dict[str, Kernel]]:
+    """Return the names that measures print, and the computations for them by their text."""
+    wanted = [
+        (request, name, place, kernels)
+        for request in requests
+        for place, (name, kernels) in enumerate(_plan(request, grades, options))
+    ]
+    needed = [kernel for *_, several in wanted for kernel in several]
+    needed += kernels_needed(requests, grades, options)
+    return wanted, {repr(kernel): kernel for kernel in needed}
+
+
 def evaluate_requests(
     requests: Sequence[Requested],
     qrels: Qrels,
@@ -54,18 +72,14 @@ def evaluate_requests(
     note: Callable[[str], None],
 ) -> tuple[list[Evaluated], QueryValues]:
     """Evaluate measures on a run."""
-    wanted = [
-        (request, name, place, kernels)
-        for request in requests
-        for place, (name, kernels) in enumerate(_plan(request, qrels, options))
-    ]
-    kernels = {repr(kernel): kernel for *_, several in wanted for kernel in several}
+    grades = qrels.judgments.grades()
+    wanted, kernels = plan_requests(requests, grades, options)
     counts_all = options.complete_rel_info_wanted
-    needed = [*kernels_needed(requests, qrels, options), *([POSITIVE] if counts_all else ())]
-    kernels |= {repr(kernel): kernel for kernel in needed}
+    if counts_all:
+        kernels[repr(POSITIVE)] = POSITIVE
     found = source.read(lambda: run_kernels(qrels, source, list(kernels.values()), options), note)
     columns = dict(zip(kernels, found.columns, strict=True))
-    known = Known(options, qrels, found, columns)
+    known = Known(options, grades, found, columns)
     evaluated = []
     for one, name, place, several in wanted:
         texts = _cut_text(one, [columns[repr(kernel)] for kernel in several])
@@ -79,7 +93,7 @@ def evaluate_requests(
 
 
 def _plan(
-    requested: Requested, qrels: Qrels, options: Namespace
+    requested: Requested, grades: Sequence[float], options: Options
 ) -> list[tuple[str, tuple[Kernel, ...]]]:
     """Return the names that a measure prints, and the computations of the core for each."""
     entry = requested.entry
@@ -89,7 +103,10 @@ def _plan(
         starts = range(1, max(int(requested.values[0]), 1) + 1, CHARACTERS)
         kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
         return [(requested.name, kernels)]
-    grades = qrels.judgments.grades()
+    if entry.name == "set_F" and requested.text:
+        # The square of a square root may have another last bit than the weight.
+        parts = (parse(part)(rel=options.level).kernel_spec() for part in ("set_P", "set_recall"))
+        return [(requested.name, tuple(parts))]
     if entry.name == "rbp" and requested.has_gains:
         return [(requested.name, (rbp_kernel(requested, grades),))]
     planned: list[tuple[str, tuple[Kernel, ...]]] = []

@@ -96,7 +96,7 @@ def evaluate_judges(
     return evaluated, found
 
 
-def _make_measures(requested: Requested, options: Namespace) -> list[rs.Measure]:
+def _make_measures(requested: Requested, options: Namespace) -> tuple[rs.Measure, ...]:
     entry = entries_of("9")[requested.entry.name.removesuffix(SUFFIX)]
     of_one = Requested(entry, requested.text, requested.values)
     return make_measures(of_one, level=options.level, documents=0, dialect=options.dialect)

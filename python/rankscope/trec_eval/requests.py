@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, parse
@@ -14,10 +15,31 @@ from rankscope.trec_eval.catalog import NICKNAMES, entries_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Protocol
 
     from rankscope.engine.trec_values import Kernel
     from rankscope.measures import Measure
     from rankscope.trec_eval.catalog import Dialect, Entry
+
+    class Options(Protocol):
+        """The choices that values depend on, by the names of the arguments of the command."""
+
+        @property
+        def dialect(self) -> Dialect:
+            """The version of trec_eval."""
+
+        @property
+        def level(self) -> int:
+            """The lowest grade that counts as relevant."""
+
+        @property
+        def documents(self) -> int:
+            """The number of documents in the collection."""
+
+        @property
+        def complete_rel_info_wanted(self) -> bool:
+            """Whether means are over all judged queries."""
+
 
 UNKNOWN = 1
 """The exit status of trec_eval for a measure that it doesn't know."""
@@ -125,16 +147,20 @@ def read_parameters(entry: Entry, text: str) -> Requested:
             raise _refuse(f"expected one number for each name after {entry.name}, found {text!r}")
         return Requested(entry, text, (), pairs)
     values = [_read_number(entry, one) for one in text.split(",")]
+    if entry.name == "set_F" and values[0] < 0:  # the square of beta
+        raise _refuse(f"expected 0 or more after set_F, found {quote(text)}")
     if entry.takes in {"cutoffs", "levels"}:
         values.sort()
         if len(set(values)) < len(values):
-            raise _refuse(f"expected different numbers after {entry.name}, found {quote(text)}")
+            message = f"expected different numbers after {entry.name}, found {quote(text)}"
+            raise _refuse(message, "write each number once")
     return Requested(entry, text, tuple(values))
 
 
+@lru_cache(maxsize=256)
 def make_measures(
     requested: Requested, *, level: int, documents: int, dialect: Dialect
-) -> list[Measure]:
+) -> tuple[Measure, ...]:
     """Return the measures of rankscope that have these values."""
     entry = requested.entry
     try:
@@ -151,7 +177,7 @@ def make_measures(
         if parameters.get("rel") is not None and not parameters.get("graded"):
             measure = measure(rel=level)  # noqa: PLW2901 - the same one
         made.append(measure)
-    return made
+    return tuple(made)
 
 
 def _make_measures(requested: Requested, documents: int) -> list[Measure]:
@@ -170,8 +196,6 @@ def _make_measures(requested: Requested, documents: int) -> list[Measure]:
         return [measure(levels=list(values))]
     if entry.name == "set_F":
         # Its weight is the square of beta. Without a weight, F is precision.
-        if values[0] < 0:
-            raise _refuse(f"expected 0 or more after set_F, found {quote(requested.text)}")
         return [measure(beta=math.sqrt(values[0])) if values[0] else parse("set_P")]
     if entry.name in {"rbp", "rbp_resid"}:
         names = dict(requested.pairs)
@@ -264,7 +288,8 @@ def _read_number(entry: Entry, text: str) -> float:
         raise _refuse(f"expected {kind} after {entry.name}, found {quote(text)}")
     number = float(found[1])
     if entry.takes == "cutoffs" and not 0 < number <= MOST_CUTOFF:
-        raise _refuse(f"expected a cutoff of 1 or more after {entry.name}, found {quote(text)}")
+        message = f"expected a cutoff from 1 to 2**53 after {entry.name}, found {quote(text)}"
+        raise _refuse(message, "the first rank is 1")
     return number
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from functools import cache, partial
 
 from rankscope.measures import parse
 from rankscope.records import record
@@ -11,12 +12,10 @@ from rankscope.trec_eval.requests import gain_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
-    from rankscope.inputs.qrels import Qrels
-    from rankscope.trec_eval.requests import Requested
+    from rankscope.trec_eval.requests import Options, Requested
 
 DIVIDED = math.copysign(math.nan, -1)
 """What 0 divided by 0 is on x86-64; printed, it is -nan."""
@@ -24,20 +23,26 @@ DIVIDED = math.copysign(math.nan, -1)
 UNJUDGED: Kernel = parse("Unjudged(denominator='retrieved')@1000000000").kernel_spec()
 RETRIEVED: Kernel = parse("NumRet").kernel_spec()
 INTERPOLATED = {"iprec_at_recall", "11pt_avg"}
+CORRECTED = {*INTERPOLATED, "Rndcg", "rbp_resid", "set_F"}
+"""The measures that `correct` may change."""
 CLEARED = {"num_ret", "utility", "rbp_resid", "relstring"}
 """The names of version 10 that it sets to 0 for a query that isn't in the run, in this spelling."""
 
 
-def num_rel(options: Namespace) -> Kernel:
+def num_rel(options: Options) -> Kernel:
     """Return the computation of how many documents are relevant at the level of `-l`."""
-    return parse("NumRel")(rel=options.level).kernel_spec()
+    return _num_rel(options.level)
 
 
-def _gains(requested: Requested, qrels: Qrels, options: Namespace) -> Kernel:
+@cache
+def _num_rel(level: int) -> Kernel:
+    return parse("NumRel")(rel=level).kernel_spec()
+
+
+def _gains(requested: Requested, grades: Sequence[float], options: Options) -> Kernel:
     """Return a computation that is above 0 if a judged document of a query has a gain."""
     if options.level > 0 and not requested.pairs:
         return num_rel(options)
-    grades = qrels.judgments.grades()
     kernel, params = parse("IDCG").kernel_spec(grades=grades)
     own = [(name, gain) for name, gain in requested.pairs if float(name) >= 0]
     table = gain_table(type(requested)(requested.entry, "", (), tuple(own)), grades)
@@ -50,13 +55,13 @@ class Known:
 
     Args:
         options: The arguments of the command.
-        qrels: The judgments.
+        grades: The distinct grades of the judgments.
         found: The queries.
         columns: The values of kernels, by the text of the kernel.
     """
 
-    options: Namespace
-    qrels: Qrels
+    options: Options
+    grades: Sequence[float]
     found: QueryValues
     columns: Mapping[str, Doubles]
 
@@ -66,17 +71,17 @@ class Known:
 
 
 def kernels_needed(
-    requests: Iterable[Requested], qrels: Qrels, options: Namespace
+    requests: Iterable[Requested], grades: Sequence[float], options: Options
 ) -> Iterable[Kernel]:
     """Return the computations that `correct` needs."""
     for request in requests:
         name = request.entry.name
         if name == "rbp_resid":
             yield UNJUDGED
-        elif name in INTERPOLATED and _can_be_empty(options):
+        elif name in INTERPOLATED:
             yield from (RETRIEVED, num_rel(options))
         elif name == "Rndcg":
-            yield from (num_rel(options), _gains(request, qrels, options))
+            yield from (num_rel(options), _gains(request, grades, options))
 
 
 def correct(
@@ -84,23 +89,28 @@ def correct(
 ) -> list[Doubles]:
     """Return what trec_eval prints of a measure."""
     values, options, entry = columns[0], known.options, requested.entry.name
+    if entry == "set_F" and requested.text:
+        return [array("d", map(partial(_weigh, requested.values[0]), *columns))]
     if entry == "rbp_resid":
         unjudged = known.column(UNJUDGED)
         values = _map(values, lambda query: 0.0 if unjudged[query] == 0 else None)
-    elif entry in INTERPOLATED and _can_be_empty(options):
-        levels = requested.values if entry == "11pt_avg" else (requested.values[place],)
+    elif entry in INTERPOLATED:
+        level = min(requested.values) if entry == "11pt_avg" else requested.values[place]
         rounding = 0.9 if options.dialect == "9" else 0.5
         retrieved, relevant = known.column(RETRIEVED), known.column(num_rel(options))
-
-        def divide(query: int) -> float | None:
-            # The precision of no documents counts where no relevant one is needed.
-            needs_none = min(levels) * relevant[query] + rounding < 1
-            return DIVIDED if needs_none and retrieved[query] == 0 else None
-
-        values = _map(values, divide)
+        # The precision of no documents counts where no relevant one is needed.
+        divided = [
+            query
+            for query, count in enumerate(retrieved)
+            if count == 0 and level * relevant[query] + rounding < 1
+        ]
+        if divided:
+            values = array("d", values)
+            for query in divided:
+                values[query] = DIVIDED
     elif entry == "Rndcg":
         relevant = known.column(num_rel(options))
-        ideal = known.column(_gains(requested, known.qrels, options))
+        ideal = known.column(_gains(requested, known.grades, options))
 
         def average(query: int) -> float | None:
             if relevant[query] == 0:
@@ -117,9 +127,10 @@ def correct(
     return columns
 
 
-def _can_be_empty(options: Namespace) -> bool:
-    """Whether a list can be empty after `-J` or `-M`."""
-    return bool(options.Judged_docs_only) or options.depth == 0
+def _weigh(weight: float, precision: float, recall: float) -> float:
+    """Return F whose weight is the square of beta, by the operations of trec_eval."""
+    below = recall + weight * precision
+    return (weight + 1) * precision * recall / below if below > 0 else 0.0
 
 
 def _map(values: Doubles, change: Callable[[int], float | None]) -> array[float]:
