@@ -321,7 +321,7 @@ def test_importing_rankscope_does_not_replace_the_real_one() -> None:
 
 
 def test_installed_ir_measures_computes_with_it() -> None:
-    names = ["nDCG@2", "AP(rel=2)", "P(judged_only=True)@1", "IPrec@0.5", "Success@1", "NumRet"]
+    names = ["nDCG@2", "AP(rel=2)", "P(judged_only=True)@1", "IPrec@0.5", "Success@1"]
     code = f"""
 import sys
 import rankscope as rs
