@@ -40,7 +40,6 @@ OTHER_WORDS = {
     "measures": ("metrics", "metric", "measure", "evaluators", "metric_names"),
     "measure": ("metric", "measures", "metrics"),
     "judgments": ("qrels", "qrel", "truth", "ground_truth", "gold", "y_true", "table", "df"),
-    "qrels": ("judgments", "qrel", "truth", "ground_truth", "gold", "labels", "y_true"),
     "run": ("predictions", "results", "ranking", "rankings", "retrieved", "y_score", "y_pred"),
     "runs": ("systems", "models", "results", "rankings", "predictions"),
     "table": ("df", "frame", "data", "log", "path", "file"),

@@ -64,7 +64,7 @@ def tabulate_discounts(
 
 
 def compare_discounts(
-    qrels: InputLike | Qrels | None,
+    judgments: InputLike | Qrels | None,
     runs: Mapping[str, InputLike | Rankings],
     measure: Measure | str = NDCG_AT_10,
     *,
@@ -84,7 +84,7 @@ def compare_discounts(
     its ideal can reverse the order of systems (Jeunen, Potapov and Ustimenko, KDD 2024).
 
     Args:
-        qrels: As in `evaluate`, or `None` if all runs are Rankings.
+        judgments: As in `evaluate`, or `None` if all runs are Rankings.
         runs: A mapping of name to a run as in `evaluate`, or to Rankings, which include their
             judgments.
         measure: nDCG with a cutoff and any settings except a discount.
@@ -116,8 +116,8 @@ def compare_discounts(
     if not runs:
         raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
     reading = Reading.of("compare_discounts", options)
-    if qrels is not None:
-        qrels = load_qrels(qrels, reading)
+    if judgments is not None:
+        judgments = load_qrels(judgments, reading)
     wanted = [each for pair in pairs.values() for each in pair]
     asked_of_runs = Asked(measures=wanted, policy=policy, strict=strict)
     evaluations = {}
@@ -127,11 +127,11 @@ def compare_discounts(
             if strict:
                 refuse_diagnostics(evaluations[name].notes)
             continue
-        if qrels is None:
+        if judgments is None:
             raise UsageError(
                 f"expected judgments for the run {name}, found none",
-                hint="give qrels, or Rankings",
+                hint="give judgments, or Rankings",
                 code="usage",
             )
-        evaluations[name] = evaluate_run(qrels, run, asked_of_runs, reading)
+        evaluations[name] = evaluate_run(judgments, run, asked_of_runs, reading)
     return compare(asked, pairs, evaluations)

@@ -62,7 +62,7 @@ class Rankings(Columns):
     @classmethod
     def from_run(
         cls,
-        qrels: InputLike | Qrels,
+        judgments: InputLike | Qrels,
         run: InputLike,
         *,
         ties: Ties = "doc_id",
@@ -71,7 +71,7 @@ class Rankings(Columns):
         """Join a run with its judgments, and rank it.
 
         Args:
-            qrels: As in `evaluate`.
+            judgments: As in `evaluate`.
             run: As in `evaluate`. It is read into memory.
             ties: How equal scores are ordered, as in `Policy`.
             **options: How the inputs are read, as in `evaluate`.
@@ -81,7 +81,7 @@ class Rankings(Columns):
             InputError: The input doesn't have the expected format.
             FileError: A file can't be read.
         """
-        return rank_run(cls, qrels, run, ties, Reading.of("from_run", options))
+        return rank_run(cls, judgments, run, ties, Reading.of("from_run", options))
 
     @classmethod
     def from_table(

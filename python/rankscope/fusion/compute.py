@@ -271,7 +271,7 @@ def _find_texts(
 
 
 def fit_fusion(
-    qrels: InputLike | Qrels,
+    judgments: InputLike | Qrels,
     runs: Given,
     measure: Measure | str,
     method: str = "combsum",
@@ -298,7 +298,7 @@ def fit_fusion(
     the judged queries.
 
     Args:
-        qrels: Judgments of the queries to fit on, as in `evaluate`.
+        judgments: Judgments of the queries to fit on, as in `evaluate`.
         runs: As in `fuse`.
         measure: The measure, or its name. It has to say which of two rankings is better.
         method: As in `fuse`, one that takes weights.
@@ -340,16 +340,16 @@ def fit_fusion(
             code="bad_parameter",
         )
     reading = Reading.of("fit_fusion", options)
-    qrels = load_qrels(qrels, reading, find_second(asked))
+    judgments = load_qrels(judgments, reading, find_second(asked))
     lists = _read_lists(name_runs(runs), reading)
     given = [(core, name) for name, (core, _) in lists.items()]
-    folds = _split_queries(qrels.queries.read_ids())
+    folds = _split_queries(judgments.queries.read_ids())
     tried: dict[Weights, _Tried] = {}
 
     def evaluate(settings: Settings) -> Evaluation:
         with explaining():
             fused = fuse_runs(given, settings, reading.threads)
-        return evaluate_run(qrels, fused, Asked(measures=[asked], policy=policy), reading)
+        return evaluate_run(judgments, fused, Asked(measures=[asked], policy=policy), reading)
 
     def fit(read: Callable[[_Tried], float]) -> Weights:
         def measure_weights(weights: Weights) -> float:

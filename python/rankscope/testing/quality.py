@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def assert_not_worse(
-    qrels: InputLike | Qrels,
+    judgments: InputLike | Qrels,
     baseline: InputLike,
     candidate: InputLike,
     measure: Measure | str = "nDCG@10",
@@ -34,7 +34,7 @@ def assert_not_worse(
     """Assert that the mean of a candidate is not below that of a baseline by more than a budget.
 
     Args:
-        qrels: The judgments, as in `rankscope.evaluate`.
+        judgments: The judgments, as in `rankscope.evaluate`.
         baseline: The run to compare with, as in `rankscope.evaluate`.
         candidate: The run to check.
         measure: The measure, or its name.
@@ -68,7 +68,7 @@ def assert_not_worse(
     import rankscope as rs  # noqa: PLC0415 - a test suite may import this without using it
 
     result = rs.gate(
-        qrels,
+        judgments,
         baseline,
         candidate,
         rs.Budget(measure, max_drop=max_drop),
