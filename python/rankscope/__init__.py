@@ -17,6 +17,6 @@ from rankscope.measures import OBJECTS as _MEASURES
 from rankscope.measures.objects import *  # noqa: F403 - the measures
 
 __getattr__, __dir__, _names = defer(
-    __name__, __file__, functions=("agreement", "gate", "power", "report")
+    __name__, __file__, functions=("agreement", "gate", "leaderboard", "power", "report")
 )
 __all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 from rankscope.comparison.query_axis import Axis
-from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.ranges import add_ranges
 from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
@@ -27,7 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypedDict, TypeGuard, TypeVar, Unpack
 
-    from rankscope.comparison.pair import Compared
     from rankscope.comparison.query_axis import Attribute
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
@@ -64,7 +63,7 @@ def compare(
     by: Attribute | Sequence[str] | None = None,
     cluster: Attribute | None = None,
     attributes: object = None,
-    bounds: bool = True,
+    bounds: bool | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -100,7 +99,9 @@ def compare(
         attributes: A table with one row per query that has the columns of `by` and `cluster`: a
             path, a data frame, or a mapping of column names to values.
         bounds: Whether to find how far unjudged documents and ties could still change each
-            difference. It takes time for large runs.
+            difference: always, never, or where it is quick (`None`, the default). It is quick for a
+            measure if the lists of all pairs of runs, down to its cutoff, have at most two million
+            documents together. The result says where it was left out.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
         columns: As in `evaluate`.
@@ -217,7 +218,7 @@ def compare_rankings(
     by: Attribute | Sequence[str] | None = None,
     cluster: Attribute | None = None,
     attributes: object = None,
-    bounds: bool = True,
+    bounds: bool | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     known: Items | None = None,
@@ -236,9 +237,8 @@ def compare_rankings(
     # A convention may rename measures.
     asked = zip(read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
     made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})
-    if not bounds:
-        return made
-    return _add_ranges(made, rankings, evaluations, threads, is_shown=is_shown)
+    evaluated = next(iter(evaluations.values()))
+    return add_ranges(made, rankings, evaluated, threads, bounds=bounds, is_shown=is_shown)
 
 
 def holds(given: object, kind: type[Named]) -> TypeGuard[Mapping[str, Named]]:
@@ -384,29 +384,3 @@ def _find_baseline(name: str, runs: Sequence[str]) -> int:
         hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",
         code="bad_parameter",
     )
-
-
-def _add_ranges(
-    made: Comparison,
-    rankings: Mapping[str, Rankings],
-    evaluations: Mapping[str, Evaluation],
-    threads: int | None,
-    *,
-    is_shown: bool,
-) -> Comparison:
-    """Add what unjudged documents and ties could change about each difference over all queries."""
-    first = next(iter(evaluations.values()))
-    measures = {measure.name: measure for measure in first.measures}
-
-    def add(each: Compared) -> Compared:
-        if each.slice is not None:
-            return each
-        run, baseline, measure = rankings[each.run], rankings[each.baseline], measures[each.measure]
-        return replace(
-            each,
-            unjudged=range_despite_unjudged(run, baseline, measure, first.policy, threads),
-            tied=range_despite_ties(run, baseline, measure, first.policy, threads),
-        )
-
-    every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
-    return replace(made, comparisons=tuple(map(add, every)))

@@ -48,7 +48,7 @@ def compare_table(
     by: str | Sequence[str] | None = None,
     cluster: str | None = None,
     ties: Ties = "average",
-    bounds: bool = True,
+    bounds: bool | None = None,
     policy: Policy | str | None = None,
     history: HistoryLike | None = None,
     items: object = None,
