@@ -99,9 +99,11 @@ def compare(
         attributes: A table with one row per query that has the columns of `by` and `cluster`: a
             path, a data frame, or a mapping of column names to values.
         bounds: Whether to find how far unjudged documents and ties could still change each
-            difference: always, never, or where it is quick (`None`, the default). It is quick for a
-            measure if the lists of all pairs of runs, down to its cutoff, have at most two million
-            documents together. The result says where it was left out.
+            difference: always, never, or where it takes about a second at most (`None`, the
+            default). By most measures, that is up to ten million documents in the lists of all
+            pairs. By AP, the squared lengths of the lists add up to fifty million at most: its
+            bounds take long, and are too wide to decide where most of a list is unjudged. The
+            result says where it was left out.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
         columns: As in `evaluate`.

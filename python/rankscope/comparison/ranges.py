@@ -219,8 +219,10 @@ def range_of_spreads(
     return TieRange(if_ties_lowest=lowest, if_ties_highest=highest, documents=int(tied))
 
 
-MOST_DOCUMENTS = 2_000_000
-"""By default, measures are bounded whose lists have at most so many documents in all pairs."""
+MOST_DOCUMENTS = 10_000_000
+"""So many documents in the lists of all pairs take about a second."""
+MOST_SQUARES = 50_000_000
+"""So do so many squared list lengths for AP, whose bounds compare ranks with ranks."""
 
 
 def add_ranges(
@@ -234,17 +236,13 @@ def add_ranges(
 ) -> Comparison:
     """Add what unjudged documents and ties could change about each difference over all queries.
 
-    Without a choice of the caller, it is left out for measures that would take long. These are
-    measures of whole lists and many runs. Most documents below the pool are unjudged there, so that
-    the ranges would be too wide to decide anything.
+    Without a choice of the caller, it is left out where it takes long: by all measures for many
+    pairs of long lists, and by AP for lists far deeper than a pool, most of whose documents are
+    unjudged, so that the ranges would be too wide to decide anything.
     """
     measures = {measure.name: measure for measure in evaluation.measures}
     if bounds is None:
-        kept = {
-            name
-            for name, measure in measures.items()
-            if _count_documents(made, rankings, measure) <= MOST_DOCUMENTS
-        }
+        kept = {name for name, measure in measures.items() if _is_quick(made, rankings, measure)}
     else:
         kept = {*measures} if bounds else set()
     policy = evaluation.policy
@@ -281,10 +279,17 @@ def add_ranges(
     return replace(made, comparisons=tuple(map(add, every)), warnings=warnings)
 
 
-def _count_documents(made: Comparison, rankings: Mapping[str, Rankings], measure: Measure) -> int:
-    """Return the number of documents in the lists of all pairs, down to the cutoff."""
-    counts = {}
+def _is_quick(made: Comparison, rankings: Mapping[str, Rankings], measure: Measure) -> bool:
+    """Return whether the bounds of all pairs by a measure take about a second at most."""
+    documents, squares = {}, {}
     for name, each in rankings.items():
         sizes = np.diff(each.offsets)
-        counts[name] = int((sizes if measure.k is None else np.minimum(sizes, measure.k)).sum())
-    return sum(counts[each.run] + counts[each.baseline] for each in made.over_all(measure))
+        documents[name] = int(sizes.sum())
+        reached = sizes if measure.k is None else np.minimum(sizes, measure.k)
+        squares[name] = int((reached.astype(np.int64) ** 2).sum())
+    pairs = made.over_all(measure)
+    if sum(documents[each.run] + documents[each.baseline] for each in pairs) > MOST_DOCUMENTS:
+        return False
+    if measure.row.kernel != "ap":
+        return True
+    return sum(max(squares[each.run], squares[each.baseline]) for each in pairs) <= MOST_SQUARES

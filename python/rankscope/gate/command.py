@@ -25,9 +25,8 @@ from rankscope.errors import FileError, UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.gate.file import GateFile, read_gate_file
 from rankscope.gate.result import parse_budget, read_budgets
-from rankscope.gate.summary import lay_out
+from rankscope.gate.summary import write_whole
 from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.output.layout.text import write
 from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False
@@ -176,7 +175,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(result.to_dict())
     else:
-        print(write(lay_out(result)) if options.small_print else result)
+        print(write_whole(result) if options.small_print else result)
     return 0 if result.passed else 1
 
 

@@ -98,6 +98,11 @@ def write_text(result: GateResult) -> str:
     return write(lay_out(result).shorten())
 
 
+def write_whole(result: GateResult) -> str:
+    """Return the same with all of the small print."""
+    return write(lay_out(result))
+
+
 def lay_out(result: GateResult) -> Layout:
     """Return the verdict, the table of checks, and all of the small print."""
     rows, left_out = _choose(result)

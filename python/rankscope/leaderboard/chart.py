@@ -6,7 +6,6 @@ import math
 
 from rankscope.drawing.axes import (
     TEXT,
-    dress_legend,
     fit_names,
     measure_widest,
     name_axes,
@@ -97,9 +96,9 @@ PLOT = 4.6
 
 
 def draw_standings(data: Standings, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw the value of each run as a dot, best run at the top, with the color of its group.
+    """Draw the value of each run as a mark, best run at the top, with the letter of its group.
 
-    A dashed line goes through the value of each baseline.
+    Marks change with each group. A dashed line goes through the value of each baseline.
 
     Args:
         data: The runs, from `Standings`.
@@ -113,7 +112,7 @@ def draw_standings(data: Standings, ax: Axes | None = None, *, theme: ThemeName 
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
     names = fit_names([each.run for each in data.runs])
-    size = (PLOT + measure_widest(names) + 0.8, 1.2 + ROW * len(names))
+    size = (PLOT + measure_widest(names) + 1.0, 1.2 + ROW * len(names))
     ax, colors = open_axes(ax, theme, size, grid="x")
     for each in data.runs:
         if each.is_baseline:
@@ -124,15 +123,14 @@ def draw_standings(data: Standings, ax: Axes | None = None, *, theme: ThemeName 
             [data.runs[at].value for at in places],
             places,
             linestyle="none",
-            marker=MARKERS[number % len(MARKERS)],
-            color=colors.run[number % len(colors.run)],
+            marker=MARKERS[number % 2],
+            color=colors.run[number % 2],
             markersize=6,
             zorder=3,
-            label=f"group {group}" if group else "",
         )
     for at, each in enumerate(data.runs):
         ax.annotate(
-            f"{each.value:.4f}",
+            f"{each.value:.4f}  {each.group}".rstrip(),
             xy=(1, at),
             xycoords=ax.get_yaxis_transform(),
             xytext=(5, 0),
@@ -146,15 +144,10 @@ def draw_standings(data: Standings, ax: Axes | None = None, *, theme: ThemeName 
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.margins(x=0.06)
     title = f"Runs by {data.measure}"
+    if data.grouped_by:
+        title += f", with groups by {data.grouped_by}"
     label = data.measure
     if any(each.is_baseline for each in data.runs):
         label += "; dashed: baselines"
     name_axes(ax, colors, title=title, x=label, y="")
-    if data.grouped_by:
-        legend = ax.legend(
-            loc="upper left", bbox_to_anchor=(1.13, 1), title=f"by {data.grouped_by}"
-        )
-        dress_legend(legend, colors)
-        legend.get_title().set_color(colors.ink)
-        legend.get_title().set_fontsize(TEXT)
     return ax

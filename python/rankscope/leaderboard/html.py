@@ -11,13 +11,12 @@ from html import escape
 
 from rankscope.leaderboard.layout import lay_out
 from rankscope.output.html import write_lines, write_result
-from rankscope.output.layout.html import mark_text
+from rankscope.output.layout.html import mark_text, raise_mark
 from rankscope.output.layout.means import order_runs
+from rankscope.output.layout.text import measure as measure_grid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankscope.leaderboard.result import Leaderboard
 
 STYLE = """
@@ -32,9 +31,10 @@ grid-template-columns:subgrid;grid-column:1/-1}
 """.replace("\n", "")
 
 
-def write_html(board: Leaderboard, small_print: Sequence[str]) -> str:
-    """Return the table and its small print; it contains text and numbers of the runs only."""
-    [grid] = lay_out(board).grids
+def write_html(board: Leaderboard) -> str:
+    """Return the table and all of its small print."""
+    layout = lay_out(board)
+    [grid] = layout.grids
     leading = len(grid.columns) - len(board.measures)
     places = []
     for measure in board.measures:
@@ -51,13 +51,13 @@ def write_html(board: Leaderboard, small_print: Sequence[str]) -> str:
         f'class="by-{at}"{" checked" if at == chosen else ""}>{escape(measure.name)}</label></th>'
         for at, measure in enumerate(board.measures)
     ]
+    marks, _ = measure_grid(grid)
     rows = []
     for at, row in enumerate(grid.rows):
         order = ";".join(f"--by-{by}:{place[at]}" for by, place in enumerate(places))
         cells = "".join(
-            f'<td role="cell"{_align(is_text)}>{mark_text(cell)}'
-            f"{f'<sup>{escape(cell.mark)}</sup>' if cell.mark else ''}</td>"
-            for cell, is_text in zip(row, grid.is_text, strict=True)
+            f'<td role="cell"{_align(is_text)}>{mark_text(cell)}{raise_mark(cell.mark, room)}</td>'
+            for cell, is_text, room in zip(row, grid.is_text, marks, strict=True)
         )
         rows.append(f'<tr role="row" style="{order}">{cells}</tr>')
     rules = "".join(
@@ -72,7 +72,7 @@ def write_html(board: Leaderboard, small_print: Sequence[str]) -> str:
         f'aria-label="Leaderboard"><table role="table" style="{columns}">'
         f'<thead role="rowgroup"><tr role="row">{"".join(heads)}</tr></thead>'
         f'<tbody role="rowgroup">{"".join(rows)}</tbody></table></div></form>',
-        write_lines(small_print, are_notes=True),
+        write_lines(layout.small_print, are_notes=True),
     )
 
 

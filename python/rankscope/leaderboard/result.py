@@ -11,7 +11,7 @@ from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented, write_csv
 from rankscope.output.exports import Tabular, name_columns
 from rankscope.output.layout.text import write_wide
-from rankscope.output.layout.writers import Written
+from rankscope.output.layout.writers import Written, write
 from rankscope.output.table import Table
 from rankscope.records import record, replace
 
@@ -119,11 +119,12 @@ class Leaderboard(Written, Documented, Tabular):
         >>> good, bad = ({query: docs for query in qrels} for docs in (["a", "b"], ["b", "a"]))
         >>> board = rs.leaderboard(qrels, {"old": bad, "new": good}, ["RR", "P@1"], baseline="old")
         >>> print(board)
-        rank  run  group  RR        P@1
+        rank  run  group      RR       P@1
            1  new  A      1.0000 †  1.0000 †
            2  old  B      0.5000    0.0000
         <BLANKLINE>
-        ...
+        The first run of a group...
+        Paired permutation test, p < 0.05, Holm over 1 and 2 comparisons...
         >>> board["new"].values["RR"], board.best.run
         (1.0, 'new')
     """
@@ -231,7 +232,7 @@ class Leaderboard(Written, Documented, Tabular):
         """Return the table as HTML that can be sorted by each measure, without scripts."""
         from rankscope.leaderboard.html import write_html  # noqa: PLC0415 - loads late
 
-        return write_html(self, self.small_print)
+        return write_html(self)
 
     def plot(self, measure: Measure | str | None = None, *, theme: ThemeName = "light") -> Axes:
         """Draw the runs that are shown by one measure, with their groups and the baselines.
@@ -300,9 +301,9 @@ class Leaderboard(Written, Documented, Tabular):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from rankscope.leaderboard.html import write_html  # noqa: PLC0415 - loads late
+        from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
 
-        return write_html(self, write_short(self).small_print)
+        return write_result(write(write_short(self), "html"))
 
 
 FIELDS: tuple[str, ...] = RunTest.__match_args__

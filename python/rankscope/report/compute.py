@@ -451,7 +451,7 @@ def _compare_runs(
             by_name,
             measures,
             reading,
-            bounds=len(rankings) <= MOST_IN_PAIRS,
+            bounds=None if len(rankings) <= MOST_IN_PAIRS else False,
             policy=policy,
             convention=convention,
             known=known,

@@ -35,12 +35,12 @@ def _write_grid(grid: Grid) -> str:
     styles = [f"{style};padding:0.1em 0.5em;white-space:nowrap" for style in styles]
     marks, _ = measure(grid)
     head = "".join(
-        f"<th style='{style}'>{escape(name)}{_raise('', room)}</th>"
+        f"<th style='{style}'>{escape(name)}{raise_mark('', room)}</th>"
         for name, style, room in zip(grid.columns, styles, marks, strict=True)
     )
     rows = [
         "".join(
-            f"<td style='{style}'>{mark_text(cell)}{_raise(cell.mark, room)}</td>"
+            f"<td style='{style}'>{mark_text(cell)}{raise_mark(cell.mark, room)}</td>"
             for cell, style, room in zip(row, styles, marks, strict=True)
         )
         for row in grid.rows
@@ -58,10 +58,10 @@ def mark_text(cell: Cell) -> str:
     text = escape(cell.text)
     if cell.is_best:
         return f"<b>{text}</b>"
-    return f"<u>{text}</u>" if cell.is_second else text
+    return f"<span style='text-decoration:underline'>{text}</span>" if cell.is_second else text
 
 
-def _raise(mark: str, room: int) -> str:
+def raise_mark(mark: str, room: int) -> str:
     """Return a mark as wide as all of its column, so that its numbers stay aligned."""
     width = f"display:inline-block;width:{room}ch;text-align:left"
     return f"<sup style='{width}'>{escape(mark)}</sup>" if room else ""
