@@ -8,7 +8,7 @@ from rankscope.comparison.verdict import decide
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
 from rankscope.names import find_closest
-from rankscope.output.layout.description import Cell, Grid, Layout
+from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, point_to
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
 from rankscope.output.layout.writers import check_digits
 from rankscope.output.text import format_value, show
@@ -64,6 +64,33 @@ def lay_out(comparison: Comparison) -> Layout:
         grids=tuple(grids),
         small_print=tuple(make_notes(comparison)),
     )
+
+
+def lay_out_short(comparison: Comparison) -> Layout:
+    """Return the same with at most two lines below the numbers: the test, and where the rest is."""
+    whole = lay_out(comparison)
+    lines = [] if any(grid.notes for grid in whole.grids) else [*_say_how(comparison)]
+    count = len(whole.small_print)
+    if count:
+        notes = comparison.diagnostics
+        what = f"{count} line{'s' * (count != 1)}{'' if notes else ' of small print'}"
+        lines.append(point_to(what, notes, WIDTH))
+    return replace(whole, small_print=tuple(lines))
+
+
+def _say_how(comparison: Comparison) -> Iterator[str]:
+    """Yield the test, the correction and the intervals in one short line."""
+    compared = comparison.comparisons
+    if not compared:
+        return
+    settings = comparison.settings
+    test = TESTS[settings.test].partition(" (")[0]
+    corrected = f", {CORRECTIONS[compared[0].correction]} over {len(compared):,} comparisons"
+    if len(compared) == 1 or compared[0].correction == "none":
+        corrected = ""
+    methods = dict.fromkeys(each.interval_method for each in compared if each.interval_method)
+    intervals = f"; intervals: {100 * settings.level:g}%, {' or '.join(methods)}" if methods else ""
+    yield f"{test[:1].upper()}{test[1:]}{corrected}{intervals}."
 
 
 def name_letters(runs: Sequence[str]) -> dict[str, str]:
@@ -270,16 +297,21 @@ def explain_signs(baselines: Sequence[str], marks: set[str]) -> Iterator[str]:
             yield f"{'; '.join(said)}."
 
 
+DRAWN = {"permutation": "sign flips", "bootstrap": "resamples", "tukey": "permutations"}
+"""What a test draws at random, or counts all of."""
+
+
 def describe_tests(settings: Settings, count: int) -> Iterator[str]:
     """Yield the sentence with the test, the correction and the level."""
-    how = f", {settings.permutations:,} random flips" if settings.permutations else ""
-    if settings.test not in {"permutation", "tukey"}:
-        how = how.replace("flips", "resamples")
+    how = ""
+    if settings.test in DRAWN:
+        many = f"{settings.permutations:,} random" if settings.permutations else "all"
+        how = f", {many} {DRAWN[settings.test]}"
     units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
     corrected = f", {CORRECTIONS[settings.correction]} over {count:,} comparisons"
     if settings.correction == "none":
         corrected = ", not corrected"
     yield (
-        f"Test: two-sided {TESTS[settings.test]}{how}{units}, p < {settings.alpha:g}"
-        f"{corrected if count > 1 else ''}."
+        f"Test: two-sided {TESTS[settings.test].partition(' (')[0]}{how}{units}, "
+        f"p < {settings.alpha:g}{corrected if count > 1 else ''}."
     )

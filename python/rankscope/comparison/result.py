@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.comparison.layout import describe_paper, lay_out
+from rankscope.comparison.layout import describe_paper, lay_out, lay_out_short
 from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
@@ -287,11 +287,11 @@ class Comparison(Written, Documented, Tabular):
         return describe_paper(self, **choices)
 
     def __str__(self) -> str:
-        return write(lay_out(self).shorten(self.diagnostics), "text")
+        return write(lay_out_short(self), "text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
 
-        return write_result(write(lay_out(self).shorten(self.diagnostics), "html"))
+        return write_result(write(lay_out_short(self), "html"))

@@ -33,11 +33,7 @@ def write_short(board: Leaderboard) -> Layout:
     whole = lay_out(board)
     meanings = [*explain_signs(board.baselines, find_marks(board))]
     if board.groups is not None:
-        meanings.insert(
-            0,
-            "The first run of a group is significantly better than all runs of later groups; runs "
-            "of one group can still differ.",
-        )
+        meanings.insert(0, _summarise(board.groups, {each.group for each in board.entries} - {""}))
     lines = [" ".join(meanings)] if meanings else []
     tested = [each for each in (board.groups, board.against) if each is not None]
     how = ""
@@ -50,6 +46,18 @@ def write_short(board: Leaderboard) -> Layout:
     shown = "" if board.top is None else f"{len(board)} of {len(board.entries)} runs. "
     rest = point_to(f"{len(whole.small_print)} lines of small print", board.diagnostics)
     return replace(whole, small_print=(*lines, f"{shown}{how}{rest}"))
+
+
+def _summarise(tested: TestedPairs, groups: set[str]) -> str:
+    """Return what the groups say, in one sentence."""
+    if len(groups) > 1:
+        return (
+            "The first run of a group is significantly better than all runs of later groups; runs "
+            "of one group can still differ."
+        )
+    if tested.warnings:
+        return finish(tested.warnings[-1])
+    return "No run is significantly worse than the best, which doesn't show that they are equal."
 
 
 def _make_grid(
