@@ -72,7 +72,7 @@ def test_importing_loads_measures_and_little_else() -> None:
     )
     parts = {name.split(".")[1] for name in done.stdout.split()}
     base = {"_core", "deferred", "errors", "measures", "names", "records"}
-    assert parts == base | {"agreement", "gate", "power", "report"}
+    assert parts == base | {"agreement", "gate", "leaderboard", "power", "report"}
 
 
 def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:

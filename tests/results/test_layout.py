@@ -128,6 +128,11 @@ def test_a_baseline_that_was_not_compared_is_refused() -> None:
         compared.to_latex(baseline="bets")
 
 
+def test_runs_without_tests_have_no_baseline() -> None:
+    with pytest.raises(rs.UsageError, match="have no tests against a baseline"):
+        rs.evaluate(QRELS, RUNS, "RR").to_latex(baseline="best")
+
+
 @pytest.mark.parametrize(
     ("text", "latex"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MethodType
+
 from rankscope.comparison.layout import describe_paper, lay_out, lay_out_short
 from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
@@ -15,8 +17,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankscope.comparison.pair import Compared
     from rankscope.measures import Measure
@@ -283,8 +284,9 @@ class Comparison(Written, Documented, Tabular):
         """
         return write(lay_out(self), format)
 
-    def _describe_paper(self, **choices: Any) -> Layout:  # noqa: ANN401 - those of the function
-        return describe_paper(self, **choices)
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return MethodType(describe_paper, self)
 
     def __str__(self) -> str:
         return write(lay_out_short(self), "text")

@@ -25,7 +25,7 @@ from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Literal, Protocol, TypeAlias, TypeVar
 
     import pandas as pd
@@ -358,6 +358,10 @@ class Evaluation(Printed, Written, Mapping[str, float]):
             indent: As in other results: the blanks of each level, or `None` for one line.
         """
         return write_json(describe_evaluation(self, by_query=per_query), indent=indent)
+
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return self._describe_paper
 
     def _describe_paper(self, *, caption: str = "", label: str = "", digits: int = 4) -> Layout:
         check_digits(digits)

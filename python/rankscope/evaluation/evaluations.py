@@ -21,7 +21,7 @@ from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
     import polars as pl
@@ -101,7 +101,7 @@ class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
                 hint="set a policy that keeps queries, such as empty=zero",
                 code="no_value",
             )
-        return [*self][at]
+        return list(self)[at]
 
     def _find(self, measure: Measure | str | None) -> Measure:
         """Return one of the measures; the first for `None`."""
@@ -215,6 +215,10 @@ class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
         ]
         return write_json({"runs": runs}, indent=indent)
 
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return self._describe_paper
+
     def _describe_paper(
         self,
         *,
@@ -222,7 +226,15 @@ class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
         label: str = "",
         digits: int = 4,
         sort: Measure | str | None = None,
+        baseline: object = None,
     ) -> Layout:
+        if baseline is not None:
+            raise UsageError(
+                "runs that were only evaluated have no tests against a baseline",
+                hint="write compare(judgments, runs, measures).to_latex(baseline=…), or "
+                "leaderboard(evaluations, baseline=…).to_latex()",
+                code="not_compared",
+            )
         first = next(iter(self.values()))
         runs = [*self]
         if sort is not None:

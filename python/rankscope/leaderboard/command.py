@@ -165,15 +165,18 @@ def _write(options: Namespace, board: Leaderboard) -> str:
     if options.latex or options.typst:
         write = board.to_latex if options.latex else board.to_typst
         return write(caption=options.caption or "", label=options.label or "")
-    plain = {
-        "json": board.to_json,
-        "csv": lambda: board.to_csv().rstrip("\n"),
-        "html": board.to_html,
-        "markdown": board.to_markdown,
-        "small_print": lambda: write_wide(lay_out(board)),
-    }
-    chosen = next((name for name in plain if getattr(options, name)), None)
-    return str(board) if chosen is None else plain[chosen]()
+    if options.csv:
+        return board.to_csv().rstrip("\n")
+    if options.small_print:
+        return write_wide(lay_out(board))
+    for name, plain in (
+        ("json", board.to_json),
+        ("html", board.to_html),
+        ("markdown", board.to_markdown),
+    ):
+        if getattr(options, name):
+            return str(plain())
+    return str(board)
 
 
 def _rank(options: Namespace) -> Leaderboard:
@@ -213,4 +216,5 @@ def _rank(options: Namespace) -> Leaderboard:
 
 def _list_files(given: str) -> list[str]:
     """Return the files of a folder or a pattern, or the path itself."""
-    return [given] if given == "-" else [*list_runs(given)]  # type: ignore[call-overload]  # paths
+    found = given if given == "-" else list_runs(given)
+    return [given] if isinstance(found, str) else list(found)  # type: ignore[call-overload]  # paths

@@ -185,7 +185,7 @@ def _choose_measures(first: Evaluation, wanted: object) -> list[Measure]:
     if wanted is None:
         return [*first.measures]
     several = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
-    return list(dict.fromkeys(first.find_measure(each) for each in several))  # type: ignore[attr-defined]  # iterable
+    return list(dict.fromkeys(first.find_measure(each) for each in several))
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -220,7 +220,7 @@ def _read_column(measure: Measure, evaluations: Mapping[str, Evaluation], axis: 
     stacked = MeasureValues.stack(
         measure, [each.per_query(measure) for each in evaluations.values()], axis.order
     )
-    is_there = ~np.isnan(stacked.values).any(axis=0)
+    is_there = np.asarray(~np.isnan(stacked.values).any(axis=0))
     count = int(is_there.sum())
     means = [
         math.fsum(row[is_there].tolist()) / count if count else math.nan for row in stacked.values
@@ -267,7 +267,9 @@ class _Tester:
             for each in tested.tests
             if each.better is not None
         }
-        left, groups, leaders = [*known], {}, []
+        left = [*known]
+        groups: dict[int, str] = {}
+        leaders: list[str] = []
         while left:
             leader = self.runs[left[0]]
             members = [at for at in left if (leader, self.runs[at]) not in better]

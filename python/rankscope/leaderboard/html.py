@@ -54,12 +54,12 @@ def write_html(board: Leaderboard) -> str:
     marks, _ = measure_grid(grid)
     rows = []
     for at, row in enumerate(grid.rows):
-        order = ";".join(f"--by-{by}:{place[at]}" for by, place in enumerate(places))
+        ranks = ";".join(f"--by-{by}:{place[at]}" for by, place in enumerate(places))
         cells = "".join(
             f'<td role="cell"{_align(is_text)}>{mark_text(cell)}{raise_mark(cell.mark, room)}</td>'
             for cell, is_text, room in zip(row, grid.is_text, marks, strict=True)
         )
-        rows.append(f'<tr role="row" style="{order}">{cells}</tr>')
+        rows.append(f'<tr role="row" style="{ranks}">{cells}</tr>')
     rules = "".join(
         f".rankscope-board:has(.by-{at}:checked) tbody tr{{order:var(--by-{at})}}"
         for at in range(len(places))

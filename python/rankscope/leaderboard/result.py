@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from types import MethodType
+
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
-from rankscope.hints import hint_arguments
 from rankscope.leaderboard.layout import describe_paper, lay_out, write_short
 from rankscope.names import find_closest
 from rankscope.output.diagnostics import count_codes
@@ -17,8 +18,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping
 
     from matplotlib.axes import Axes
 
@@ -264,8 +264,9 @@ class Leaderboard(Written, Documented, Tabular):
         ]
         return name_columns(columns)
 
-    def _describe_paper(self, **choices: Any) -> Layout:  # noqa: ANN401 - those of the function
-        return hint_arguments(describe_paper)(self, **choices)  # type: ignore[return-value]  # it is one
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return MethodType(describe_paper, self)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.shown)

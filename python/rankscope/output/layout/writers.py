@@ -10,6 +10,7 @@ from rankscope.hints import Hinted, hint_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Literal, TypeAlias
 
     from rankscope.output.layout.description import Layout
@@ -37,13 +38,13 @@ class Written(Hinted, ABC):
 
     __slots__ = ()
 
+    @property
     @abstractmethod
-    def _describe_paper(self, **choices: Any) -> Layout:  # noqa: ANN401 - those of the result
-        """Return the table of a paper."""
+    def _paper(self) -> Callable[..., Layout]:
+        """The function that describes the table, with its choices as keyword arguments."""
 
     def _write_paper(self, choices: dict[str, Any], form: Format) -> str:
-        describe = hint_arguments(self._describe_paper)
-        return write(describe(**choices), form)  # type: ignore[arg-type]  # a layout
+        return write(hint_arguments(self._paper)(**choices), form)  # type: ignore[arg-type]  # a layout
 
     def to_latex(self, **choices: Any) -> str:  # noqa: ANN401 - as above
         r"""Return the table for a paper in LaTeX: a `table` in the style of booktabs.
@@ -76,7 +77,8 @@ class Written(Hinted, ABC):
 
 def check_digits(digits: int) -> int:
     """Return a number of decimal places, or refuse it."""
-    is_whole = isinstance(digits, int) and not isinstance(digits, bool)
+    given: object = digits
+    is_whole = isinstance(given, int) and not isinstance(given, bool)
     if not (is_whole and 0 <= digits <= MOST_DIGITS):
         raise UsageError(
             f"expected digits as a whole number from 0 to {MOST_DIGITS}, found {digits!r}",
