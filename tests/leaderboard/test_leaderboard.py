@@ -118,6 +118,9 @@ def test_values_are_those_of_evaluate_and_the_order_is_that_of_the_values() -> N
     values = [entry.values["nDCG@3"] for entry in BOARD]
     assert values == sorted(values, reverse=True)
     assert [entry.run for entry in rs.leaderboard(found)] == [entry.run for entry in BOARD]
+    assert len(rs.leaderboard(found, threads=1)) == len(RUNS)
+    with pytest.raises(rs.UsageError, match="have their values already, found policy="):
+        rs.leaderboard(found, policy="empty=skip")
     assert rs.leaderboard(found, "RR(rel=3)").measures == (rs.parse("RR(rel=3)"),)
 
 

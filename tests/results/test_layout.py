@@ -150,6 +150,12 @@ def test_no_character_is_a_command_of_latex(text: str, latex: str) -> None:
     assert escape(text) == latex
 
 
+def test_pdflatex_is_told_what_to_show_for_characters_that_it_does_not_have() -> None:
+    grid = Grid(("run",), (True,), ((Cell("é\u017f\u0180字"),),))
+    lines = write(Layout(grids=(grid,)), "latex").splitlines()
+    assert [line[-13:] for line in lines if "gdef" in line] == ["{[U+0180]}\\fi", "{[U+5B57]}\\fi"]
+
+
 def test_a_label_has_no_character_that_means_something() -> None:
     assert clean_label("tab:my runs}\\x<é>") == "tab:my-runs-x-"
 

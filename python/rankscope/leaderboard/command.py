@@ -30,6 +30,7 @@ from rankscope.measures.parse import split_measures
 from rankscope.names import quote
 from rankscope.output.layout.text import write_wide
 from rankscope.stats.test.paired import TESTS
+from rankscope.writing import refuse_overwriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ def _rank(options: Namespace) -> Leaderboard:
     paths = [path for given in options.runs for path in _list_files(given)]
     read = [options.qrels, *paths, *([options.attributes] if options.attributes else [])]
     refuse_stdin_twice([*read, *list_items_files(options)])
+    if options.plot is not None:
+        refuse_overwriting(options.plot, read, "choose another file with --plot")
     found = shorten_names([name_path(each, "run") for each in paths])
     twice = next((name for at, name in enumerate(found) if name in found[:at]), None)
     if twice is not None:
@@ -211,6 +214,7 @@ def _rank(options: Namespace) -> Leaderboard:
         score_type=options.score_type,
         encoding=options.encoding,
         threads=options.threads,
+        progress=True,
     )
 
 

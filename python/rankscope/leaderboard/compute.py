@@ -124,9 +124,9 @@ def leaderboard(
         threads=threads,
     )
     _check_top(top)
-    if threads is not None:
-        settings["threads"] = threads
-    evaluations, wanted = evaluate_runs(judgments, runs, measures, settings, names)
+    evaluations, wanted = evaluate_runs(
+        judgments, runs, measures, settings, names=names, threads=threads
+    )
     # Of runs with equal means, the leader of a group doesn't depend on the order of runs.
     evaluations = dict(sorted(evaluations.items()))
     first = next(iter(evaluations.values()))

@@ -29,7 +29,9 @@ def evaluate_runs(
     runs: object,
     measures: object,
     settings: Mapping[str, object],
+    *,
     names: Sequence[str] | None,
+    threads: int | None,
 ) -> tuple[dict[str, Evaluation], object]:
     """Return the results of all runs by name, and the measures to show, `None` for all."""
     for name, why in UNTESTED.items():
@@ -62,7 +64,7 @@ def evaluate_runs(
             code="no_run",
         )
     wanted = DEFAULT_MEASURES if measures is None else measures
-    made = evaluate(judgments, list_runs(runs), wanted, **settings)  # type: ignore[call-overload]  # what else it can be
+    made = evaluate(judgments, list_runs(runs), wanted, threads=threads, **settings)  # type: ignore[call-overload]  # what else it can be
     evaluated = dict(made) if isinstance(made, Evaluations) else {"run": made}
     return name_anew(evaluated, names), None
 

@@ -8,7 +8,7 @@ from rankscope.output.layout.text import measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankscope.output.layout.description import Cell, Grid, Layout
 
@@ -45,6 +45,8 @@ MINUS = re.compile(r"(?<![\w-])-(?=[\d ])")
 """A minus in front of a number or between two names, but not a hyphen in a name."""
 LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)")
 """Between characters that would become another one, as two hyphens become a dash."""
+LAST_LATIN = "\u017f"
+"""The default fonts of pdfLaTeX have the characters of European languages up to it."""
 LABEL = re.compile(r"[^\w:.+/-]+", re.ASCII)
 PACKAGES = {"booktabs": r"\toprule", "amssymb": r"\blacktriangledown"}
 """The packages that a table may need, and the command that each is needed for."""
@@ -62,7 +64,18 @@ def write(layout: Layout) -> str:
         parts.append(_write_grid(grid, notes, layout.label if at == 0 else ""))
     text = "\n\n".join(parts)
     needed = [name for name, command in PACKAGES.items() if command in text]
-    return "\n".join([f"% needs \\usepackage{{{','.join(needed)}}}", text])
+    return "\n".join([f"% needs \\usepackage{{{','.join(needed)}}}", *_define(text), text])
+
+
+def _define(text: str) -> Iterator[str]:
+    """Yield what pdfLaTeX shows for characters that it would stop at, unless a package knows them.
+
+    Other engines have them in their fonts, and don't look at these definitions.
+    """
+    for each in sorted({each for each in text if each > LAST_LATIN}):
+        name = rf"\csname u8:\detokenize{{{each}}}\endcsname"
+        known = name.replace(r"\csname", r"\ifcsname", 1)
+        yield rf"{known}\else\expandafter\gdef{name}{{[U+{ord(each):04X}]}}\fi"
 
 
 def _write_grid(grid: Grid, notes: Sequence[str], label: str) -> str:
