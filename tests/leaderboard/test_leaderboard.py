@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
+from rankscope.comparison.estimates import Choices
+from rankscope.leaderboard.compute import _choose_permutations
 from statsmodels.stats.multitest import multipletests
 
 if TYPE_CHECKING:
@@ -247,6 +249,37 @@ def test_a_warning_says_where_no_difference_can_become_significant() -> None:
     assert "No difference can be significant after correction for 21 pairs" in " ".join(
         board.small_print
     )
+
+
+def test_pairs_that_allow_no_test_are_counted() -> None:
+    # All differences between the best and the worst run are equal, so that a t test has no error.
+    board = rs.leaderboard(QRELS, RUNS, "nDCG@3", test="t")
+    assert board.groups is not None
+    pairs = [each for each in board.groups.tests if math.isnan(each.p) and each.difference]
+    assert {each.better for each in pairs} == {None}
+    told = " ".join(board.small_print)
+    assert "The data of 2 of 21 pairs don't allow this test" in told
+
+
+@pytest.mark.parametrize(
+    ("count", "runs", "test", "correction", "permutations"),
+    [
+        # 0.05 / 2,499 is 2e-5, twice the smallest p-value of 99,999 permutations.
+        (2_499, 71, "permutation", "holm", None),
+        (2_500, 71, "permutation", "holm", 100_000),
+        (10_000, 142, "permutation", "holm", 400_000),
+        (10_000, 142, "permutation", "max-t", None),
+        (10_000, 142, "t", "holm", None),
+        # More than ten million permutations, or more work than a few seconds.
+        (20_000_000, 2, "permutation", "holm", None),
+        (124_750, 500, "permutation", "holm", None),
+    ],
+)
+def test_more_permutations_are_drawn_only_where_correction_needs_them(
+    count: int, runs: int, test: str, correction: str, permutations: int | None
+) -> None:
+    choices = Choices(test=test, correction=correction)  # type: ignore[arg-type]
+    assert _choose_permutations(count, runs, choices) == permutations
 
 
 def test_enough_permutations_are_drawn_for_very_many_pairs() -> None:

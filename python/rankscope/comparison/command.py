@@ -67,32 +67,13 @@ def add_arguments(parser: Parser) -> None:
     )
     add_measures_option(parser, DEFAULT_MEASURES)
     add_comparison_options(parser)
-    parser.add_argument(
-        "--test",
-        default="permutation",
-        choices=TESTS,
-        metavar="TEST",
-        help="significance test",
-    )
-    parser.add_argument(
-        "--correction",
-        default="holm",
-        choices=CORRECTIONS,
-        metavar="NAME",
-        help="correction of p-values for the number of comparisons",
-    )
+    add_test_options(parser)
     parser.add_argument(
         "--margin",
         type=read_number,
         metavar="X",
         help="largest difference that does not matter; adds tests of non-inferiority and "
         "equivalence",
-    )
-    parser.add_argument(
-        "--permutations",
-        type=read_integer,
-        metavar="N",
-        help="number of random permutations (default: by the size of the data, up to 99999)",
     )
     bounds = parser.add_mutually_exclusive_group()
     bounds.add_argument(
@@ -123,6 +104,30 @@ def add_arguments(parser: Parser) -> None:
         "rankscope compare log.parquet --scores old,new",
     )
     parser.set_defaults(run=run)
+
+
+def add_test_options(parser: ArgumentParser) -> None:
+    """Add the options about the significance test."""
+    parser.add_argument(
+        "--test",
+        default="permutation",
+        choices=TESTS,
+        metavar="TEST",
+        help="significance test",
+    )
+    parser.add_argument(
+        "--correction",
+        default="holm",
+        choices=CORRECTIONS,
+        metavar="NAME",
+        help="correction of p-values for the number of comparisons",
+    )
+    parser.add_argument(
+        "--permutations",
+        type=read_integer,
+        metavar="N",
+        help="number of random permutations (default: by the size of the data)",
+    )
 
 
 def add_comparison_options(parser: ArgumentParser) -> None:

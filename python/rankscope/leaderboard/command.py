@@ -19,8 +19,7 @@ from rankscope.cli.options import (
     add_small_print_option,
 )
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
-from rankscope.comparison.command import find_run, read_names
-from rankscope.comparison.estimates import CORRECTIONS
+from rankscope.comparison.command import add_test_options, find_run, read_names
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.inputs.recognition import name_path, shorten_names
@@ -29,7 +28,6 @@ from rankscope.leaderboard.runs import DEFAULT_MEASURES, list_runs
 from rankscope.measures.parse import split_measures
 from rankscope.names import quote
 from rankscope.output.layout.text import write_wide
-from rankscope.stats.test.paired import TESTS
 from rankscope.writing import refuse_overwriting
 
 TYPE_CHECKING = False
@@ -77,28 +75,13 @@ def add_arguments(parser: Parser) -> None:
         help="run to test all others against",
     )
     parser.add_argument("--names", metavar="NAME,...", help="short names of the runs, in order")
-    parser.add_argument(
-        "--test", default="permutation", choices=TESTS, metavar="TEST", help="significance test"
-    )
-    parser.add_argument(
-        "--correction",
-        default="holm",
-        choices=CORRECTIONS,
-        metavar="NAME",
-        help="correction of p-values for the number of comparisons",
-    )
+    add_test_options(parser)
     parser.add_argument(
         "--confidence",
         type=read_number,
         default=0.95,
         metavar="LEVEL",
         help="confidence level; corrected p-values below 1 - LEVEL are significant",
-    )
-    parser.add_argument(
-        "--permutations",
-        type=read_integer,
-        metavar="N",
-        help="number of random permutations (default: 99999, or more for very many pairs)",
     )
     parser.add_argument(
         "--seed", type=read_integer, default=0, metavar="N", help="random seed of the test"

@@ -342,6 +342,12 @@ class _Tester:
             clusters="" if clusters is None else clusters[0],
         )
         warnings = list(tested.warnings)
+        untested = sum(math.isnan(each.p) and each.difference != 0 for each in tests)
+        if untested:
+            warnings.append(
+                f"the data of {untested:,} of {count:,} pairs don't allow this test, because all "
+                "differences are equal or too few; they count as not significant"
+            )
         smallest = float(tested.smallest_p.min()) if len(tested.smallest_p) else 0.0
         if correction == "holm" and smallest * count >= alpha:
             warnings.append(
