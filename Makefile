@@ -72,6 +72,11 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected PostgreSQL, found none, and apt-get cannot install it here."; \
 		echo "Hint: install PostgreSQL by other means, and put pg_ctl into PATH"; \
 		exit 1; }
+	@{ command -v pdflatex && command -v pdftotext; } > /dev/null || { \
+		apt-get update && apt-get install --yes texlive-latex-recommended poppler-utils; } || { \
+		echo "Expected LaTeX and pdftotext, found none, and apt-get cannot install them here."; \
+		echo "Hint: install texlive-latex-recommended and poppler-utils by other means"; \
+		exit 1; }
 	$(PARALLEL) --dist=loadfile --no-loadscope-reorder tests/services
 
 .PHONY: test-integrations

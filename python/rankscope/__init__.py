@@ -17,7 +17,9 @@ from rankscope.measures import OBJECTS as _MEASURES
 from rankscope.measures.objects import *  # noqa: F403 - the measures
 
 __getattr__, _list_names, _names = defer(
-    __name__, __file__, functions=("agreement", "bounds", "gate", "losses", "power", "report")
+    __name__,
+    __file__,
+    functions=("agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"),
 )
 __all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings
 

@@ -86,6 +86,8 @@ from rankscope.judges.draw_queries import draw_queries as draw_queries
 from rankscope.judges.judged_evaluation import evaluate_judges as evaluate_judges
 from rankscope.judges.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.judges.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation
+from rankscope.leaderboard.compute import leaderboard as leaderboard
+from rankscope.leaderboard.result import Leaderboard as Leaderboard
 from rankscope.losses.compute import losses as losses
 from rankscope.losses.result import Losses as Losses
 from rankscope.measures import Measure as Measure

@@ -92,7 +92,8 @@ ATTRIBUTES = {
     ),
     **dict.fromkeys(("to_csv", "to_parquet", "to_excel"), ("to_pandas", "write", "to_dict")),
     **dict.fromkeys(("html", "show", "display", "plot", "render"), ("to_html", "to_pandas")),
-    **dict.fromkeys(("to_markdown", "md"), ("markdown", "to_pandas")),
+    **dict.fromkeys(("to_markdown", "md"), ("to_markdown", "markdown", "to_pandas")),
+    **dict.fromkeys(("latex", "tex", "to_tex", "as_latex"), ("to_latex",)),
     **dict.fromkeys(("best", "winner", "top", "best_run"), ("find_best", "means")),
     **dict.fromkeys(
         ("mean", "score", "scores", "results", "value", "average", "aggregate", "aggregated"),

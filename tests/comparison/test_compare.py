@@ -456,7 +456,7 @@ def test_fewer_than_six_clusters_have_a_bounded_interval_and_say_so() -> None:
     }
     found = rs.compare(values, "nDCG@10", values=["old", "new"], cluster="user", by="country")
     assert [each.interval_method for each in found] == ["dense", "dense", "bounded"]
-    text = " ".join(str(found).split())
+    text = " ".join(found.small_print)
     assert "1 of 3 comparisons has fewer than six queries or clusters" in text
 
 

@@ -31,6 +31,7 @@ EXAMPLES: dict[str, Example] = {
     "eval": Example({"inputs": EVALUATED}, {}),
     "diff": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),
     "compare": Example({"inputs": [*EVALUATED, "OTHER"]}, {}),
+    "leaderboard": Example({"qrels": ["QRELS"], "runs": ["RUN", "OTHER"]}, {}),
     # Two queries decide nothing.
     "gate": Example(
         {"inputs": [*EVALUATED, "OTHER"]}, {"--max-drop": ["nDCG@10=0.1"]}, CHECKS, status=1

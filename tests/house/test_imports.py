@@ -45,7 +45,7 @@ def test_a_measure_needs_no_numpy() -> None:
 
 def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> None:
     inner_names = {"agreement": "runs"}
-    for name in ("agreement", "bounds", "gate", "losses", "power", "report"):
+    for name in ("agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"):
         inner = inner_names.get(name, "compute")
         shown = f"print(type(rankscope.{name}).__name__)"
         for statements in (
@@ -74,7 +74,15 @@ def test_importing_loads_measures_and_little_else() -> None:
     )
     parts = {name.split(".")[1] for name in done.stdout.split()}
     base = {"_core", "deferred", "errors", "measures", "names", "records"}
-    assert parts == base | {"agreement", "bounds", "gate", "losses", "power", "report"}
+    assert parts == base | {
+        "agreement",
+        "bounds",
+        "gate",
+        "leaderboard",
+        "losses",
+        "power",
+        "report",
+    }
 
 
 def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:

@@ -59,6 +59,7 @@ SHOWN: dict[str, Callable[[Runs], Any]] = {
     "slices": lambda of: rank(of).evaluate([nDCG @ 5, AP], by=of.slices),
     "evaluations": lambda of: rs.evaluate(of.qrels, of.runs, [nDCG @ 5, AP], interval=0.95),
     "comparison": lambda of: rs.compare(of.qrels, of.runs, [nDCG @ 5], by=of.slices),
+    "leaderboard": lambda of: rs.leaderboard(of.qrels, of.runs, [nDCG @ 5, AP], baseline="old"),
     "losses": lambda of: rank(of).losses(nDCG @ 5, by=of.slices),
     "regrets": lambda of: rank(of).regrets(nDCG @ 5),
     "explanation": lambda of: rank(of).explain(next(iter(of.qrels)), nDCG @ 5),

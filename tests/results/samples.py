@@ -70,6 +70,9 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Comparison by slice": lambda: rs.compare(
         {**TABLE, "other": TABLE["relevance"]}, "nDCG@2", scores=["score", "other"], by="country"
     ),
+    "Leaderboard": lambda: rs.leaderboard(
+        QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"], baseline="old"
+    ),
     "RunDifference": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2"),
     "DocumentMoves": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2").explain("q1"),
     "GateResult": lambda: rs.gate(QRELS, OLD, NEW, {"nDCG@2": 0.5}),

@@ -170,14 +170,13 @@ def test_functions_keep_their_signature_and_can_be_pickled(name: str) -> None:
 
 RESULTS: dict[str, tuple[object, str, str]] = {
     "report.save": (REPORT, "save", "did you mean .write(…)?"),
-    "evaluation.to_json": (EVALUATION, "to_json", "did you mean .to_dict(…)?"),
+    "regrets.to_json": (RANKINGS.regrets("nDCG@10"), "to_json", "did you mean .to_dict(…)?"),
     "evaluation.to_df": (EVALUATION, "to_df", "did you mean .to_pandas(…)?"),
     "evaluation.mean": (EVALUATION, "mean", "did you mean .means(…)?"),
     "evaluation.best": (EVALUATION, "best", "did you mean .means(…)?"),
     "evaluation.per_topic": (EVALUATION, "per_topic", "did you mean .per_query(…)?"),
     "evaluation.groups": (EVALUATION, "groups", "did you mean .slices?"),
     "evaluation.conts": (EVALUATION, "conts", "did you mean .counts?"),
-    "evaluations.best": (rs.evaluate(QRELS, RUNS, "RR"), "best", "did you mean .means(…)?"),
     "comparison.best": (COMPARISON, "best", "did you mean .find_best(…)?"),
     "compared.p_value": (COMPARISON.comparisons[0], "p_value", "did you mean .p?"),
     "gate.ok": (rs.gate(QRELS, RUN, RUN, {"RR": 0.1}), "ok", "did you mean .passed?"),

@@ -178,6 +178,10 @@ COMMANDS = Group(
         "compare": Command(
             "Compare runs: which is better, by how much, and how sure is it.", "comparison.command"
         ),
+        "leaderboard": Command(
+            "Rank many runs by many measures in one table, with groups and tests.",
+            "leaderboard.command",
+        ),
         "gate": Command(
             "Check that a candidate stays within its budgets. The exit status is 1 if it doesn't.",
             "gate.command",

@@ -48,11 +48,26 @@ def add_measure_option(
     )
 
 
-def add_format_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--json` and `--csv`, of which a command takes one."""
+def add_format_options(parser: argparse.ArgumentParser, *, papers: bool = False) -> None:
+    """Add `--json` and `--csv`, and for papers `--latex` and `--typst`; a command takes one."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action=OnceFlag, help="print the result as JSON")
     form.add_argument("--csv", action=OnceFlag, help="print the result as CSV")
+    if papers:
+        form.add_argument(
+            "--latex", action=OnceFlag, help="print the means as a LaTeX table (booktabs)"
+        )
+        form.add_argument("--typst", action=OnceFlag, help="print the means as a Typst table")
+
+
+def add_small_print_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--small-print`."""
+    parser.add_argument(
+        "--small-print",
+        action=OnceFlag,
+        help="print all of the small print: methods, assumptions, policy and notes (default: at "
+        "most two lines)",
+    )
 
 
 def add_policy_option(parser: argparse.ArgumentParser) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
-from collections.abc import Mapping
 
 from rankscope.errors import FileError
+from rankscope.output.documents import write_json, write_rows
 from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TextIO
 
     from rankscope.errors import RankscopeError
@@ -93,38 +92,10 @@ def _show_briefly(text: str) -> str:
 
 def print_json(document: Mapping[str, object] | Sequence[object]) -> None:
     """Print one JSON document, with null for NaN and text for UUIDs, which JSON does not have."""
-    import json  # noqa: PLC0415 - only where JSON is asked for
-
-    json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2, default=str)
+    sys.stdout.write(write_json(document))
     sys.stdout.write("\n")
 
 
-def without_nan(value: object) -> object:
-    """Replace NaN by `None` at every depth.
-
-    Examples:
-        >>> without_nan({"values": [{"a": float("nan")}], "b": (1.0, float("nan"))})
-        {'values': [{'a': None}], 'b': [1.0, None]}
-    """
-    if isinstance(value, Mapping):
-        return {_write_key(name): without_nan(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _write_key(name: object) -> str | int:
-    return name if isinstance(name, str | int) else str(name)  # UUIDs
-
-
-def print_csv(rows: Iterable[Iterable[str | float | None]], stream: TextIO | None = None) -> None:
+def print_csv(rows: Iterable[Iterable[str | float | None]]) -> None:
     """Print rows as CSV, with a ' before text that a spreadsheet would run as a formula."""
-    import csv  # noqa: PLC0415 - only where CSV is asked for
-
-    writer = csv.writer(stream or sys.stdout, lineterminator="\n")
-    for row in rows:
-        writer.writerow([_defuse(cell) if isinstance(cell, str) else cell for cell in row])
-
-
-def _defuse(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    write_rows(rows, sys.stdout)

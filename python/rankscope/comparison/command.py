@@ -18,6 +18,7 @@ from rankscope.cli.options import (
     add_measures_option,
     add_policy_option,
     add_reading_options,
+    add_small_print_option,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
@@ -40,7 +41,14 @@ if TYPE_CHECKING:
     from rankscope.comparison.result import Comparison
 
 DEFAULT_MEASURES = ("nDCG@10",)
-FORMATS = ("json", "csv", "markdown", "latex", "html")
+FORMATS = {
+    "json": "print the result as JSON",
+    "csv": "print the result as CSV",
+    "markdown": "print all tables as Markdown",
+    "html": "print all tables as HTML",
+    "latex": "print the means as a LaTeX table for a paper (booktabs)",
+    "typst": "print the means as a Typst table for a paper",
+}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -58,6 +66,47 @@ def add_arguments(parser: Parser) -> None:
     )
     add_measures_option(parser, DEFAULT_MEASURES)
     add_comparison_options(parser)
+    add_test_options(parser)
+    parser.add_argument(
+        "--margin",
+        type=read_number,
+        metavar="X",
+        help="largest difference that does not matter; adds tests of non-inferiority and "
+        "equivalence",
+    )
+    bounds = parser.add_mutually_exclusive_group()
+    bounds.add_argument(
+        "--bounds",
+        action=OnceFlag,
+        help="always compute what unjudged documents and ties could change (default: only where "
+        "it is quick)",
+    )
+    bounds.add_argument(
+        "--no-bounds",
+        action=OnceFlag,
+        help="never compute what unjudged documents and ties could change",
+    )
+    form = parser.add_mutually_exclusive_group()
+    for name, what in FORMATS.items():
+        form.add_argument(f"--{name}", action=OnceFlag, help=what)
+    add_small_print_option(parser)
+    add_policy_option(parser)
+    add_convention_option(parser)
+    add_reading_options(parser)
+    add_file_options(parser)
+    add_items_options(parser)
+    parser.add_examples(
+        "rankscope compare qrels.txt bm25.run dense.run -m nDCG@10,AP",
+        "rankscope compare qrels.txt *.run --baseline bm25.run --latex",
+        "rankscope compare qrels.txt a.run b.run --attributes queries.csv --by country --cluster "
+        "user_id",
+        "rankscope compare log.parquet --scores old,new",
+    )
+    parser.set_defaults(run=run)
+
+
+def add_test_options(parser: ArgumentParser) -> None:
+    """Add the options about the significance test."""
     parser.add_argument(
         "--test",
         default="permutation",
@@ -73,41 +122,11 @@ def add_arguments(parser: Parser) -> None:
         help="correction of p-values for the number of comparisons",
     )
     parser.add_argument(
-        "--margin",
-        type=read_number,
-        metavar="X",
-        help="largest difference that does not matter; adds tests of non-inferiority and "
-        "equivalence",
-    )
-    parser.add_argument(
         "--permutations",
         type=read_integer,
         metavar="N",
-        help="number of random permutations (default: by the size of the data, up to 99999)",
+        help="number of random permutations (default: by the size of the data)",
     )
-    parser.add_argument(
-        "--no-bounds",
-        action=OnceFlag,
-        help="do not compute what unjudged documents and ties could change",
-    )
-    form = parser.add_mutually_exclusive_group()
-    for name, what in zip(
-        FORMATS, ("JSON", "CSV", "Markdown", "LaTeX (booktabs)", "HTML"), strict=True
-    ):
-        form.add_argument(f"--{name}", action=OnceFlag, help=f"print the result as {what}")
-    add_policy_option(parser)
-    add_convention_option(parser)
-    add_reading_options(parser)
-    add_file_options(parser)
-    add_items_options(parser)
-    parser.add_examples(
-        "rankscope compare qrels.txt bm25.run dense.run -m nDCG@10,AP",
-        "rankscope compare qrels.txt *.run --baseline bm25.run --latex",
-        "rankscope compare qrels.txt a.run b.run --attributes queries.csv --by country --cluster "
-        "user_id",
-        "rankscope compare log.parquet --scores old,new",
-    )
-    parser.set_defaults(run=run)
 
 
 def add_comparison_options(parser: ArgumentParser) -> None:
@@ -166,7 +185,7 @@ def run(options: Namespace) -> int:
     comparison = compare(
         options,
         split_measures(options.measures or DEFAULT_MEASURES),
-        bounds=not options.no_bounds,
+        bounds=True if options.bounds else False if options.no_bounds else None,
         test=options.test,
         correction=options.correction,
         margin=options.margin,
@@ -182,14 +201,17 @@ def run(options: Namespace) -> int:
         columns = (*NAMES, *RANGES)
         rows = [each.to_dict() for each in comparison.comparisons]
         print_csv([columns, *([_write(row[name]) for name in columns] for row in rows)])
+    elif options.latex or options.typst:
+        print(comparison.to_latex() if options.latex else comparison.to_typst())
+    elif options.markdown or options.html:
+        print(comparison.table("markdown" if options.markdown else "html"))
     else:
-        form = next((name for name in FORMATS[2:] if getattr(options, name)), "text")
-        print(comparison.table(form))  # type: ignore[arg-type]  # one of the formats
+        print(comparison.table() if options.small_print else comparison)
     return 0
 
 
 def compare(
-    options: Namespace, measures: Sequence[str], *, bounds: bool, **testing: object
+    options: Namespace, measures: Sequence[str], *, bounds: bool | None, **testing: object
 ) -> Comparison:
     """Compare the runs that the options name."""
     read = [*options.inputs, *([options.attributes] if options.attributes else [])]
@@ -229,7 +251,7 @@ def compare(
     if len(set(found)) < len(found):
         twice = next(name for at, name in enumerate(found) if name in found[:at])
         raise UsageError(f"{twice} is given twice", hint="remove one of them", code="usage")
-    names = _read_names(options.names, len(found)) or found
+    names = read_names(options.names, len(found)) or found
     return rs.compare(
         name_file(path, "qrels", options),
         {name: name_file(each, "run", options) for name, each in zip(names, paths, strict=True)},
@@ -253,7 +275,7 @@ def _compare_table(
             code="usage",
         )
     scores = options.scores.split(",")
-    names = _read_names(options.names, len(scores)) or scores
+    names = read_names(options.names, len(scores)) or scores
     return rs.compare(
         name_file(options.inputs[0], "table", options),
         measures,
@@ -265,7 +287,8 @@ def _compare_table(
     )
 
 
-def _read_names(text: str | None, count: int) -> list[str] | None:
+def read_names(text: str | None, count: int) -> list[str] | None:
+    """Return the names that `--names` gives to so many runs."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 from rankscope.comparison.query_axis import Axis
-from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
+from rankscope.comparison.ranges import add_ranges
 from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
-    from rankscope.comparison.pair import Compared
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters
     from rankscope.engine.requests import Measures
@@ -70,7 +69,7 @@ def compare(
     by: By | None = None,
     cluster: str | Clusters | None = None,
     attributes: object = None,
-    bounds: bool = True,
+    bounds: bool | None = None,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     history: HistoryLike | None = None,
@@ -113,7 +112,11 @@ def compare(
             narrow.
         attributes: As in `evaluate`.
         bounds: Whether to find how far unjudged documents and ties could still change each
-            difference. It takes time for large runs.
+            difference: always, never, or where it takes about a second at most (`None`, the
+            default). By most measures, that is up to ten million documents in the lists of all
+            pairs. By AP, the squared lengths of the lists add up to fifty million at most: its
+            bounds take long, and are too wide to decide where most of a list is unjudged. The
+            result says where it was left out.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
         history: As in `evaluate`, for measures of recommended items.
@@ -222,7 +225,7 @@ def compare_rankings(
     asked: Asked,
     reading: Reading,
     *,
-    bounds: bool = True,
+    bounds: bool | None = None,
     testing: Mapping[str, Any],
 ) -> Comparison:
     """Compare rankings of the same queries; see `compare`."""
@@ -245,9 +248,8 @@ def compare_rankings(
     pairs = zip(read_measures(asked.measures)[0], next(iter(evaluations.values())), strict=False)
     renamed = {each.name: name for each, name in pairs}
     made = _compare(evaluations, axis, testing, reading, renamed=renamed)
-    if not bounds:
-        return made
-    return _add_ranges(made, rankings, evaluations, reading.threads, is_shown=is_shown)
+    evaluated = next(iter(evaluations.values()))
+    return add_ranges(made, rankings, evaluated, reading.threads, bounds=bounds, is_shown=is_shown)
 
 
 def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
@@ -385,29 +387,3 @@ def _find_baseline(name: str, runs: Sequence[str]) -> int:
         hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",
         code="bad_parameter",
     )
-
-
-def _add_ranges(
-    made: Comparison,
-    rankings: Mapping[str, Rankings],
-    evaluations: Mapping[str, Evaluation],
-    threads: int | None,
-    *,
-    is_shown: bool,
-) -> Comparison:
-    """Add what unjudged documents and ties could change about each difference over all queries."""
-    first = next(iter(evaluations.values()))
-    measures = {measure.name: measure for measure in first.measures}
-
-    def add(each: Compared) -> Compared:
-        if each.slice is not None:
-            return each
-        run, baseline, measure = rankings[each.run], rankings[each.baseline], measures[each.measure]
-        return replace(
-            each,
-            unjudged=range_despite_unjudged(run, baseline, measure, first.policy, threads),
-            tied=range_despite_ties(run, baseline, measure, first.policy, threads),
-        )
-
-    every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
-    return replace(made, comparisons=tuple(map(add, every)))

@@ -189,7 +189,7 @@ def compare_values(
         if choices.needs_flips
         else [NO_FLIPS] * len(tested.p)
     )
-    correction, corrected = _correct(tested, choices, len(cases))
+    correction, corrected = correct_family(tested, choices, len(cases))
     compared = []
     for at, (case, pair) in enumerate(product(cases, pairs)):
         outcome = {
@@ -279,8 +279,8 @@ def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     return Family(values=values, sizes=sizes, pairs=tuple(pairs), measure=cases.measure.name)
 
 
-def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numbers]:
-    """Return the name of the correction, and the corrected p-values."""
+def correct_family(tested: Tested, choices: Choices, families: int) -> tuple[str, Numbers]:
+    """Return the name of the correction, and the corrected p-values of so many families."""
     if choices.test == "tukey":
         # Each family is corrected for its pairs; Bonferroni's correction is over families.
         return "tukey", np.minimum(tested.p * families, 1.0)

@@ -1,96 +1,96 @@
-"""Lays out a comparison as headings, grids and notes, and writes them in four formats."""
+"""Lays out a comparison: its verdicts, its tables and its small print, and the table of a paper."""
 
 from __future__ import annotations
 
-import re
-import textwrap
-
-from rankscope.comparison.notes import make_notes
+from rankscope.comparison.notes import CORRECTIONS, TESTS, make_notes
 from rankscope.comparison.pair import PRINTED, have_unjudged
 from rankscope.comparison.verdict import decide
+from rankscope.errors import UsageError
+from rankscope.evaluation.evaluation import find_name
+from rankscope.names import find_closest
+from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, point_to
+from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
+from rankscope.output.layout.writers import check_digits
 from rankscope.output.text import format_value, show
-from rankscope.records import record
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Protocol
 
     from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison
+    from rankscope.comparison.result import Comparison, Settings
+    from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
 
-    Block: TypeAlias = "Heading | Grid | Note"
+    class Decided(Protocol):
+        """A pair of runs, and which of them is significantly better."""
+
+        @property
+        def run(self) -> str:
+            """The run."""
+
+        @property
+        def baseline(self) -> str:
+            """The run that it is tested against."""
+
+        @property
+        def better(self) -> str | None:
+            """The one that is significantly better, or `None`."""
+
 
 WIDEST_PAIR = 20
 """The most characters of a pair of names; letters stand for longer ones."""
-
-
 NARROW_PAIR = 8
 """The same in a table that also has the column of unjudged documents."""
+SIGNS = "†‡§¶"
+"""What marks the runs that are significantly better than a baseline, one for each baseline."""
+WORSE = "▼"
 
 
-@record(frozen=True, slots=True)
-class Cell:
-    """A cell of a grid.
-
-    Args:
-        text: Its text.
-        mark: The letters of the runs that it is significantly better than.
-        is_best: Whether to print it in bold.
-    """
-
-    text: str
-    mark: str = ""
-    is_best: bool = False
-
-
-@record(frozen=True, slots=True)
-class Grid:
-    """A table: the names of its columns, which of them hold text, and its rows."""
-
-    columns: tuple[str, ...]
-    is_text: tuple[bool, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-
-@record(frozen=True, slots=True)
-class Heading:
-    """A line above a grid."""
-
-    text: str
-
-
-@record(frozen=True, slots=True)
-class Note:
-    """A sentence below the grids."""
-
-    text: str
-
-
-def lay_out(comparison: Comparison) -> list[Block]:
-    """Return the blocks of a comparison, in order."""
+def lay_out(comparison: Comparison) -> Layout:
+    """Return all that a comparison says."""
     letters = name_letters(comparison.runs)
-    means = _make_means(comparison, letters)
-    blocks: list[Block] = []
-    for measure in comparison.measures:
-        verdict = decide(comparison, measure)
-        blocks.append(Note(" ".join(filter(None, (str(verdict), verdict.power)))))
-    blocks.append(means)
-    if any(cell.mark for row in means.rows for cell in row):
-        blocks.append(
-            Note(
-                "Letters mark the runs that a run is significantly better than "
-                f"(p < {comparison.settings.alpha:g})."
-            )
-        )
+    verdicts = [decide(comparison, measure) for measure in comparison.measures]
+    grids = [_make_means(comparison, letters)]
     for measure in comparison.measures:
         compared = [each for each in comparison.comparisons if each.measure == measure]
         if compared:
-            blocks += [
-                Heading(_head(measure, compared)),
-                _make_pairs(comparison, compared, letters),
-            ]
-    return [*blocks, *map(Note, make_notes(comparison))]
+            pairs = _make_pairs(comparison, compared, letters)
+            grids.append(replace(pairs, title=_head(measure, compared)))
+    return Layout(
+        above=tuple(" ".join(filter(None, (str(each), each.power))) for each in verdicts),
+        grids=tuple(grids),
+        small_print=tuple(make_notes(comparison)),
+    )
+
+
+def lay_out_short(comparison: Comparison) -> Layout:
+    """Return the same with at most two lines below the numbers: the test, and where the rest is."""
+    whole = lay_out(comparison)
+    lines = [] if any(grid.notes for grid in whole.grids) else [*_say_how(comparison)]
+    count = len(whole.small_print)
+    if count:
+        notes = comparison.diagnostics
+        what = f"{count} line{'s' * (count != 1)}{'' if notes else ' of small print'}"
+        lines.append(point_to(what, notes, WIDTH))
+    return replace(whole, small_print=tuple(lines))
+
+
+def _say_how(comparison: Comparison) -> Iterator[str]:
+    """Yield the test, the correction and the intervals in one short line."""
+    compared = comparison.comparisons
+    if not compared:
+        return
+    settings = comparison.settings
+    test = TESTS[settings.test].partition(" (")[0]
+    corrected = f", {CORRECTIONS[compared[0].correction]} over {len(compared):,} comparisons"
+    if len(compared) == 1 or compared[0].correction == "none":
+        corrected = ""
+    methods = dict.fromkeys(each.interval_method for each in compared if each.interval_method)
+    intervals = f"; intervals: {100 * settings.level:g}%, {' or '.join(methods)}" if methods else ""
+    yield f"{test[:1].upper()}{test[1:]}{corrected}{intervals}."
 
 
 def name_letters(runs: Sequence[str]) -> dict[str, str]:
@@ -117,7 +117,17 @@ def _make_means(comparison: Comparison, letters: dict[str, str]) -> Grid:
             cells.append(Cell(format_value(comparison.means[run][measure]), mark, is_best))
         rows.append(tuple(cells))
     columns = ("", "run", *comparison.measures)
-    return Grid(columns, (True, True, *[False] * len(comparison.measures)), tuple(rows))
+    is_text = (True, True, *[False] * len(comparison.measures))
+    has_marks = any(cell.mark for row in rows for cell in row)
+    notes = (_explain_letters(comparison),) if has_marks else ()
+    return Grid(columns, is_text, tuple(rows), notes=notes)
+
+
+def _explain_letters(comparison: Comparison) -> str:
+    return (
+        "Letters mark the runs that a run is significantly better than "
+        f"(p < {comparison.settings.alpha:g})."
+    )
 
 
 def _head(measure: str, compared: Sequence[Compared]) -> str:
@@ -148,230 +158,160 @@ def _make_pairs(
     )
 
 
-WIDTH = 80
-
-
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "–": "--",
-}
-"""What LaTeX needs in place of characters that are commands there."""
-
-
-MINUS = re.compile(r"(?<![\w-])-(?=[\d ])")
-"""A minus in front of a number or between two names, but not a hyphen in a name."""
-
-
-MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
-
-
-def write_text(blocks: Sequence[Block]) -> str:
-    """Return text for a terminal of 80 columns."""
-    parts = []
-    for block in blocks:
-        if isinstance(block, Grid):
-            parts.append("\n\n".join(map(_align, _fold(block))))
-        elif isinstance(block, Heading):
-            parts.append(f"\n{block.text}")
-        else:
-            parts.append(textwrap.fill(block.text, WIDTH, subsequent_indent="  "))
-    return "\n".join(_space(blocks, parts))
-
-
-def _space(blocks: Sequence[Block], parts: list[str]) -> list[str]:
-    """Put an empty line before the first grid, and after the last one."""
-    grids = [at for at, block in enumerate(blocks) if isinstance(block, Grid)]
-    first, last = grids[0], grids[-1]
-    return [*parts[:first], "", *parts[first : last + 1], "", *parts[last + 1 :]]
-
-
-def _fold(grid: Grid) -> list[Grid]:
-    """Split a grid that is wider than the terminal into several, each with the leading columns."""
-    marks, widths = _measure(grid)
-    widths = [width + bool(mark) + mark + 2 for width, mark in zip(widths, marks, strict=True)]
-    leading = [*range(1 + max(at for at, is_text in enumerate(grid.is_text) if is_text))]
-    room = WIDTH + 2 - sum(widths[at] for at in leading)
-    parts: list[list[int]] = [[]]
-    for at in range(len(leading), len(widths)):
-        if parts[-1] and sum(widths[each] for each in [*parts[-1], at]) > room:
-            parts.append([])
-        parts[-1].append(at)
-
-    def choose(held: Sequence[Any], part: Sequence[int]) -> tuple[Any, ...]:
-        return tuple(held[at] for at in [*leading, *part])
-
-    return [
-        Grid(
-            choose(grid.columns, part),
-            choose(grid.is_text, part),
-            tuple(choose(row, part) for row in grid.rows),
+def describe_paper(
+    comparison: Comparison,
+    *,
+    caption: str = "",
+    label: str = "",
+    digits: int = 4,
+    sort: Measure | str | None = None,
+    baseline: str | Sequence[str] | None = None,
+) -> Layout:
+    """Return the table of means for a paper, over all queries; see `Written.to_latex`."""
+    runs, letters = [*comparison.runs], name_letters(comparison.runs)
+    directions = find_directions(comparison)
+    if sort is not None:
+        name = _find_measure(comparison, sort)
+        values = [comparison.means[run][name] for run in runs]
+        runs = [runs[at] for at in order_runs(values, directions[name])]
+    baselines = _read_baselines(comparison, baseline)
+    columns = [
+        MeasureColumn(
+            name=measure,
+            direction=directions[measure],
+            values=[comparison.means[run][measure] for run in runs],
+            marks=[
+                mark_against(comparison.over_all(measure), run, baselines)
+                if baselines
+                else "".join(letters[each] for each in comparison.find_beaten(measure, run))
+                for run in runs
+            ],
         )
-        for part in parts
+        for measure in comparison.measures
     ]
-
-
-def _measure(grid: Grid) -> tuple[list[int], list[int]]:
-    """Return the widest mark and the widest text of each column."""
-    marks = [
-        max((len(row[at].mark) for row in grid.rows), default=0) for at in range(len(grid.columns))
-    ]
-    widths = [
-        max(len(name), *(len(row[at].text) for row in grid.rows), 0)
-        for at, name in enumerate(grid.columns)
-    ]
-    return marks, widths
-
-
-def _align(grid: Grid) -> str:
-    """Return the rows of a grid with aligned columns; marks get a column of their own width."""
-    marks, widths = _measure(grid)
-
-    def write(cells: Sequence[Cell]) -> str:
-        parts = []
-        for at, cell in enumerate(cells):
-            text = cell.text.ljust(widths[at]) if grid.is_text[at] else cell.text.rjust(widths[at])
-            mark = f" {cell.mark.ljust(marks[at])}" if marks[at] else ""
-            parts.append(text + mark)
-        return "  ".join(parts).rstrip()
-
-    return "\n".join(map(write, [tuple(map(Cell, grid.columns)), *grid.rows]))
-
-
-def write_markdown(blocks: Sequence[Block]) -> str:
-    """Return Markdown with tables, as GitHub and MkDocs read it."""
-    parts = []
-    for block in blocks:
-        if isinstance(block, Grid):
-            rule = " | ".join(":--" if is_text else "--:" for is_text in block.is_text)
-            rows = [" | ".join(map(_escape_markdown, block.columns)), rule]
-            rows += [" | ".join(map(_mark_markdown, row)) for row in block.rows]
-            parts.append("\n".join(f"| {row} |" for row in rows))
-        elif isinstance(block, Heading):
-            parts.append(f"**{_escape_markdown(block.text)}**")
-        else:
-            parts.append(_escape_markdown(block.text))
-    return "\n\n".join(parts)
-
-
-def _mark_markdown(cell: Cell) -> str:
-    text = _escape_markdown(cell.text)
-    text = f"**{text}**" if cell.is_best else text
-    return f"{text}<sup>{cell.mark}</sup>" if cell.mark else text
-
-
-def _escape_markdown(text: str) -> str:
-    return MARKDOWN.sub(r"\\\1", text)
-
-
-def write_html(blocks: Sequence[Block]) -> str:
-    """Return an HTML fragment: text left, numbers right, all text escaped."""
-    from html import escape  # noqa: PLC0415 - only pages and notebooks ask for it
-
-    parts = []
-    is_below = False
-    for block in blocks:
-        if isinstance(block, Heading):
-            parts.append(f"<p><b>{escape(block.text)}</b></p>")
-        elif isinstance(block, Grid):
-            is_below = True
-            parts.append(_write_html_grid(block, escape))
-        else:
-            # The verdicts are above the grids.
-            size = "font-size:smaller;" if is_below else ""
-            parts.append(
-                f"<div style='{size}max-width:60em;overflow-wrap:anywhere'>"
-                f"{escape(block.text)}</div>"
-            )
-    return "".join(parts)
-
-
-def _write_html_grid(grid: Grid, escape: Callable[[str], str]) -> str:
-    styles = [
-        "text-align:left" if is_text else "text-align:right;font-variant-numeric:tabular-nums"
-        for is_text in grid.is_text
-    ]
-    styles = [f"{style};padding:0.1em 0.5em;white-space:nowrap" for style in styles]
-    marks, _ = _measure(grid)
-
-    def mark(text: str, room: int) -> str:
-        """Return a mark as wide as all of its column, so that its numbers stay aligned."""
-        width = f"display:inline-block;width:{room}ch;text-align:left"
-        return f"<sup style='{width}'>{escape(text)}</sup>" if room else ""
-
-    head = "".join(
-        f"<th style='{style}'>{escape(name)}{mark('', room)}</th>"
-        for name, style, room in zip(grid.columns, styles, marks, strict=True)
+    marks = {mark for column in columns for mark in column.marks if mark}
+    leading = [("run", [*map(show, runs)], True)]
+    if not baselines and marks:
+        leading.insert(0, ("", [letters[run] for run in runs], True))
+    notes = [*say_best(len(runs))]
+    if baselines:
+        notes += explain_signs(baselines, marks)
+    elif marks:
+        notes.append(_explain_letters(comparison))
+    notes += describe_tests(comparison.settings, len(comparison.comparisons))
+    count = _count_queries(comparison)
+    title = caption or f"Mean {', '.join(comparison.measures)} over {count}."
+    notes.append(f"Means over {count}.")
+    grid = lay_out_means(
+        leading, columns, digits=check_digits(digits), title=show(title), notes=notes
     )
-    rows = []
-    for row in grid.rows:
-        cells = []
-        for cell, style, room in zip(row, styles, marks, strict=True):
-            text = f"<b>{escape(cell.text)}</b>" if cell.is_best else escape(cell.text)
-            cells.append(f"<td style='{style}'>{text}{mark(cell.mark, room)}</td>")
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return (
-        "<div class='wide' role='region' tabindex='0' aria-label='Table' "
-        "style='overflow-x:auto'><table>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    return Layout(grids=(grid,), label=label)
 
 
-def write_latex(blocks: Sequence[Block]) -> str:
-    r"""Return LaTeX tables in the style of booktabs, with the notes below them.
+def _find_measure(comparison: Comparison, measure: Measure | str) -> str:
+    name = find_name(measure, comparison.measures, comparison.asked or {})
+    if name not in comparison.measures:
+        raise UsageError(
+            f"{measure} was not compared",
+            hint=f"the measures are {', '.join(comparison.measures)}",
+            code="not_compared",
+        )
+    return name
 
-    The document needs `\usepackage{booktabs}`.
-    """
-    parts = []
-    for block in blocks:
-        if isinstance(block, Grid):
-            columns = "".join("l" if is_text else "r" for is_text in block.is_text)
-            rows = [" & ".join(map(_mark_latex, row)) + r" \\" for row in block.rows]
-            names = " & ".join(map(_escape_latex, block.columns))
-            parts.append(
-                "\n".join(
-                    [
-                        rf"\begin{{tabular}}{{{columns}}}",
-                        r"\toprule",
-                        names + r" \\",
-                        r"\midrule",
-                        *rows,
-                        r"\bottomrule",
-                        r"\end{tabular}",
-                    ]
-                )
+
+def find_directions(comparison: Comparison) -> Mapping[str, Direction]:
+    """Return which values of each measure are better."""
+    return {each.measure: each.direction for each in comparison.comparisons}
+
+
+def _count_queries(comparison: Comparison) -> str:
+    """Return the number of queries of all measures."""
+    counts = {each.n for each in comparison.comparisons if each.slice is None}
+    low, high = min(counts, default=0), max(counts, default=0)
+    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{count} quer{'y' if low == high == 1 else 'ies'}"
+
+
+def _read_baselines(comparison: Comparison, given: str | Sequence[str] | None) -> list[str]:
+    """Return the runs that the others are tested against."""
+    if given is None:
+        if comparison.baseline is None and len(comparison.runs) > 2:
+            return []
+        return [comparison.runs[0] if comparison.baseline is None else comparison.baseline]
+    names = check_baselines(given, comparison.runs)
+    if comparison.baseline is not None and names != [comparison.baseline]:
+        raise UsageError(
+            f"the runs were compared with {comparison.baseline!r} only, not with "
+            f"{', '.join(map(repr, names))}",
+            hint="compare without a baseline, which compares all pairs",
+            code="not_compared",
+        )
+    return names
+
+
+def check_baselines(given: str | Sequence[str], runs: Sequence[str]) -> list[str]:
+    """Return names of baselines that are runs, each once."""
+    names = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+    for name in names:
+        if name not in runs:
+            closest = find_closest(name, runs)
+            raise UsageError(
+                f"there is no run {name!r} to be the baseline",
+                hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",
+                code="bad_parameter",
             )
-        elif isinstance(block, Heading):
-            parts.append(rf"\paragraph{{{_escape_latex(block.text)}}}")
-        else:
-            parts.append(rf"{{\footnotesize {_escape_latex(block.text)}}}")
-    return "\n\n".join(parts)
+    if len(names) > len(SIGNS):
+        raise UsageError(
+            f"expected up to {len(SIGNS)} baselines, found {len(names)}",
+            hint="choose the baselines that matter most",
+            code="bad_parameter",
+        )
+    return names
 
 
-def _mark_latex(cell: Cell) -> str:
-    text = _escape_latex(cell.text)
-    text = rf"\textbf{{{text}}}" if cell.is_best else text
-    return rf"{text}\textsuperscript{{{cell.mark}}}" if cell.mark else text
+def mark_against(pairs: Sequence[Decided], run: str, baselines: Sequence[str]) -> str:
+    """Return the signs of the baselines that a run is significantly better than, or worse."""
+    better, worse = "", ""
+    for sign, baseline in zip(SIGNS, baselines, strict=False):
+        pair = next((each for each in pairs if {each.run, each.baseline} == {run, baseline}), None)
+        if pair is None:
+            continue
+        if pair.better == run:
+            better += sign
+        elif pair.better == baseline:
+            worse += WORSE if len(baselines) == 1 else f"{WORSE}{sign}"
+    return better + worse
 
 
-def _escape_latex(text: str) -> str:
-    return MINUS.sub("$-$", "".join(LATEX.get(character, character) for character in text))
+def explain_signs(baselines: Sequence[str], marks: set[str]) -> Iterator[str]:
+    """Yield what the signs mean that are in a table."""
+    is_one = len(baselines) == 1
+    for sign, baseline in zip(SIGNS, baselines, strict=False):
+        worse = WORSE if is_one else f"{WORSE}{sign}"
+        said = []
+        if any(sign in mark.replace(f"{WORSE}{sign}", "") for mark in marks):
+            said.append(f"{sign} significantly better than {show(baseline)}")
+        if any(worse in mark for mark in marks):
+            said.append(f"{worse} significantly worse{'' if said else f' than {show(baseline)}'}")
+        if said:
+            yield f"{'; '.join(said)}."
 
 
-WRITERS: dict[str, Callable[[Sequence[Block]], str]] = {
-    "text": write_text,
-    "markdown": write_markdown,
-    "html": write_html,
-    "latex": write_latex,
-}
-"""The writer of each format."""
+DRAWN = {"permutation": "sign flips", "bootstrap": "resamples", "tukey": "permutations"}
+"""What a test draws at random, or counts all of."""
+
+
+def describe_tests(settings: Settings, count: int) -> Iterator[str]:
+    """Yield the sentence with the test, the correction and the level."""
+    how = ""
+    if settings.test in DRAWN:
+        many = f"{settings.permutations:,} random" if settings.permutations else "all"
+        how = f", {many} {DRAWN[settings.test]}"
+    units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
+    corrected = f", {CORRECTIONS[settings.correction]} over {count:,} comparisons"
+    if settings.correction == "none":
+        corrected = ", not corrected"
+    yield (
+        f"Test: two-sided {TESTS[settings.test].partition(' (')[0]}{how}{units}, "
+        f"p < {settings.alpha:g}{corrected if count > 1 else ''}."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.output.text import format_value, show
+from rankscope.output.text import finish, format_value, show
 from rankscope.settings.interval import METHODS
 
 TYPE_CHECKING = False
@@ -113,7 +113,7 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
             "corrected)."
         )
     yield from _describe_ranges(compared)
-    yield from map(_finish, comparison.warnings)
+    yield from map(finish, comparison.warnings)
 
 
 def _describe_ranges(compared: Sequence[Compared]) -> Iterator[str]:
@@ -136,11 +136,6 @@ def _describe_ranges(compared: Sequence[Compared]) -> Iterator[str]:
             f"Tied scores: their order changes the difference in {_count(len(moved), len(tied))}. "
             f"The winner is certain despite ties in {_count(certain, len(tied))}."
         )
-
-
-def _finish(sentence: str) -> str:
-    """Return a sentence with a capital and a full stop."""
-    return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
 
 
 def _count(number: int, total: int) -> str:
@@ -183,7 +178,7 @@ def _describe_intervals(compared: Sequence[Compared], level: float) -> Iterator[
         yield f"Intervals: {100 * level:g}%, {names}{each_one}."
     yield from _describe_promises(compared, methods)
     reasons = dict.fromkeys(each.interval_note for each in compared if each.interval_note)
-    yield from map(_finish, reasons)
+    yield from map(finish, reasons)
 
 
 def _describe_promises(compared: Sequence[Compared], methods: Sequence[str]) -> Iterator[str]:

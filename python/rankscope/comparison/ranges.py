@@ -6,6 +6,7 @@ import math
 
 from rankscope.bounds.compute import bound
 from rankscope.deferred import np
+from rankscope.engine.progress import follow
 from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
 from rankscope.output.text import format_value
@@ -15,10 +16,16 @@ from rankscope.ties.compute import spread_ties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from rankscope.comparison.pair import Compared
+    from rankscope.comparison.result import Comparison
+    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
+    from rankscope.ties.compute import Spread
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -177,14 +184,31 @@ def range_despite_ties(
     the highest mean of the run minus the lowest mean of the baseline, over the queries for which
     both have a value.
     """
-    asked = read_measure(measure)
     chosen = read_policy(policy, Policy(ties=run.tie_policy))
+    return range_of_spreads(
+        spread_run(run, measure, chosen, threads), spread_run(baseline, measure, chosen, threads)
+    )
+
+
+def spread_run(
+    run: Rankings, measure: Measure | str, policy: Policy, threads: int | None
+) -> tuple[NDArray[np.float64], Spread] | None:
+    """Return the values of a run and their spread over all orders of ties, if there is one."""
     try:
-        values, found = spread_ties(run, asked, chosen, threads)
-        other = replace(chosen, ties=baseline.tie_policy)
-        other_values, other_found = spread_ties(baseline, asked, other, threads)
+        chosen = replace(policy, ties=run.tie_policy)
+        return spread_ties(run, read_measure(measure), chosen, threads)
     except UsageError:
         return None
+
+
+def range_of_spreads(
+    run: tuple[NDArray[np.float64], Spread] | None,
+    baseline: tuple[NDArray[np.float64], Spread] | None,
+) -> TieRange | None:
+    """Return the range of a mean difference, from the spreads of both runs."""
+    if run is None or baseline is None:
+        return None
+    (values, found), (other_values, other_found) = run, baseline
     is_paired = ~np.isnan(values - other_values)
     count = int(is_paired.sum())
     lowest, highest = (
@@ -193,3 +217,79 @@ def range_despite_ties(
     )
     tied = found.tied[is_paired].sum() + other_found.tied[is_paired].sum()
     return TieRange(if_ties_lowest=lowest, if_ties_highest=highest, documents=int(tied))
+
+
+MOST_DOCUMENTS = 10_000_000
+"""So many documents in the lists of all pairs take about a second."""
+MOST_SQUARES = 50_000_000
+"""So do so many squared list lengths for AP, whose bounds compare ranks with ranks."""
+
+
+def add_ranges(
+    made: Comparison,
+    rankings: Mapping[str, Rankings],
+    evaluation: Evaluation,
+    threads: int | None,
+    *,
+    bounds: bool | None,
+    is_shown: bool,
+) -> Comparison:
+    """Add what unjudged documents and ties could change about each difference over all queries.
+
+    Without a choice of the caller, it is left out where it takes long: by all measures for many
+    pairs of long lists, and by AP for lists far deeper than a pool, most of whose documents are
+    unjudged, so that the ranges would be too wide to decide anything.
+    """
+    measures = {measure.name: measure for measure in evaluation.measures}
+    if bounds is None:
+        kept = {name for name, measure in measures.items() if _is_quick(made, rankings, measure)}
+    else:
+        kept = {*measures} if bounds else set()
+    policy = evaluation.policy
+    spreads: dict[tuple[str, str], tuple[NDArray[np.float64], Spread] | None] = {}
+
+    def spread(run: str, name: str) -> tuple[NDArray[np.float64], Spread] | None:
+        if (run, name) not in spreads:
+            spreads[run, name] = spread_run(rankings[run], measures[name], policy, threads)
+        return spreads[run, name]
+
+    def add(each: Compared) -> Compared:
+        if each.slice is not None or each.measure not in kept:
+            return each
+        run, baseline, measure = rankings[each.run], rankings[each.baseline], measures[each.measure]
+        return replace(
+            each,
+            unjudged=range_despite_unjudged(run, baseline, measure, policy, threads),
+            tied=range_of_spreads(
+                spread(each.run, each.measure), spread(each.baseline, each.measure)
+            ),
+        )
+
+    if not kept and bounds is not None:
+        return made
+    every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
+    left = [name for name in measures if name not in kept]
+    warnings = made.warnings
+    if left:
+        sentence = (
+            "what unjudged documents and ties could change was not computed for "
+            f"{', '.join(left)}, because it takes long; bounds=True (--bounds) computes it"
+        )
+        warnings = (*warnings, sentence)
+    return replace(made, comparisons=tuple(map(add, every)), warnings=warnings)
+
+
+def _is_quick(made: Comparison, rankings: Mapping[str, Rankings], measure: Measure) -> bool:
+    """Return whether the bounds of all pairs by a measure take about a second at most."""
+    documents, squares = {}, {}
+    for name, each in rankings.items():
+        sizes = np.diff(each.offsets)
+        documents[name] = int(sizes.sum())
+        reached = sizes if measure.k is None else np.minimum(sizes, measure.k)
+        squares[name] = int((reached.astype(np.int64) ** 2).sum())
+    pairs = made.over_all(measure)
+    if sum(documents[each.run] + documents[each.baseline] for each in pairs) > MOST_DOCUMENTS:
+        return False
+    if measure.row.kernel != "ap":
+        return True
+    return sum(max(squares[each.run], squares[each.baseline]) for each in pairs) <= MOST_SQUARES

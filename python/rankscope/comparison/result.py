@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from rankscope.comparison.layout import WRITERS, lay_out
+from types import MethodType
+
+from rankscope.comparison.layout import describe_paper, lay_out, lay_out_short
 from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluation import find_name
 from rankscope.output.diagnostics import count_codes
+from rankscope.output.documents import Documented
 from rankscope.output.exports import Tabular, name_columns
 from rankscope.output.ids import MISSING
+from rankscope.output.layout.writers import Written, write
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankscope.comparison.pair import Compared
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import AttributeColumn
+    from rankscope.output.layout.description import Layout
+    from rankscope.output.layout.writers import Format
     from rankscope.settings.policy import Policy
 
 
@@ -79,7 +84,7 @@ class SliceAttribute:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Comparison(Tabular):
+class Comparison(Written, Documented, Tabular):
     """Runs compared by measures: means, differences, confidence intervals and p-values.
 
     It prints as a table of means, in which letters mark the runs that a run is significantly better
@@ -261,30 +266,34 @@ class Comparison(Tabular):
         fields += [(name, [each[name] for each in ranges]) for name in RANGES]
         return name_columns(fields)
 
-    def table(self, format: Literal["text", "markdown", "html", "latex"] = "text") -> str:  # noqa: A002 - what everybody calls it
-        """Return the tables of means and of differences, with a footnote on how they were made.
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """How the numbers were made and what they don't say: test, intervals, policy and notes."""
+        return lay_out(self).small_print
+
+    def table(self, format: Format = "text") -> str:  # noqa: A002 - what everybody calls it
+        """Return the verdicts, the tables of means and of differences, and all of the small print.
 
         Args:
             format: One of: `"text"`, `"markdown"`, `"html"` (a fragment without styles of its own),
-                `"latex"` (needs the package booktabs).
+                `"latex"` (needs the package booktabs), `"typst"`. For the table of a paper, use
+                `to_latex`.
 
         Raises:
             UsageError: The format is unknown.
         """
-        if format not in WRITERS:
-            raise UsageError(
-                f"unknown format {format!r}",
-                hint=f"use one of: {', '.join(WRITERS)}",
-                code="bad_parameter",
-            )
-        return WRITERS[format](lay_out(self))
+        return write(lay_out(self), format)
+
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return MethodType(describe_paper, self)
 
     def __str__(self) -> str:
-        return self.table()
+        return write(lay_out_short(self), "text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
 
-        return write_result(self.table("html"))
+        return write_result(write(lay_out_short(self), "html"))

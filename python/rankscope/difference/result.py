@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.comparison.notes import describe_pair
-from rankscope.comparison.ranges import list_ranges
+from rankscope.comparison.notes import describe_pair, format_ends
+from rankscope.comparison.ranges import say_scope
 from rankscope.losses.result import NOT_OBSERVABLE
+from rankscope.output.diagnostics import count_codes
+from rankscope.output.documents import Documented
 from rankscope.output.exports import Tabular
+from rankscope.output.layout.description import shorten
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
@@ -13,7 +16,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rankscope.bounds.result import Bounds
     from rankscope.comparison.pair import Compared
@@ -72,7 +75,7 @@ class DocumentMoves(Printed):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class RunDifference(Tabular):
+class RunDifference(Documented, Tabular):
     """The difference between two runs.
 
     The difference is the value of the second run minus that of the first, over the queries for
@@ -158,6 +161,11 @@ class RunDifference(Tabular):
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
         }
 
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """What unjudged documents and ties could change, the policy and the notes, as lines."""
+        return tuple(_remarks(self))
+
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self.queries.export()
 
@@ -166,7 +174,7 @@ class RunDifference(Tabular):
         moved = _most_moved(self)
         if len(moved):
             lines += ["", str(moved)]
-        return "\n".join([*lines, *_left_out(self), "", *_remarks(self)])
+        return "\n".join([*lines, *_left_out(self), "", *_shorten(self)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -183,9 +191,9 @@ class RunDifference(Tabular):
         return write_result(
             write_lines([head]),
             means.write_html(),
-            write_lines([_count_wins(self)]),
+            write_lines([_count_wins(self), *_tested(self)]),
             moved.write_html() if len(moved) else "",
-            write_lines([*_left_out(self), *_remarks(self)], are_notes=True),
+            write_lines([*_left_out(self), *_shorten(self)], are_notes=True),
         )
 
 
@@ -195,7 +203,15 @@ def _heads(difference: RunDifference) -> list[str]:
         str(difference.measure),
         *(f"  {name.ljust(width)}  {number.rjust(7)}" for name, number in _means(difference)),
         f"  {_count_wins(difference)}",
+        *(f"  {line}" for line in _tested(difference)),
     ]
+
+
+def _tested(difference: RunDifference) -> list[str]:
+    """Return the interval and the p-value of the difference, if there are any."""
+    if difference.comparison is None:
+        return []
+    return [f"{name}: {value}" for name, value in describe_pair(difference.comparison)]
 
 
 def _means(difference: RunDifference) -> list[tuple[str, str]]:
@@ -229,15 +245,36 @@ def _most_moved(difference: RunDifference) -> Table:
 
 def _remarks(difference: RunDifference) -> list[str]:
     is_unknown = difference.terms and not difference.observes_retrieval
-    ranges, scope = list_ranges(difference.unjudged, difference.tied)
-    tested = [] if difference.comparison is None else describe_pair(difference.comparison)
     return [
-        *(f"{name}: {value}" for name, value in [*tested, *ranges]),
-        *([scope] if scope else []),
+        *_list_ranges(difference),
         *([f"retrieval: {NOT_OBSERVABLE}"] if is_unknown else []),
         f"policy: {difference.policy}",
         *(f"note: {show(str(note))}" for note in difference.notes),
     ]
+
+
+def _list_ranges(difference: RunDifference) -> Iterator[str]:
+    """Yield what unjudged documents and ties could change, and what that doesn't cover."""
+    unjudged, tied = difference.unjudged, difference.tied
+    covered = []
+    if unjudged is not None and unjudged.documents:
+        ends = format_ends(unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest)
+        certain = "yes" if unjudged.winner_certain_despite_unjudged else "no"
+        covered.append("unjudged documents")
+        count = f"{unjudged.documents:,}"
+        yield f"unjudged documents: {count}; if judged: {ends}; winner certain: {certain}"
+    if tied is not None and tied.documents:
+        ends = format_ends(tied.if_ties_lowest, tied.if_ties_highest)
+        certain = "yes" if tied.winner_certain_despite_ties else "no"
+        covered.append("ties")
+        count = f"{tied.documents:,}"
+        yield f"tied documents: {count}; in other orders: {ends}; winner certain: {certain}"
+    if covered:
+        yield say_scope(covered)
+
+
+def _shorten(difference: RunDifference) -> tuple[str, ...]:
+    return shorten(_remarks(difference), count_codes(difference.notes))
 
 
 def _signed(number: float) -> str:

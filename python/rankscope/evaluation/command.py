@@ -30,6 +30,8 @@ from rankscope.cli.parser import OnceFlag
 from rankscope.engine.progress import ProgressBar
 from rankscope.engine.requests import find_second
 from rankscope.errors import UsageError
+from rankscope.evaluation.document import describe_evaluation, write_slices
+from rankscope.evaluation.evaluations import Evaluations
 from rankscope.evaluation.options import (
     add_inputs,
     add_table_options,
@@ -48,13 +50,12 @@ from rankscope.output.text import format_value, show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankscope.cli.parser import Parser
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.tables import Slices
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.estimate import Estimate
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 
@@ -66,7 +67,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "-q", "--per-query", dest="by_query", action=OnceFlag, help="print the value of each query"
     )
-    add_format_options(parser)
+    add_format_options(parser, papers=True)
     add_policy_option(parser)
     add_convention_option(parser)
     add_interval_options(parser)
@@ -130,6 +131,8 @@ def run(options: Namespace) -> int:
         _print_json(options, evaluations)
     elif options.csv:
         _print_csv(options, evaluations)
+    elif options.latex or options.typst:
+        print(_write_paper(options, evaluations))
     else:
         _print_table(options, evaluations)
     return 0
@@ -325,7 +328,7 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     """
     slices = evaluations[0].slices
     if slices is not None:
-        print_csv([slices.names, *_write_slices(slices)])
+        print_csv([slices.names, *write_slices(slices)])
         return
     if not options.by_query:
         print_csv([["measure", *_header(options, evaluations)]])
@@ -342,54 +345,26 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
         print_csv([*run, query, *row] for query, row in zip(ids, values, strict=True))
 
 
+def _write_paper(options: Namespace, evaluations: Sequence[Evaluation]) -> str:
+    """Return the means as a table for a paper."""
+    if options.by_query or options.by is not None:
+        raise UsageError(
+            "tables for papers have the means over all queries",
+            hint="remove -q and --by",
+            code="usage",
+        )
+    found = dict(zip(shorten_names(_names(options)), evaluations, strict=True))
+    table = evaluations[0] if len(evaluations) == 1 else Evaluations(found)
+    return table.to_latex() if options.latex else table.to_typst()
+
+
 def _print_json(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
-    documents = [_document(each, by_query=options.by_query) for each in evaluations]
+    documents = [describe_evaluation(each, by_query=options.by_query) for each in evaluations]
     if len(documents) == 1:
         print_json(documents[0])
     else:
         pairs = zip(_names(options), documents, strict=True)
         print_json({"runs": [{"run": path, **document} for path, document in pairs]})
-
-
-def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
-    document: dict[str, object] = {
-        "measures": dict(evaluation),
-        "denominators": evaluation.denominators,
-        **({"intervals": evaluation.intervals} if evaluation.intervals else {}),
-        **({"estimates": _describe(evaluation.estimates)} if evaluation.estimates else {}),
-        "counts": evaluation.counts.to_dict(),
-        "policy": evaluation.policy.to_dict(),
-        **({"convention": evaluation.convention.address} if evaluation.convention else {}),
-        "diagnostics": evaluation.diagnostics,
-    }
-    if evaluation.slices is not None:
-        document["slices"] = _list_slices(evaluation.slices)
-    if by_query:
-        values = evaluation.to_dict().values()
-        document["per_query"] = dict(zip(evaluation.query_texts, values, strict=True))
-    return document
-
-
-def _list_slices(slices: Slices) -> object:
-    """Return slices by their value; as a list of rows if there are several attributes."""
-    if len(slices.attributes) == 1:
-        return slices.to_dict()
-    return [dict(zip(slices.names, row, strict=True)) for row in _write_slices(slices)]
-
-
-def _write_slices(slices: Slices) -> list[tuple[str | int | float | None, ...]]:
-    """Return the rows of slices with their values as text, the same from all formats of files."""
-    first = len(slices.attributes)
-    pairs = zip(slices.texts(), slices.rows(), strict=True)
-    return [(*texts, *row[first:]) for texts, row in pairs]
-
-
-def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]:
-    """Return how each interval was made, or why there is none."""
-    fields = ("method", "level", "n", "clusters", "effective", "reason")
-    return {
-        name: {field: getattr(each, field) for field in fields} for name, each in estimates.items()
-    }
 
 
 def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:

@@ -6,22 +6,26 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from rankscope.deferred import np
-from rankscope.errors import MeasureError
+from rankscope.errors import MeasureError, UsageError
+from rankscope.evaluation.document import describe_evaluation
 from rankscope.hints import Hinted
 from rankscope.measures import Measure, parse
 from rankscope.output import exports as tables
 from rankscope.output.diagnostics import count_codes
+from rankscope.output.documents import write_json
 from rankscope.output.estimate import describe_intervals
 from rankscope.output.exports import lay_out
+from rankscope.output.layout.description import Cell, Grid, Layout, shorten
+from rankscope.output.layout.writers import Written, check_digits
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
-from rankscope.output.text import format_value
+from rankscope.output.text import finish, format_value, show
 from rankscope.records import as_dict, record
 from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Literal, Protocol, TypeAlias, TypeVar
 
     import pandas as pd
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
     Mean = TypeVar("Mean", bound=MeasureMean)
 
 
-class Evaluation(Printed, Mapping[str, float]):
+class Evaluation(Printed, Written, Mapping[str, float]):
     """The result of evaluating a run: a mapping from canonical measure name to mean.
 
     You can look up a mean by measure, canonical name or alias, and under a convention also by the
@@ -305,6 +309,25 @@ class Evaluation(Printed, Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def __float__(self) -> float:
+        """Return the mean of the only measure.
+
+        Raises:
+            UsageError: There are several measures.
+        """
+        if len(self) == 1:
+            return self._means[0]
+        raise UsageError(
+            f"expected one measure to be a number, found {len(self)}: {', '.join(self)}",
+            hint=f"name one: evaluation[{next(iter(self))!r}]",
+            code="several_values",
+        )
+
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """The lines with the convention, the policy, the intervals and the notes."""
+        return tuple(self._remarks())
+
     def _parts(self) -> list[str | Table]:
         columns = {"measure": [*self], "value": [*map(format_value, self.values())]}
         if self._estimates:
@@ -312,7 +335,8 @@ class Evaluation(Printed, Mapping[str, float]):
         total = self.counts.queries
         columns["queries"] = [f"{count} of {total}" for count in self._denominators]
         slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
-        return [Table(columns, numbers=[*columns][1:]), *slices, *self._remarks()]
+        remarks = shorten(self._remarks(), self.diagnostics)
+        return [Table(columns, numbers=[*columns][1:]), *slices, *remarks]
 
     __repr__ = Printed.__str__
 
@@ -325,6 +349,39 @@ class Evaluation(Printed, Mapping[str, float]):
             *describe_intervals(self._estimates),
             *(f"note: {note}" for note in self.notes),
         ]
+
+    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
+        """Return the means, counts and settings as JSON, as `rankscope eval --json` prints them.
+
+        Args:
+            per_query: Whether to include the values of each query.
+            indent: As in other results: the blanks of each level, or `None` for one line.
+        """
+        return write_json(describe_evaluation(self, by_query=per_query), indent=indent)
+
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return self._describe_paper
+
+    def _describe_paper(self, *, caption: str = "", label: str = "", digits: int = 4) -> Layout:
+        check_digits(digits)
+        rows = [[Cell(name), Cell(f"{value:.{digits}f}")] for name, value in self.items()]
+        heads = ["measure", "value"]
+        if self._estimates:
+            heads.append("interval")
+            for row, (lower, upper) in zip(rows, self.intervals.values(), strict=True):
+                row.append(Cell(_format_interval(lower, upper, digits)))
+        counts = {*self.denominators.values()}
+        over = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+        over += " query" if counts == {1} else " queries"
+        grid = Grid(
+            tuple(heads),
+            (True, *[False] * (len(heads) - 1)),
+            tuple(map(tuple, rows)),
+            show(caption or f"{', '.join(self)} over {over}."),
+            (f"Means over {over}.", *map(finish, describe_intervals(self._estimates))),
+        )
+        return Layout(grids=(grid,), label=label)
 
     def _columns(self, names: Names) -> dict[str, list[float]]:
         measures = [measure for measure in self._measures if measure.row.level == "query"]
@@ -353,6 +410,14 @@ class Evaluation(Printed, Mapping[str, float]):
             )
         return at
 
+    def find_measure(self, measure: Measure | str) -> Measure:
+        """Return one of the evaluated measures by any of its names.
+
+        Raises:
+            MeasureError: The measure was not evaluated.
+        """
+        return self._measures[self._find(measure)]
+
     def _find(self, measure: Measure | str) -> int:
         name = find_name(measure, self._index, self._names)
         if name in self._index:
@@ -360,10 +425,10 @@ class Evaluation(Printed, Mapping[str, float]):
         raise NotEvaluatedError(measure, list(self._index))
 
 
-def _format_interval(lower: float, upper: float) -> str:
+def _format_interval(lower: float, upper: float, digits: int = 4) -> str:
     if lower != lower:  # noqa: PLR0124 - NaN alone differs
         return "none"
-    return f"{format_value(lower)} to {format_value(upper)}"
+    return f"{lower:.{digits}f} to {upper:.{digits}f}"
 
 
 class NotEvaluatedError(MeasureError, KeyError):

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from rankscope.errors import UsageError
+from rankscope.errors import MeasureError, UsageError
+from rankscope.evaluation.document import describe_evaluation
 from rankscope.evaluation.evaluation import name_measures
 from rankscope.names import find_closest
 from rankscope.output import exports as tables
+from rankscope.output.documents import write_json
 from rankscope.output.exports import Tabular, join
+from rankscope.output.layout.description import Layout, shorten
+from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
+from rankscope.output.layout.writers import Written, check_digits
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from rankscope.evaluation.evaluation import Evaluation, Names
+    from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues, Shape
 
 
-class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
+class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
     """The results of several runs: a mapping from run name to `Evaluation`.
 
     It prints as one table: runs are rows, measures are columns. Exports have the columns `run` and
@@ -64,6 +72,56 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
                     ends = [each.intervals[measure.name][at] for each in self.values()]
                     columns[f"{name}{gap}{end}"] = [*ends]
         return columns
+
+    def best(self, measure: Measure | str | None = None) -> str:
+        """Return the name of the run with the best mean: the lowest where lower values are better.
+
+        Of runs with equal means it is the first. The best mean may be best by chance: `compare` and
+        `leaderboard` say how sure a difference is.
+
+        Args:
+            measure: One of the evaluated measures, or any of its names (default: the first).
+
+        Raises:
+            MeasureError: The measure was not evaluated, neither higher nor lower values are better,
+                or no run has a value.
+        """
+        found = self._find(measure)
+        if found.better == "neither":
+            raise MeasureError(
+                f"no run is the best by {found}: neither higher nor lower values are better",
+                hint="choose a measure of quality, such as nDCG@10",
+                code="no_direction",
+            )
+        values = [each[found] for each in self.values()]
+        at = order_runs(values, found.better)[0]
+        if math.isnan(values[at]):
+            raise MeasureError(
+                f"no run has a value of {found}",
+                hint="set a policy that keeps queries, such as empty=zero",
+                code="no_value",
+            )
+        return list(self)[at]
+
+    def _find(self, measure: Measure | str | None) -> Measure:
+        """Return one of the measures; the first for `None`."""
+        first = next(iter(self.values()))
+        return first.measures[0] if measure is None else first.find_measure(measure)
+
+    def __float__(self) -> float:
+        """Return the mean of the only measure of the only run.
+
+        Raises:
+            UsageError: There are several runs or measures.
+        """
+        if len(self) == 1:
+            return float(next(iter(self.values())))
+        first = next(iter(self))
+        raise UsageError(
+            f"expected one run to be a number, found {len(self)}: {', '.join(self)}",
+            hint=f"name one: evaluations[{first!r}][{next(iter(self[first]))!r}]",
+            code="several_values",
+        )
 
     def means(self, names: Names = "canonical") -> dict[str, dict[str, float]]:
         """Return the mean of each measure for each run, as nested dicts.
@@ -144,8 +202,71 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
     def __len__(self) -> int:
         return len(self._evaluations)
 
+    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
+        """Return all runs as JSON, as `rankscope eval --json` prints them.
+
+        Args:
+            per_query: Whether to include the values of each query.
+            indent: As in other results: the blanks of each level, or `None` for one line.
+        """
+        runs = [
+            {"run": run, **describe_evaluation(each, by_query=per_query)}
+            for run, each in self.items()
+        ]
+        return write_json({"runs": runs}, indent=indent)
+
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return self._describe_paper
+
+    def _describe_paper(
+        self,
+        *,
+        caption: str = "",
+        label: str = "",
+        digits: int = 4,
+        sort: Measure | str | None = None,
+        baseline: object = None,
+    ) -> Layout:
+        if baseline is not None:
+            raise UsageError(
+                "runs that were only evaluated have no tests against a baseline",
+                hint="write compare(judgments, runs, measures).to_latex(baseline=…), or "
+                "leaderboard(evaluations, baseline=…).to_latex()",
+                code="not_compared",
+            )
+        first = next(iter(self.values()))
+        runs = [*self]
+        if sort is not None:
+            measure = self._find(sort)
+            values = [each[measure] for each in self.values()]
+            runs = [runs[at] for at in order_runs(values, measure.better)]
+        columns = [
+            MeasureColumn(
+                name=each.name, direction=each.better, values=[self[run][each] for run in runs]
+            )
+            for each in first.measures
+        ]
+        over = "1 query" if first.counts.queries == 1 else f"{first.counts.queries:,} queries"
+        grid = lay_out_means(
+            [("run", [*map(show, runs)], True)],
+            columns,
+            digits=check_digits(digits),
+            title=show(caption or f"Mean {', '.join(first)} over {over}."),
+            notes=[*say_best(len(self)), f"Means over {over}."],
+        )
+        return Layout(grids=(grid,), label=label)
+
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """The number of queries, the policy, the intervals and the notes, as lines."""
+        return tuple(self._remarks())
+
     def _parts(self) -> list[str | Table]:
-        return [self.table, *self._remarks()]
+        codes: dict[str, int] = {}
+        for each in self.values():
+            codes |= each.diagnostics
+        return [self.table, *shorten(self._remarks(), codes)]
 
     __repr__ = Printed.__str__
 

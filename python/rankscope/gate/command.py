@@ -13,13 +13,19 @@ from rankscope.cli.files import (
     read_items,
     refuse_stdin_twice,
 )
-from rankscope.cli.options import add_convention_option, add_policy_option, add_reading_options
+from rankscope.cli.options import (
+    add_convention_option,
+    add_policy_option,
+    add_reading_options,
+    add_small_print_option,
+)
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import FileError, UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.gate.file import GateFile, read_gate_file
 from rankscope.gate.result import parse_budget, read_budgets
+from rankscope.gate.summary import write_whole
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.writing import refuse_overwriting, write_text
 
@@ -133,6 +139,7 @@ def add_arguments(parser: Parser) -> None:
         "verdict and passed",
     )
     parser.add_argument("--json", action=OnceFlag, help="print the result as JSON")
+    add_small_print_option(parser)
     add_policy_option(parser)
     add_convention_option(parser)
     add_reading_options(parser)
@@ -177,7 +184,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(result.to_dict())
     else:
-        print(result)
+        print(write_whole(result) if options.small_print else result)
     return 0 if result.passed else 1
 
 

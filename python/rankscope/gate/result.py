@@ -8,6 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
 from rankscope.output.diagnostics import count_codes
+from rankscope.output.documents import Documented
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -251,7 +252,7 @@ CHECK_FIELDS: tuple[str, ...] = Check.__match_args__[3:]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class GateResult(Hinted):
+class GateResult(Documented):
     """The verdict of a gate, with the check of each budget.
 
     It prints as a table. `markdown()` fits a pull request, and `junit()` is XML that CI servers
@@ -332,6 +333,13 @@ class GateResult(Hinted):
         from rankscope.gate.summary import write_junit  # noqa: PLC0415 - only to print
 
         return write_junit(self)
+
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """Why checks don't hold, how many queries would decide, and how intervals were made."""
+        from rankscope.gate.summary import lay_out  # noqa: PLC0415 - only to print
+
+        return lay_out(self).small_print
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)

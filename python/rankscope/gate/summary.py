@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 
-from rankscope.comparison.layout import Cell, Grid, Note
-from rankscope.comparison.layout import write_text as write_blocks
 from rankscope.comparison.notes import format_ends, format_signed, round_plan
 from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope.measures import parse
+from rankscope.output.layout.description import Cell, Grid, Layout
+from rankscope.output.layout.text import write
 from rankscope.output.text import format_value, show
 from rankscope.settings.interval import METHODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.comparison.layout import Block
     from rankscope.gate.result import Check, GateResult, Verdict
 
 
@@ -120,6 +119,16 @@ def _plan(check: Check) -> str:
 
 def write_text(result: GateResult) -> str:
     """Return a table for a terminal, with the verdict first."""
+    return write(lay_out(result).shorten())
+
+
+def write_whole(result: GateResult) -> str:
+    """Return the same with all of the small print."""
+    return write(lay_out(result))
+
+
+def lay_out(result: GateResult) -> Layout:
+    """Return the verdict, the table of checks, and all of the small print."""
     rows, left_out = _choose(result)
     grid = Grid(
         ("verdict", "budget", "value", "interval"),
@@ -133,16 +142,35 @@ def write_text(result: GateResult) -> str:
             )
             for check in rows
         ),
+        notes=(" ".join(left_out),) if left_out else (),
     )
     names = f"{show(_cut(result.candidate))} against {show(_cut(result.baseline))}"
-    notes = [
+    messages = [
         f"{show(_cut(each.name))}: {show(each.message)}" for each in rows if each.verdict != HOLDS
     ]
-    blocks: list[Block] = [
-        grid,
-        *map(Note, [*left_out, *notes, _describe(result, show(_cut(result.cluster)))]),
+    return Layout(
+        above=(f"Gate {_describe_verdict(result)}", names),
+        grids=(grid,),
+        small_print=(
+            *_say_needed(result),
+            *messages,
+            *_describe(result, show(_cut(result.cluster))),
+        ),
+    )
+
+
+def _say_needed(result: GateResult) -> list[str]:
+    """Return about how many queries would decide what is inconclusive."""
+    needed = [
+        each.queries_needed
+        for each in result.checks
+        if each.verdict == INCONCLUSIVE and each.queries_needed is not None
     ]
-    return f"Gate {_describe_verdict(result)}\n{names}\n\n{write_blocks(blocks).strip()}"
+    if not needed:
+        return []
+    least, most = round_plan(min(needed)), round_plan(max(needed))
+    numbers = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return [f"Queries that would decide what is inconclusive: about {numbers}."]
 
 
 def write_markdown(result: GateResult) -> str:
@@ -169,7 +197,7 @@ def write_markdown(result: GateResult) -> str:
         "\n".join(table),
         *left_out,
         *(["\n".join(notes)] if notes else []),
-        f"<sub>{_describe(result, _code(result.cluster))}</sub>",
+        f"<sub>{' '.join(_describe(result, _code(result.cluster)))}</sub>",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -198,8 +226,8 @@ def _describe_verdict(result: GateResult) -> str:
     return ", ".join([f"{word}: {number} of {count} {checks} {tail}", *rest])
 
 
-def _describe(result: GateResult, cluster: str) -> str:
-    """Return the footnote: how intervals were made, and what an inconclusive check does."""
+def _describe(result: GateResult, cluster: str) -> list[str]:
+    """Return the footnotes: how intervals were made, and what an inconclusive check does."""
     methods = list(dict.fromkeys(NAMES.get(each.interval_method, "") for each in result.checks))
     names = ", ".join(filter(None, methods))
     # Of others, the message says so.
@@ -230,7 +258,7 @@ def _describe(result: GateResult, cluster: str) -> str:
         is_failed = any(not each.passed for each in result.checks if each.verdict == INCONCLUSIVE)
         word = "fails" if is_failed else "passes"
         notes.append(f"An inconclusive check {word} here (on-inconclusive).")
-    return " ".join(notes)
+    return notes
 
 
 def _choose(result: GateResult) -> tuple[list[Check], list[str]]:

@@ -36,3 +36,8 @@ def show(text: str) -> str:
 def show_lines(text: str) -> str:
     """Return a text of several lines, each escaped like `show` does."""
     return "\n".join(map(show, text.split("\n")))
+
+
+def finish(sentence: str) -> str:
+    """Return a sentence with a capital and a full stop."""
+    return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."

@@ -369,7 +369,7 @@ def _compare_runs(
                 items=asked.items,
             ),
             reading,
-            bounds=len(rankings) <= MOST_IN_PAIRS,
+            bounds=None if len(rankings) <= MOST_IN_PAIRS else False,
             testing={"interval": asked.interval or Interval()},
         )
     except (UsageError, EmptyError, PolicyError) as error:

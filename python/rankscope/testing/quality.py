@@ -66,6 +66,7 @@ def assert_not_worse(
     """
     __tracebackhide__ = True  # pytest then shows the line of the test
     import rankscope as rs  # noqa: PLC0415 - a test suite may import this without using it
+    from rankscope.gate.summary import write_whole  # noqa: PLC0415 - as above
 
     result = rs.gate(
         judgments,
@@ -81,5 +82,5 @@ def assert_not_worse(
         convention=convention,
     )
     if not result.passed:
-        raise AssertionError(str(result))
+        raise AssertionError(write_whole(result))
     return result

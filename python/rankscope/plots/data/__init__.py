@@ -19,5 +19,7 @@ from rankscope.evaluation.chart import CutoffCurve as CutoffCurve
 from rankscope.evaluation.chart import CutoffLine as CutoffLine
 from rankscope.evaluation.chart import PrecisionLine as PrecisionLine
 from rankscope.evaluation.chart import PrecisionRecall as PrecisionRecall
+from rankscope.leaderboard.chart import Standing as Standing
+from rankscope.leaderboard.chart import Standings as Standings
 from rankscope.losses.chart import LossBar as LossBar
 from rankscope.losses.chart import LossBars as LossBars

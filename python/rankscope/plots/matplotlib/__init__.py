@@ -18,4 +18,5 @@ from rankscope.drawing.saving import save as save
 from rankscope.drawing.saving import to_svg as to_svg
 from rankscope.evaluation.plot import draw_cutoffs as draw_cutoffs
 from rankscope.evaluation.plot import draw_precision_recall as draw_precision_recall
+from rankscope.leaderboard.chart import draw_standings as draw_standings
 from rankscope.losses.plot import draw_losses as draw_losses

@@ -1,0 +1,1 @@
+"""One description of what a result shows, and a writer for each format."""

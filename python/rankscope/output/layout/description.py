@@ -1,0 +1,122 @@
+"""What a result shows, without a format: sentences, grids of cells with marks, and small print."""
+
+from __future__ import annotations
+
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+WIDTH = 80
+"""The columns of a terminal."""
+SHORT = 2
+"""The most lines of small print below what `print` shows."""
+MOST_CODES = 3
+"""Kinds of notes that are named in one line; others are counted."""
+
+
+@record(frozen=True, slots=True)
+class Cell:
+    """A cell of a grid.
+
+    Args:
+        text: Its text.
+        mark: What stands raised after it: letters of runs, or signs of baselines.
+        is_best: Whether to print it in bold.
+        is_second: Whether to underline it.
+    """
+
+    text: str
+    mark: str = ""
+    is_best: bool = False
+    is_second: bool = False
+
+
+@record(frozen=True, slots=True)
+class Grid:
+    """A table.
+
+    Args:
+        columns: The names of its columns.
+        is_text: Which of them hold text, which stands on the left.
+        rows: Its rows.
+        title: The line above it, which is the caption in formats that have one.
+        notes: The lines directly below it, such as what the marks mean.
+    """
+
+    columns: tuple[str, ...]
+    is_text: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """All that a result shows, from top to bottom.
+
+    Args:
+        above: The sentences above the grids, such as verdicts.
+        grids: The tables.
+        small_print: The sentences below: how the numbers were made, and what they don't say.
+        label: The name by which a paper refers to the first table; empty for none.
+    """
+
+    above: tuple[str, ...] = ()
+    grids: tuple[Grid, ...]
+    small_print: tuple[str, ...] = ()
+    label: str = ""
+
+    def shorten(self, notes: Mapping[str, int] | None = None) -> Layout:
+        """Return it with at most two lines below the numbers, which say where the others are."""
+        room = SHORT - sum(len(grid.notes) for grid in self.grids)
+        return replace(self, small_print=shorten(self.small_print, notes, room, WIDTH))
+
+
+def shorten(
+    lines: Sequence[str],
+    notes: Mapping[str, int] | None = None,
+    room: int = SHORT,
+    width: int | None = None,
+) -> tuple[str, ...]:
+    """Return small print in a few lines; the last one says where all of it is.
+
+    Args:
+        lines: All of it.
+        notes: The count of each code of the notes in it, which are named even if they are left out.
+        room: The most lines.
+        width: The longest line (default: any).
+
+    Examples:
+        >>> shorten(["policy: ties=average", "intervals: 95%, dense"])
+        ('policy: ties=average', 'intervals: 95%, dense')
+        >>> shorten(["policy: ties=average", "intervals: 95%", "note: …"], {"n_missing": 3})[1]
+        'Notes: n_missing (3). 2 more lines: .small_print, --small-print'
+    """
+    is_short = width is None or all(len(line) <= width for line in lines)
+    if len(lines) <= room and is_short:
+        return tuple(lines)
+    kept = [line for line in lines[: max(room - 1, 0)] if width is None or len(line) <= width]
+    left = len(lines) - len(kept)
+    what = f"{left} {'more ' if kept else ''}line{'s' * (left != 1)}"
+    if not kept and not notes:
+        what += " of small print"
+    return (*kept, point_to(what, notes or {}, width))
+
+
+def point_to(what: str, notes: Mapping[str, int], width: int | None = None) -> str:
+    """Return where all of the small print is, with as many codes of notes as the line has room for.
+
+    None of them is left out in silence.
+    """
+    where = f"{what}: .small_print, --small-print"
+    if not notes:
+        return where
+    codes = [f"{code} ({count:,})" for code, count in notes.items()]
+    for named in range(min(MOST_CODES, len(codes)), 0, -1):
+        left = len(codes) - named
+        line = f"Notes: {', '.join(codes[:named])}{f' and {left} more' if left else ''}. {where}"
+        if width is None or len(line) <= width:
+            return line
+    return f"Notes: {len(codes)} kind{'s' * (len(codes) != 1)}. {where}"
