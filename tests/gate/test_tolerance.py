@@ -116,8 +116,8 @@ def test_slices_of_the_gate_leave_it_alone() -> None:
 def test_every_summary_says_that_there_is_no_interval_and_why() -> None:
     for new in (40, 10):
         result = gate(40, new, rs.Budget("Coverage@1", tolerance=0.02))
-        text, markdown = " ".join(str(result).split()), result.markdown()
-        assert "Coverage@1: tolerance 0.02" in text
+        text, markdown = " ".join(result.small_print), result.markdown()
+        assert "Coverage@1: tolerance 0.02" in str(result)
         assert text.count(WHY) == markdown.count(WHY) == 1
         assert "Two-sided intervals" not in text + markdown
         assert "| none | 40 |" in markdown

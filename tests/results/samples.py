@@ -73,6 +73,10 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Leaderboard": lambda: rs.leaderboard(
         QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"], baseline="old"
     ),
+    "Split": lambda: rs.split(
+        {"user_id": [1, 1, 2, 2], "item_id": ["a", "b", "b", "a"], "timestamp": [1, 2, 3, 4]},
+        last_per_user=1,
+    ),
     "RunDifference": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2"),
     "DocumentMoves": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2").explain("q1"),
     "GateResult": lambda: rs.gate(QRELS, OLD, NEW, {"nDCG@2": 0.5}),

@@ -46,7 +46,7 @@ def test_clusters_are_an_attribute_a_mapping_a_sequence_or_a_column(tmp_path: Pa
         assert str(each.slices) == str(by_name.slices)
     (estimate,) = by_name.estimates.values()
     assert (estimate.method, estimate.n, estimate.clusters) == ("bounded", 200, 40)
-    assert "intervals: 95%, bounded, over 40 clusters" in str(by_name)
+    assert "intervals: 95%, bounded, over 40 clusters" in by_name.small_print
     (alone,) = rankings.evaluate("P@1", interval=0.95).estimates.values()
     assert estimate.upper - estimate.lower > 1.2 * (alone.upper - alone.lower)
     losses = rankings.losses("nDCG@3", interval=0.95, cluster="user_id")
@@ -91,8 +91,11 @@ def test_clusters_need_an_interval() -> None:
 
 def test_heavy_weights_and_missing_intervals_are_noted() -> None:
     rankings = Rankings.from_lists([[1], [0, 1]] * 20)
-    found = str(rankings.evaluate(["RR", "DCG@2"], interval=0.95, weights=[9.0, *[1.0] * 39]))
+    weights = [9.0, *[1.0] * 39]
+    found = rankings.evaluate(["RR", "DCG@2"], interval=0.95, weights=weights).small_print
     # Kish: (9 + 39)^2 / (81 + 39) = 19.2.
-    assert "weights: 40 weighted queries count as much as 19.2 with equal weights" in found
-    few = str(Rankings.from_lists([[1], [0, 1]] * 2).evaluate(["RR", "DCG@2"], interval=0.95))
-    assert "no interval of DCG@2: with fewer than 6 queries, a permutation test excludes" in few
+    assert "weights: 40 weighted queries count as much as 19.2 with equal weights" in str(found)
+    few = Rankings.from_lists([[1], [0, 1]] * 2).evaluate(["RR", "DCG@2"], interval=0.95)
+    assert "no interval of DCG@2: with fewer than 6 queries, a permutation test excludes" in str(
+        few.small_print
+    )
