@@ -164,8 +164,8 @@ def evaluate(
             relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
             query is evaluated while it is read, in bounded memory; for other orders of rows,
             `memory` is the bound. Or a mapping of names to several runs:
-            `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named after their
-            files.
+            `{"bm25": run_a, "dense": run_b}`; or a list of paths, an archive (zip, tar), or a
+            folder or pattern of TREC files, whose runs are named after their files.
         measures: One or more measures, or their names (`"nDCG@10"`).
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
         convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
@@ -292,10 +292,18 @@ def _incomplete(qrels: object, last: object) -> UsageError:
 
 
 def name_runs(given: object) -> dict[str, InputLike]:
-    """Name the paths of a list after their files."""
+    """Name the paths of a list after their files; a path can stand for several runs."""
     from rankscope.inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
+    from rankscope.inputs.several import list_runs  # noqa: PLC0415 - as above
 
-    listed: list[InputLike] = [*given] if isinstance(given, list | tuple) else []
+    if isinstance(given, str | os.PathLike | File):
+        listed: list[InputLike] = [*list_runs(given, are_several=True)] or [given]
+    else:
+        listed = [
+            run
+            for each in (given if isinstance(given, list | tuple) else ())
+            for run in (isinstance(each, str | os.PathLike | File) and list_runs(each)) or [each]
+        ]
     paths = [
         os.fsdecode(each.path if isinstance(each, File) else each)
         for each in listed
@@ -322,6 +330,11 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     """Return several runs by name; `None` if it is one run."""
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)
+    if isinstance(given, str | os.PathLike | File) and given != "-":
+        from rankscope.inputs.several import list_runs  # noqa: PLC0415 - few runs are such paths
+
+        listed = list_runs(given)
+        return name_runs(listed) if listed else None
     if not isinstance(given, Mapping) or not given:
         return None
     first = next(iter(given.values()))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import closing
 
 from rankscope._core import Run
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.inputs.column_names import SYNONYMS
 from rankscope.inputs.files import formats
-from rankscope.inputs.tables import is_table
-from rankscope.records import record
+from rankscope.inputs.files.archives import choose_member, is_archive, split_member
+from rankscope.inputs.files.formats import is_address
+from rankscope.inputs.files.roles import ITEMS
+from rankscope.inputs.objects import name_records, open_dataset, refuse_splits
+from rankscope.inputs.tables import is_table, name_series
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +67,23 @@ class Input:
     @property
     def source(self) -> str | bytes | None:
         """What the core opens, `None` for standard input."""
+        if self.is_stdin:
+            return None
+        if isinstance(self.value, str) and not self.is_plain:
+            from rankscope.inputs.files.opening import PIECE, open_binary  # noqa: PLC0415 - loads late
+
+            file = open_binary(self.value, self.name)
+            with closing(file):
+                return b"".join(iter(lambda: file.read(PIECE), b""))
         if isinstance(self.value, str | bytes):
-            return None if self.is_stdin else self.value
+            return self.value
         raise TypeError(self.value)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the path is that of a file here, and not in a bucket or an archive."""
+        path = self.value
+        return isinstance(path, str) and not is_address(path) and split_member(path) is None
 
     @property
     def location(self) -> str | bytes | Batches:
@@ -88,15 +107,24 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
         return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})
     if isinstance(value, str | bytes | os.PathLike):
         return _recognise_file(value, role, None, columns or {})
+    refuse_splits(value, role)
+    value = name_series(value, role)  # type: ignore[assignment]  # a table
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
         kind: Literal["table", "mapping"] = "mapping"
         if _holds_columns(value, columns or {}):
             kind = "table"
         return Input(kind, value, role)
+    current = _find_current(value, role)
+    if current is not None:
+        return current
     if is_table(value):
         return Input("table", value, role)
-    if _is_iterable_of_rows(value):
-        return Input("rows", value, role)
+    rows = open_dataset(value, role)
+    if rows is None and _is_iterable_of_rows(value):
+        rows = value  # type: ignore[assignment]  # as checked
+    if rows is not None:
+        named = (rows, False) if hasattr(value, "__next__") else name_records(rows, columns)
+        return Input("table" if named[1] else "rows", named[0], role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(
         f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
@@ -121,7 +149,22 @@ def recognise_table(value: object) -> Input:
             code="unknown_format",
             file=found.name,
         )
+    current = _find_current(value, "table")
+    if current is not None:
+        return current
+    refuse_splits(value, "table")
+    value = name_series(value, "table")
+    if not is_table(value) and not isinstance(value, Mapping) and _is_iterable_of_rows(value):
+        value, _ = name_records(value)  # type: ignore[arg-type]  # as checked
     return Input("table", value, "table")
+
+
+def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
+    """Return rows that can be read only once as a table, if they are records."""
+    if found.kind != "rows" or not hasattr(found.value, "__next__"):
+        return found
+    rows, are_records = name_records(found.value, columns)  # type: ignore[arg-type]  # rows
+    return replace(found, kind="table" if are_records else "rows", value=rows)
 
 
 def find_stream(found: Input) -> Input:
@@ -134,6 +177,16 @@ def find_stream(found: Input) -> Input:
     return found if batches is None else Input("table", batches, found.name, "arrow")
 
 
+def _find_current(value: object, role: str) -> Input | None:
+    """Return a table of Delta Lake or Apache Iceberg that another library has opened as batches."""
+    if type(value).__module__.partition(".")[0] not in {"deltalake", "pyiceberg"}:
+        return None
+    from rankscope.inputs.lakehouse import find_batches  # noqa: PLC0415 - few inputs are such
+
+    batches = find_batches(value)
+    return None if batches is None else Input("table", batches, role, "arrow")
+
+
 def _recognise_file(
     given: Path | bytes, role: str, form: str | None, columns: Mapping[str, str]
 ) -> Input:
@@ -143,10 +196,36 @@ def _recognise_file(
     else:
         path = os.fsdecode(given)
         name = "<stdin>" if path == "-" else name_path(path, role)
+        if is_address(path):
+            from rankscope.inputs.buckets import check_url  # noqa: PLC0415 - few paths are
+
+            path = check_url(path)
+        elif path.partition(":/")[0] in {"s3", "gs", "az", "abfs", "abfss", "http", "https"}:
+            raise FormatError(
+                f"expected a path or an address, found {path}",
+                hint=f"write the address as text: a Path turns the two slashes of "
+                f"{path.partition(':/')[0]}:// into one",
+                code="input_type",
+                file=role,
+            )
+        if is_archive(path):
+            path = choose_member(path)
+            name = name_path(path, role)
+        if form in {None, "parquet"} and _may_be_lakehouse(path):
+            from rankscope.inputs.lakehouse import find_current  # noqa: PLC0415 - loads late
+
+            current = find_current(path)
+            if current is not None:
+                return Input("table", current, name, "arrow", columns)
         form = form or formats.recognise_path(path, lambda names: _is_known(names, columns))
     if form is None or form == "trec":
         return Input("file", path, name)
     return Input("table", path, name, form, columns)
+
+
+def _may_be_lakehouse(path: str) -> bool:
+    is_folder = is_address(path) or os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
+    return is_folder or path.endswith(".metadata.json")
 
 
 def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
@@ -187,9 +266,17 @@ def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
         return False
     for role in ("query", "doc"):
         names = [name for name in (columns.get(role), *SYNONYMS[role]) if name in value]
+        if role == "doc" and not names:
+            names = [name for name in ITEMS if name in value and _holds_objects(value[name])]
         if not names or isinstance(value[names[0]], Mapping | AbstractSet):
             return False
     return True
+
+
+def _holds_objects(column: object) -> bool:
+    """Check whether a column has lists of objects, each a document with its score or grade."""
+    rows = next((row for row in column if row), None) if isinstance(column, list | tuple) else None
+    return isinstance(rows, list | tuple) and isinstance(rows[0], Mapping)
 
 
 def _is_iterable_of_rows(value: object) -> bool:

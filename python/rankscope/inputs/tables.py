@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from rankscope.deferred import np
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.column_names import check_names, find_column, find_grades, no_column, no_role
+from rankscope.inputs.column_names import (
+    SYNONYMS,
+    check_names,
+    find_column,
+    find_grades,
+    no_column,
+    no_role,
+)
 from rankscope.inputs.columns import count_ids, id_type, read_ids, read_numbers, read_typed_values
 from rankscope.inputs.labels import read_grades
 from rankscope.names import quote
@@ -315,7 +322,9 @@ def open_table(table: object) -> NamedColumns:
                 code="columns",
             )
         names = [str(name) for name in table.columns]
-        return NamedColumns(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
+        held = {name: table.iloc[:, at] for at, name in enumerate(names)}
+        levels = _name_levels(table.index, names)
+        return NamedColumns([*names, *levels], {**held, **levels})
     if _is_dataset(table):
         table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
     if _is_arrow_dataset(table):
@@ -326,6 +335,37 @@ def open_table(table: object) -> NamedColumns:
             arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True))
         )
     raise _no_table(table)
+
+
+def _name_levels(index: Any, names: Sequence[str]) -> dict[str, object]:  # noqa: ANN401 - of pandas
+    """Return the levels of an index that are queries or documents, and that no column is.
+
+    Two levels without names are query and document.
+    """
+    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
+    known = {roles[name] for name in names if name in roles}
+    levels = list(index.names)
+    if index.nlevels == 2 and levels == [None, None] and not known:
+        levels = ["query_id", "doc_id"]
+    return {
+        name: index.get_level_values(at)
+        for at, name in enumerate(levels)
+        if isinstance(name, str)
+        and name not in names
+        and roles.get(name) not in known
+        and (name in roles or index.nlevels > 1)
+    }
+
+
+def name_series(value: Any, role: str) -> object:  # noqa: ANN401 - what a caller has
+    """Return a column of pandas whose index has queries and documents as a table."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, pandas.Series) or value.index.nlevels == 1:
+        return value
+    usual = {name for each in ("relevance", "score", "rank") for name in SYNONYMS[each]}
+    if value.name in usual:
+        return value.to_frame()
+    return value.to_frame("relevance" if role == "qrels" else "score")
 
 
 def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types

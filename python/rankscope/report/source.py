@@ -8,7 +8,9 @@ import sys
 
 from rankscope.errors import FileError
 from rankscope.file import File
+from rankscope.inputs.files.archives import split_member
 from rankscope.inputs.files.formats import list_files, tell_format
+from rankscope.inputs.files.opening import open_binary
 from rankscope.inputs.recognition import name_path
 from rankscope.records import record
 from rankscope.report.report import InputFile
@@ -94,7 +96,7 @@ def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> Hashe
 
 
 def _is_read_once(path: str) -> bool:
-    if path == "-":
+    if path == "-" or split_member(path) is not None:
         return True
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib loads slowly
@@ -106,7 +108,7 @@ def _is_read_once(path: str) -> bool:
 def _read(path: str) -> bytes:
     if path == "-":
         return sys.stdin.buffer.read()
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
+    with open_binary(path, path) as file:
         return file.read()
 
 

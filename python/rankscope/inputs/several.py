@@ -1,0 +1,68 @@
+"""Several runs that one path stands for: a folder, a pattern, or an archive."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope.file import File
+from rankscope.inputs.files.archives import is_archive, list_members
+from rankscope.inputs.files.formats import is_address, is_pattern, list_files
+from rankscope.inputs.files.lakehouse import find_local_layout
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankscope.typing import Path
+
+HIDDEN = (".", "_")
+
+
+def list_runs(given: Path | File, *, are_several: bool = False) -> list[Path | File]:
+    """Return the runs that a path stands for: the files in an archive, a folder, or of a pattern.
+
+    Table files in a folder or of a pattern are one run, unless several are asked for. None are
+    returned for one run.
+    """
+    if isinstance(given, File):
+        if isinstance(given.path, bytes):
+            return []
+        runs = list_runs(given.path, are_several=are_several)
+        return [replace(given, path=path) for path in runs]
+    path = os.fsdecode(given)
+    if is_archive(path):
+        return [*list_members(path)]
+    files = _list_files(path)
+    if not files or (not are_several and list_files(path)):
+        return []
+    return [*files]
+
+
+def expand_paths(paths: Iterable[str], *, are_several: bool = False) -> list[str]:
+    """Return paths with those of several runs in place of a path that stands for them."""
+    return [
+        str(run) for path in paths for run in list_runs(path, are_several=are_several) or [path]
+    ]
+
+
+def _list_files(path: str) -> list[str]:
+    if is_address(path):
+        from rankscope.inputs.buckets import check_url, list_addresses  # noqa: PLC0415 - needs Arrow
+
+        return list_addresses(check_url(path))
+    if os.path.isdir(path):  # noqa: PTH112 - pathlib loads slowly
+        if find_local_layout(path) != "parquet":
+            return []
+        found = [os.path.join(path, name) for name in os.listdir(path)]  # noqa: PTH118, PTH208 - as above
+    elif is_pattern(path):
+        from glob import glob  # noqa: PLC0415 - as above
+
+        found = glob(path, recursive=True)  # noqa: PTH207 - as above
+    else:
+        return []
+    return sorted(
+        name
+        for name in found
+        if os.path.isfile(name) and not os.path.basename(name).startswith(HIDDEN)  # noqa: PTH113, PTH119 - as above
+    )
