@@ -9,7 +9,6 @@ from rankscope.inputs.column_names import ROLES
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.files.roles import ITEMS
 from rankscope.inputs.open_column import is_null, open_column
-from rankscope.inputs.tables import open_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,19 +16,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.inputs.batches import Batches
+    from rankscope.inputs.tables import NamedColumns
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 USUAL = {*ITEMS, *(name for role in IN_LISTS for name in ROLES[role])}
 
 
 def find_lists(
-    table: object, names: Mapping[str, str | None], besides: Collection[str | None] = ()
+    source: NamedColumns, names: Mapping[str, str | None], besides: Collection[str | None] = ()
 ) -> Batches | None:
     """Return a table as batches if its rows hold whole rankings; `None` if each is a document.
 
     Lists in the columns besides are values of one row, such as labels.
     """
-    source = open_table(table)
     given = {names.get(role) for role in IN_LISTS}
     likely = [
         name for name in source.names if (name in USUAL or name in given) and name not in besides

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, islice
 
 from rankscope.errors import FormatError
 from rankscope.inputs.column_names import ROLES
+from rankscope.inputs.tables import NamedColumns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 USUAL = {name for of in ROLES.values() for name in of}
@@ -34,25 +35,15 @@ def is_record(value: object, columns: Mapping[str, str] | None = None) -> bool:
 
 def name_records(
     rows: Iterable[object], columns: Mapping[str, str] | None = None
-) -> tuple[Iterable[object], bool]:
-    """Return rows as columns by name, and whether they are records; other rows as they are."""
-    if not hasattr(rows, "__next__"):
-        first = next(iter(rows), None)
-        return (_to_columns(rows), True) if is_record(first, columns) else (rows, False)
-    start = list(_take_one(rows))  # type: ignore[arg-type]  # an iterator
-    whole = chain(start, rows)
-    if start and is_record(start[0], columns):
-        return _to_columns(whole), True
-    return whole, False
+) -> Iterable[object] | NamedColumns:
+    """Return records as columns by name, and other rows as they are."""
+    start = list(islice(rows, 1))
+    if hasattr(rows, "__next__"):
+        rows = chain(start, rows)
+    return _to_columns(rows) if start and is_record(start[0], columns) else rows
 
 
-def _take_one(rows: Iterator[object]) -> Iterator[object]:
-    for row in rows:
-        yield row
-        return
-
-
-def _to_columns(rows: Iterable[Any]) -> dict[str, list[Any]]:
+def _to_columns(rows: Iterable[Any]) -> NamedColumns:
     held = list(rows)
     kind = type(held[0])
     if isinstance(held[0], Mapping):
@@ -71,8 +62,10 @@ def _to_columns(rows: Iterable[Any]) -> dict[str, list[Any]]:
             line=odd + 1,
         )
     if isinstance(held[0], tuple):
-        return dict(zip(names, map(list, zip(*held, strict=True)), strict=True))
-    return {str(name): [read(row, name) for row in held] for name in names}
+        made = dict(zip(names, map(list, zip(*held, strict=True)), strict=True))
+    else:
+        made = {str(name): [read(row, name) for row in held] for name in names}
+    return NamedColumns(list(made), made, "records")
 
 
 def _list_names(value: object) -> list[str]:

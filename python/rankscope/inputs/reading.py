@@ -309,17 +309,20 @@ def see_table(
 def spread_lists(
     given: Input, names: Mapping[str, str | None], besides: Collection[str | None] = ()
 ) -> Input:
-    """Return a table in memory whose rows hold whole rankings as batches; others as they are."""
+    """Open a table in memory; as batches, if its rows hold whole rankings as lists."""
     if given.format:
         return given
-    from rankscope.inputs.list_columns import find_lists  # noqa: PLC0415 - loads after files do
+    from rankscope.inputs.list_columns import find_lists  # noqa: PLC0415 - files load it, too
 
     try:
-        batches = find_lists(given.value, names, besides)
+        source = open_table(given.value)
+        batches = find_lists(source, names, besides)
     except InputError as error:
         error.file = given.name
         raise
-    return given if batches is None else replace(given, value=batches, format="arrow")
+    if batches is None:
+        return replace(given, value=source)
+    return replace(given, value=batches, format="arrow")
 
 
 @contextmanager
@@ -347,6 +350,9 @@ def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
         yield given.value, named, lambda row: row, None
     except InputError as error:
         error.file = given.name
+        what = getattr(given.value, "what", "")
+        if error.code == "columns" and what:
+            error.message += f" in {what}"
         if isinstance(error, DuplicateError) and "query" not in named:
             columns = open_table(given.value).names
             explain_users(error, columns, find_column(columns, "query", None))

@@ -11,12 +11,13 @@ from rankscope._core import Run
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.inputs.column_names import SYNONYMS
+from rankscope.inputs.descriptions import describe_value
 from rankscope.inputs.files import formats
 from rankscope.inputs.files.archives import choose_member, is_archive, split_member
 from rankscope.inputs.files.formats import is_address
 from rankscope.inputs.files.roles import ITEMS
 from rankscope.inputs.objects import name_records, open_dataset, refuse_splits
-from rankscope.inputs.tables import is_table, name_series
+from rankscope.inputs.tables import NamedColumns, is_table, name_series
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -119,16 +120,21 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
         return current
     if is_table(value):
         return Input("table", value, role)
+    return _recognise_rows(value, role, columns)
+
+
+def _recognise_rows(value: object, role: str, columns: Mapping[str, str] | None) -> Input:
     rows = open_dataset(value, role)
     if rows is None and _is_iterable_of_rows(value):
         rows = value  # type: ignore[assignment]  # as checked
     if rows is not None:
-        named = (rows, False) if hasattr(value, "__next__") else name_records(rows, columns)
-        return Input("table" if named[1] else "rows", named[0], role)
+        if not hasattr(value, "__next__"):
+            rows = name_records(rows, columns)
+        return Input("table" if isinstance(rows, NamedColumns) else "rows", rows, role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(
         f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
-        f"(query, document, {number}); found {type(value).__name__}",
+        f"(query, document, {number}); found {describe_value(value)}",
         hint="a path may be '-' for standard input; rows are tuples of three",
         code="input_type",
         file=role,
@@ -141,8 +147,6 @@ def recognise_table(value: object) -> Input:
         found = recognise(value, "table")
         if found.kind == "table":
             return found
-        if isinstance(found.value, str):
-            formats.refuse_archive_name(found.value, found.name)
         raise FormatError(
             "expected a table, found a file that is none by its name",
             hint="say what it is: --format csv, or File(path, 'csv')",
@@ -155,7 +159,7 @@ def recognise_table(value: object) -> Input:
     refuse_splits(value, "table")
     value = name_series(value, "table")
     if not is_table(value) and not isinstance(value, Mapping) and _is_iterable_of_rows(value):
-        value, _ = name_records(value)  # type: ignore[arg-type]  # as checked
+        value = name_records(value)  # type: ignore[arg-type]  # as checked
     return Input("table", value, "table")
 
 
@@ -163,8 +167,8 @@ def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
     """Return rows that can be read only once as a table, if they are records."""
     if found.kind != "rows" or not hasattr(found.value, "__next__"):
         return found
-    rows, are_records = name_records(found.value, columns)  # type: ignore[arg-type]  # rows
-    return replace(found, kind="table" if are_records else "rows", value=rows)
+    rows = name_records(found.value, columns)  # type: ignore[arg-type]  # as its kind says
+    return replace(found, kind="table" if isinstance(rows, NamedColumns) else "rows", value=rows)
 
 
 def find_stream(found: Input) -> Input:

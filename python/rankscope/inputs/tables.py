@@ -17,6 +17,7 @@ from rankscope.inputs.column_names import (
     no_role,
 )
 from rankscope.inputs.columns import count_ids, id_type, read_ids, read_numbers, read_typed_values
+from rankscope.inputs.descriptions import describe_value
 from rankscope.inputs.labels import read_grades
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, SourceIds
@@ -251,11 +252,18 @@ class FoundColumns:
 
 
 class NamedColumns:
-    """A table of any library, as names and columns."""
+    """A table of any library, as names and columns.
 
-    def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
+    Args:
+        names: The names of the columns.
+        columns: The columns by name.
+        what: What errors call the table.
+    """
+
+    def __init__(self, names: Sequence[str], columns: Mapping[str, object], what: str = "") -> None:
         self.names = list(names)
         self.columns = columns
+        self.what = what
         check_names(self.names)
 
     def find(self, name: str, role: str) -> object:
@@ -305,36 +313,43 @@ def is_single_column(value: object) -> bool:
 
 def open_table(table: object) -> NamedColumns:
     """Return a table of any library as names and columns."""
+    if isinstance(table, NamedColumns):
+        return table
     if isinstance(table, Mapping):
-        return NamedColumns([str(name) for name in table], dict(table))
+        return NamedColumns([str(name) for name in table], dict(table), describe_value(table))
     narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
+    what = describe_value(table)
     if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
         table = table.to_native()
     if polars is not None and isinstance(table, polars.LazyFrame):
         table = table.collect()
     if polars is not None and isinstance(table, polars.DataFrame):
-        return NamedColumns(table.columns, {name: table.get_column(name) for name in table.columns})
+        held = {name: table.get_column(name) for name in table.columns}
+        return NamedColumns(table.columns, held, what)
     if pandas is not None and isinstance(table, pandas.DataFrame):
-        if table.columns.nlevels > 1:
-            raise FormatError(
-                "expected one level of column names, found several",
-                hint="flatten the columns",
-                code="columns",
-            )
-        names = [str(name) for name in table.columns]
-        held = {name: table.iloc[:, at] for at, name in enumerate(names)}
-        levels = _name_levels(table.index, names)
-        return NamedColumns([*names, *levels], {**held, **levels})
+        return _open_pandas(table)
     if _is_dataset(table):
         table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
     if _is_arrow_dataset(table):
         table = table.to_table()  # type: ignore[attr-defined]  # see above
     if is_table(table):
         arrow = _read_arrow(table)
-        return NamedColumns(
-            arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True))
-        )
+        held = dict(zip(arrow.column_names, arrow.columns, strict=True))
+        return NamedColumns(arrow.column_names, held, what)
     raise _no_table(table)
+
+
+def _open_pandas(frame: Any) -> NamedColumns:  # noqa: ANN401 - of pandas
+    if frame.columns.nlevels > 1:
+        raise FormatError(
+            "expected one level of column names, found several",
+            hint="flatten the columns",
+            code="columns",
+        )
+    names = [str(name) for name in frame.columns]
+    held = {name: frame.iloc[:, at] for at, name in enumerate(names)}
+    levels = _name_levels(frame.index, names)
+    return NamedColumns([*names, *levels], {**held, **levels}, describe_value(frame))
 
 
 def _name_levels(index: Any, names: Sequence[str]) -> dict[str, object]:  # noqa: ANN401 - of pandas
@@ -390,7 +405,7 @@ def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
 def _no_table(table: object) -> FormatError:
     module = type(table).__module__.partition(".")[0]
     return FormatError(
-        f"expected a table, found {type(table).__name__}",
+        f"expected a table, found {describe_value(table)}",
         hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
         code="input_type",
     )

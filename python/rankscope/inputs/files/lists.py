@@ -60,7 +60,6 @@ def explode(
                 f"expected a list of documents in each row of {name}, found a list of lists",
                 hint="write one row per query",
                 code="nested_lists",
-                line=1,
             )
     parents = np.repeat(np.arange(batch.num_rows), lengths)
     made: dict[str, Any] = {}

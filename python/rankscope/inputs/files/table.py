@@ -258,7 +258,11 @@ class TableFile:
 
     def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow = load_arrow()
-        made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        try:
+            made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        except FormatError as error:
+            error.file = file.name
+            raise
         for role in ID_ROLES:
             if self.columns.get(role) in made:
                 found = name_id_type(made[self.columns[role]].type)
