@@ -75,15 +75,16 @@ def evaluate_input(
         if given.kind != "file":
             run = ColumnRun(given, judgments, plan, ties, reading, tell=tell)
             return run.evaluate(room), run.notes
-        answer, written = evaluate_path(
-            judgments,
-            plan,
-            given.source,
-            reading.encoding,
-            (room.unasked, room.find),
-            reading.threads,
-            tell,
-        )
+        with given.placed():
+            answer, written = evaluate_path(
+                judgments,
+                plan,
+                given.source,
+                reading.encoding,
+                (room.unasked, room.find),
+                reading.threads,
+                tell,
+            )
         if written > 0:
             SpillNotice(given.name, room.memory).finish(written)
         return answer, notes

@@ -101,7 +101,8 @@ def _read_judgments(
         from rankscope.inputs.files.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
 
         refuse_unnamed_columns(given, "qrels")
-        made = Judgments.from_path(given.source, reading.encoding, duplicates, tell, second)
+        with given.placed():
+            made = Judgments.from_path(given.source, reading.encoding, duplicates, tell, second)
     elif second:
         rows: object = given.value
         if isinstance(given.value, Mapping):
@@ -187,9 +188,10 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
     if isinstance(given.value, Run):
         return given.value
     if given.kind == "file":
-        return Run.from_path(
-            given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
-        )
+        with given.placed():
+            return Run.from_path(
+                given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
+            )
     if given.kind == "mapping":
         return Run.from_dict(spell_keys(given.value), reading.scores_as)
     return Run.from_rows(spell_rows(given.value), reading.scores_as)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 from rankscope._core import Run
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import File
 from rankscope.inputs.column_names import SYNONYMS
 from rankscope.inputs.descriptions import describe_value
@@ -22,11 +22,14 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Literal
 
     from rankscope.inputs.batches import Batches
     from rankscope.typing import InputLike, Path
+
+BYTES = "<bytes>"
+"""What the core calls the bytes of a file."""
 
 
 @record(frozen=True, slots=True)
@@ -85,6 +88,16 @@ class Input:
         """Whether the path is that of a file here, and not in a bucket or an archive."""
         path = self.value
         return isinstance(path, str) and not is_address(path) and split_member(path) is None
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """Name the file in errors of the core, which gets the bytes of one that it can't open."""
+        try:
+            yield
+        except RankscopeError as error:
+            if error.file == BYTES and isinstance(self.value, str):
+                error.file = self.name
+            raise
 
     @property
     def location(self) -> str | bytes | Batches:

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
-from rankscope.errors import FormatError, LimitError
+from rankscope.errors import FormatError, LimitError, RankscopeError
 from rankscope.inputs.files.formats import ARCHIVES
 
 TYPE_CHECKING = False
@@ -136,6 +136,8 @@ def _read_zip(path: str, archive: str, name: str) -> bytes:
                     file=path,
                 ) from error
             except (BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
+                if isinstance(error, RankscopeError):
+                    raise
                 raise _damaged(path, error) from error
     finally:
         close(file)
@@ -195,7 +197,7 @@ def _iterate_tar(path: str) -> Iterator[tuple[str, bytes]]:
                     content = opened.extractfile(member)
                     yield member.name.removeprefix("./"), b"" if content is None else content.read()
         except (tarfile.TarError, EOFError, ValueError) as error:
-            if isinstance(error, FormatError):
+            if isinstance(error, RankscopeError):
                 raise
             raise _damaged(path, error) from error
 
