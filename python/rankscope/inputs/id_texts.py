@@ -159,13 +159,15 @@ def spell_keys(given: Mapping[object, Any]) -> Mapping[object, Any]:
 
     The first query and its first document say what the others are.
     """
-    query = next(iter(given), None)
-    docs = next(filter(_has_members, given.values()), ())
+    # A column of pandas has pairs, but no keys that can be iterated.
+    pairs = given.items()
+    query = next((key for key, _ in pairs), None)
+    docs = next((docs for _, docs in pairs if _has_members(docs)), ())
     first = next(iter(docs), None)
     first = first[0] if isinstance(first, tuple) and first else first
     if find_spelling(type(query)) is None and find_spelling(type(first)) is None:
         return given
-    made = {spell(key): _spell_documents(docs) for key, docs in given.items()}
+    made = {spell(key): _spell_documents(docs) for key, docs in pairs}
     _refuse_merged(len(given), len(made))
     return made
 
