@@ -205,6 +205,17 @@ def split_url(url: str) -> tuple[str, str]:
     return f"{scheme}://{bucket}", f"{container}/{path}"
 
 
+def write_url(place: str, path: str) -> str:
+    """Return the URL of a path within the file system of a place: see `split_url`.
+
+    Examples:
+        >>> write_url("s3://log", "log/a/b.parquet"), write_url("abfs://log@host", "log/a")
+        ('s3://log/a/b.parquet', 'abfs://log@host/a')
+    """
+    container = place.partition("://")[2].partition("@")[0]
+    return f"{place}{path.removeprefix(container)}"
+
+
 def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
     """List the files of a folder or a pattern, by path.
 
@@ -248,9 +259,7 @@ def list_addresses(url: str) -> list[str]:
         found = [
             file for file in found if all("=" in part for part in file.path[start:].split("/")[:-1])
         ]
-    scheme, _, bucket = place.partition("://")
-    inner = bucket.partition("@")[0]
-    return [f"{scheme}://{bucket}{file.path.removeprefix(inner)}" for file in found]
+    return [write_url(place, file.path) for file in found]
 
 
 def measure_address(url: str) -> int:

@@ -12,13 +12,23 @@ from rankscope.inputs.buckets import (
     WILD,
     DataFile,
     converted_errors,
+    find_base,
     find_reason,
     list_files,
     open_filesystem,
     split_url,
+    write_url,
 )
 from rankscope.inputs.files.formats import is_address, tell_format
-from rankscope.inputs.files.lakehouse import find_local_layout
+from rankscope.inputs.files.lakehouse import (
+    DELTA,
+    HUDI,
+    ICEBERG,
+    ICEBERG_DATA,
+    MOST_LEVELS,
+    find_local_layout,
+    refuse_files,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,14 +63,45 @@ def find_layout(url: str) -> Layout:
 
 def find_current(path: str) -> Batches | None:
     """Return the current rows of a Delta or Iceberg table; `None` if the path is no such table."""
-    if is_address(path):
-        is_folder = not WILD.search(path) and tell_format(path) == "trec"
-        layout = find_layout(path) if is_folder or path.endswith(METADATA) else "parquet"
-    elif path.endswith(METADATA):
-        layout = "iceberg"
-    else:
-        layout = find_local_layout(path)
-    return None if layout == "parquet" else _to_batches(_open(path, layout))
+    if path.endswith(METADATA):
+        return _to_batches(IcebergTable(path))
+    layout = _find_remote_layout(path) if is_address(path) else find_local_layout(path)
+    if layout == "parquet":
+        return None
+    return _to_batches(DeltaTable(path) if layout == "delta" else IcebergTable(path))
+
+
+def _find_remote_layout(url: str) -> Layout:
+    """Tell how a table in a bucket is stored, and refuse a path within one of a lakehouse."""
+    place, path = split_url(url)
+    folder = find_base(path)
+    opened = open_filesystem(place)
+    kinds = load_arrow("pyarrow.fs").FileType
+    is_whole = folder == path.rstrip("/")
+    with converted_errors(url):
+        if is_whole and opened.get_file_info(folder).type == kinds.File:
+            if tell_format(folder) != "parquet":
+                return "parquet"
+            folder, is_whole = folder.rpartition("/")[0], False
+        parts = folder.split("/")
+        folders = ["/".join(parts[:count]) for count in range(len(parts), 0, -1)][:MOST_LEVELS]
+        found = [(DELTA, each) for each in folders] + [(HUDI, each) for each in folders]
+        found += [
+            (ICEBERG, each)
+            for each in folders
+            if each == folder or folder.startswith(f"{each}/{ICEBERG_DATA}")
+        ]
+        infos = opened.get_file_info([f"{each}/{layout.evidence}" for layout, each in found])
+    for info, (layout, root) in zip(infos, found, strict=True):
+        address = write_url(place, root)
+        if info.type != kinds.Directory:
+            continue
+        if layout == ICEBERG and not list_files(f"{address}/{layout.evidence}", ".json"):
+            continue
+        if not layout.key or not is_whole or root != folder:
+            raise refuse_files(url, layout, address)
+        return layout.key
+    return "parquet"
 
 
 def find_batches(table: Any) -> Batches | None:  # noqa: ANN401 - of a library
@@ -71,10 +112,6 @@ def find_batches(table: Any) -> Batches | None:  # noqa: ANN401 - of a library
     if iceberg is not None and isinstance(table, iceberg.Table):
         return _to_batches(IcebergTable(table.location(), table))
     return None
-
-
-def _open(url: str, layout: Layout) -> DeltaTable | IcebergTable:
-    return DeltaTable(url) if layout == "delta" else IcebergTable(url)
 
 
 def _to_batches(table: DeltaTable | IcebergTable) -> Batches:

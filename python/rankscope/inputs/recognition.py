@@ -241,8 +241,11 @@ def _recognise_file(
 
 
 def _may_be_lakehouse(path: str) -> bool:
-    is_folder = is_address(path) or os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
-    return is_folder or path.endswith(".metadata.json")
+    if path.endswith(".metadata.json"):
+        return True
+    if is_address(path):
+        return formats.tell_format(path) in {"trec", "parquet"}
+    return os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
 
 
 def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:

@@ -58,18 +58,22 @@ def refuse_lakehouse(path: str, folders: Iterable[str]) -> None:
     for folder in dict.fromkeys(folders):
         found = _find_table(folder)
         if found is not None:
-            layout, root = found
-            raise FormatError(
-                f"expected plain files, found a table of {layout.name}: {root} contains "
-                f"{layout.evidence}. Rows that were deleted or overwritten are still in its files, "
-                "and would count",
-                hint=f"pass the folder of the table, whose current rows are read: {root}"
-                if layout.key
-                else "read the current rows with Spark's spark.read.format('hudi') or the package "
-                "hudi, and pass the Arrow table or data frame",
-                code="lakehouse_table",
-                file=path,
-            )
+            raise refuse_files(path, *found)
+
+
+def refuse_files(path: str, layout: Layout, root: str) -> FormatError:
+    """Return the error for files within a table of a lakehouse."""
+    return FormatError(
+        f"expected plain files, found a table of {layout.name}: {root} contains "
+        f"{layout.evidence}. Rows that were deleted or overwritten are still in its files, "
+        "and would count",
+        hint=f"pass the folder of the table, whose current rows are read: {root}"
+        if layout.key
+        else "read the current rows with Spark's spark.read.format('hudi') or the package "
+        "hudi, and pass the Arrow table or data frame",
+        code="lakehouse_table",
+        file=path,
+    )
 
 
 def _find_table(folder: str) -> tuple[Layout, str] | None:
