@@ -179,7 +179,7 @@ def read_first_line(path: str) -> str:
         if not is_inside and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
             return ""
         with _open_text(path) as file:
-            line = file.readline(LONGEST_HEADER).decode(errors="replace")
+            line = file.read(LONGEST_HEADER).partition(b"\n")[0].decode(errors="replace")
     except (OSError, ValueError, EOFError, RankscopeError):
         return ""  # reading it will say why
     return line.removeprefix("\ufeff").rstrip("\r\n")
