@@ -290,6 +290,9 @@ def test_the_splits_of_a_dataset_of_hugging_face_are_refused() -> None:
     error = refused(lambda: evaluate(splits, trec_run(RUN)), "input_type", "train, test")
     assert "dataset['test']" in error.hint
     refused(lambda: rs.Rankings.from_table(splits), "input_type", "DatasetDict")
+    tables = type("DatasetDict", (dict,), {})({"test": pd.DataFrame(flat(RUN, "score"))})
+    refused(lambda: evaluate(trec_qrels(QRELS), tables), "input_type", "one split")
+    refused(lambda: rs.compare(trec_qrels(QRELS), tables, "AP"), "input_type", "one split")
 
 
 MISTAKES: dict[str, tuple[dict[str, list[Any]], str, int | None]] = {

@@ -39,9 +39,9 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
     if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
         given = [given]  # type: ignore[list-item]  # checked below
-    measures = [
-        parse(each) if isinstance(each, str) else each for one in given for each in _split(one)
-    ]
+    measures: list[Measure] = []
+    for one in given:
+        measures += map(parse, _split(one)) if isinstance(one, str) else [one]
     for one in measures:
         if not isinstance(one, Measure):
             raise MeasureError(
@@ -64,9 +64,9 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     return once, len(measures) - len(once)
 
 
-def _split(given: object) -> Sequence[object]:
+def _split(given: str) -> Sequence[str]:
     """Return the measures that a text names, which may be several."""
-    if not isinstance(given, str) or "," not in given or len(given) > LONGEST_TEXT:
+    if "," not in given or len(given) > LONGEST_TEXT:
         return [given]
     return split_measures([given], separators=",") or [given]
 

@@ -14,6 +14,7 @@ from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.evaluation.evaluations import Evaluations
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
+from rankscope.inputs.objects import refuse_splits
 from rankscope.inputs.tables import is_single_column, is_table
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
@@ -337,6 +338,7 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
         return name_runs(listed) if listed else None
     if not isinstance(given, Mapping) or not given:
         return None
+    refuse_splits(given, "run")
     first = next(iter(given.values()))
     is_run = isinstance(first, str | bytes | os.PathLike | File)
     is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)

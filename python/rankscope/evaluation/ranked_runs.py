@@ -11,6 +11,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation.evaluate import name_runs
 from rankscope.evaluation.evaluation import Evaluation
 from rankscope.evaluation.rankings import Rankings, rank_run
+from rankscope.inputs.objects import refuse_splits
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 def read_runs(given: object) -> dict[str, InputLike]:
     """Return runs by name."""
+    refuse_splits(given, "runs")
     if isinstance(given, Mapping):
         runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
     else:

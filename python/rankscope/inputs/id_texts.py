@@ -154,7 +154,7 @@ def _trim_column(texts: Foreign) -> Foreign:
     return compute.utf8_rtrim(compute.utf8_rtrim(texts, characters="0"), characters=".")
 
 
-def spell_keys(given: Mapping[object, Any]) -> Mapping[object, Any]:
+def spell_keys(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas
     """Return documents by query with IDs as text or integers, the same mapping if they are.
 
     The first query and its first document say what the others are.
@@ -198,10 +198,10 @@ def _refuse_merged(before: int, after: int) -> None:
         )
 
 
-def spell_rows(rows: Iterable[Any]) -> Iterable[Any]:
+def spell_rows(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
     """Return rows of IDs and a number with IDs as text or integers; see `spell_keys`."""
     if hasattr(rows, "__next__"):
-        first = next(rows, None)  # type: ignore[call-overload]  # an iterator
+        first = next(rows, None)
         rows = rows if first is None else chain([first], rows)
     else:
         first = next(iter(rows), None)

@@ -137,12 +137,12 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
 
 
 def _recognise_rows(value: object, role: str, columns: Mapping[str, str] | None) -> Input:
-    rows = open_dataset(value, role)
+    rows: object = open_dataset(value, role)
     if rows is None and _is_iterable_of_rows(value):
-        rows = value  # type: ignore[assignment]  # as checked
+        rows = value
     if rows is not None:
         if not hasattr(value, "__next__"):
-            rows = name_records(rows, columns)
+            rows = name_records(rows, columns)  # type: ignore[arg-type]  # as checked
         return Input("table" if isinstance(rows, NamedColumns) else "rows", rows, role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(

@@ -22,21 +22,23 @@ HIDDEN = (".", "_")
 def list_runs(given: Path | File, *, are_several: bool = False) -> list[Path | File]:
     """Return the runs that a path stands for: the files in an archive, a folder, or of a pattern.
 
-    Table files in a folder or of a pattern are one run, unless several are asked for. None are
-    returned for one run.
+    Table files in a folder or of a pattern are one run, unless several are asked for, and so is
+    the only file in an archive. None are returned for one run.
     """
     if isinstance(given, File):
         if isinstance(given.path, bytes):
             return []
-        runs = list_runs(given.path, are_several=are_several)
-        return [replace(given, path=path) for path in runs]
-    path = os.fsdecode(given)
+        paths = _list_paths(os.fsdecode(given.path), are_several=are_several)
+        return [replace(given, path=path) for path in paths]
+    return [*_list_paths(os.fsdecode(given), are_several=are_several)]
+
+
+def _list_paths(path: str, *, are_several: bool) -> list[str]:
     if is_archive(path):
-        return [*list_members(path)]
+        members = list_members(path)
+        return members if are_several or len(members) > 1 else []
     files = _list_files(path)
-    if not files or (not are_several and list_files(path)):
-        return []
-    return [*files]
+    return [] if not files or (not are_several and list_files(path)) else files
 
 
 def expand_paths(paths: Iterable[str], *, are_several: bool = False) -> list[str]:

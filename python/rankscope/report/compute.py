@@ -406,9 +406,10 @@ def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Po
 
 
 def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
-    if isinstance(runs, str | bytes | os.PathLike | File):
-        listed = [] if isinstance(runs, bytes) else list_runs(runs)
-        return [("", run) for run in listed or [runs]]
+    if isinstance(runs, bytes):
+        return [("", runs)]
+    if isinstance(runs, str | os.PathLike | File):
+        return [("", run) for run in list_runs(runs) or [runs]]
     if isinstance(runs, Mapping) and runs and read_named_runs(runs) is None:
         return [("", runs)]  # type: ignore[list-item]  # one run: its values are documents
     named = [*runs.items()] if isinstance(runs, Mapping) else [("", run) for run in runs]

@@ -63,7 +63,8 @@ def open_binary(given: str | bytes, name: str) -> BinaryIO:
     if is_address(given):
         from rankscope.inputs.buckets import open_address  # noqa: PLC0415 - it needs Arrow
 
-        return open_address(given)
+        remote: BinaryIO = open_address(given)
+        return remote
     try:
         return open(given, "rb")  # noqa: PTH123 - pathlib loads slowly; the caller closes it
     except (OSError, ValueError) as error:
