@@ -127,7 +127,8 @@ def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
         return _ids_of_texts(_spell_values(values, name), name)
     if all(issubclass(kind, str) for kind in kinds):
         return _ids_of_texts(values, name)
-    if isinstance(values[0], str):
+    has_text = any(issubclass(kind, str) for kind in kinds)
+    if isinstance(values[0], str) or (has_text and find_spelling(type(values[0])) is not None):
         good = {kind for kind in kinds if issubclass(kind, str)}
     else:
         good = {kind for kind in kinds if is_integer(kind) or find_spelling(kind) is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.column_names import ROLES
+from rankscope.inputs.column_names import ROLES, find_column
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.files.roles import ITEMS
 from rankscope.inputs.open_column import is_null, open_column
@@ -33,7 +33,9 @@ def find_lists(
     likely = [
         name for name in source.names if (name in USUAL or name in given) and name not in besides
     ]
-    if not any(_holds_lists(source.columns[name]) for name in likely):
+    lists = {name for name in likely if _holds_lists(source.columns[name])}
+    docs = find_column(source.names, "doc", names.get("doc")) if lists else None
+    if not lists or (docs is not None and docs not in lists):
         return None
     from rankscope.inputs.batches import Batches  # noqa: PLC0415 - few tables need it
 

@@ -6,7 +6,7 @@ import os
 import stat
 
 from rankscope import file
-from rankscope.errors import FormatError, RankscopeError, UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.file import FORMATS, TABLE_FORMATS
 from rankscope.inputs.files.lakehouse import refuse_lakehouse
 from rankscope.records import record
@@ -173,22 +173,23 @@ def _read_header(path: str) -> list[str]:
 def read_first_line(path: str) -> str:
     """Return the first line of a file, nothing if it can't be peeked into."""
     from rankscope.inputs.files.archives import split_member  # noqa: PLC0415 - it imports this
+    from rankscope.inputs.files.opening import close, open_binary  # noqa: PLC0415 - as above
 
     try:
         is_inside = is_address(path) or split_member(path) is not None
         if not is_inside and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
             return ""
-        with _open_text(path) as file:
-            line = file.read(LONGEST_HEADER).partition(b"\n")[0].decode(errors="replace")
-    except (OSError, ValueError, EOFError, RankscopeError):
+        file = open_binary(path, path)
+        try:
+            line = _unpack(file, path).read(LONGEST_HEADER).partition(b"\n")[0]
+        finally:
+            close(file)
+    except (OSError, ValueError, EOFError):  # as all errors of input are
         return ""  # reading it will say why
-    return line.removeprefix("\ufeff").rstrip("\r\n")
+    return line.decode(errors="replace").removeprefix("\ufeff").rstrip("\r\n")
 
 
-def _open_text(path: str) -> BinaryIO:
-    from rankscope.inputs.files.opening import open_binary  # noqa: PLC0415 - it imports this
-
-    file = open_binary(path, path)
+def _unpack(file: BinaryIO, path: str) -> BinaryIO:
     # These load only for what is packed so.
     if path.lower().endswith(".gz"):
         import gzip  # noqa: PLC0415 - see above
