@@ -343,6 +343,18 @@ def test_lists_of_different_types_are_refused() -> None:
     refused(lambda: evaluate({"q1": {"a": 1}}, frame), "list_values", "doc_ids")
 
 
+def test_columns_of_lists_of_different_lengths_are_refused() -> None:
+    columns = {"query_id": ["q1"], "doc_ids": [["a"], ["b"]]}
+    message = "1 rows in query_id and 2 in doc_ids"
+    refused(lambda: evaluate({"q1": {"a": 1}}, columns), "length_mismatch", message)
+
+
+def test_a_list_of_scores_beside_one_document_is_refused() -> None:
+    frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
+    error = refused(lambda: evaluate({"q1": {"a": 1}}, frame), "score_not_number")
+    assert "df.explode" in error.hint
+
+
 def test_empty_lists_are_counted() -> None:
     shown = pd.DataFrame({"query_id": ["q1", "q2"], "doc_ids": [["d1"], []]})
     evaluation = rs.evaluate(trec_qrels(QRELS), shown, "RR")

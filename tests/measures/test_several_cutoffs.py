@@ -48,8 +48,9 @@ def test_one_measure_is_expected_where_one_is_taken() -> None:
 
 @pytest.mark.parametrize("text", ["AP,10", "10", "10,nDCG@5", ",5"])
 def test_a_number_without_a_cutoff_before_it_is_refused(text: str) -> None:
-    with pytest.raises(MeasureError):
-        split_measures([text])
+    with pytest.raises(MeasureError, match="found a number alone") as caught:
+        rs.evaluate(QRELS, RUN, [text])
+    assert "nDCG@1,5,10" in caught.value.hint
 
 
 @pytest.mark.parametrize(

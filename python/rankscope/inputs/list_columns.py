@@ -41,8 +41,16 @@ def find_lists(
 
     columns = {name: _to_arrow(column, name) for name, column in source.columns.items()}
     known = {name: column for name, column in columns.items() if column is not None}
-    arrow = load_arrow()
-    held = arrow.table(known)
+    lengths = {name: len(column) for name, column in known.items()}
+    if len(set(lengths.values())) > 1:
+        one, other = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        raise FormatError(
+            f"expected columns of one length, found {lengths[one]} rows in {one} and "
+            f"{lengths[other]} in {other}",
+            hint="every query needs a value in every column",
+            code="length_mismatch",
+        )
+    held = load_arrow().table(known)
 
     def read(wanted: list[str]) -> Iterator[Any]:
         return iter(held.select(wanted).to_batches())
@@ -58,7 +66,8 @@ def _holds_lists(column: Any) -> bool:  # noqa: ANN401 - a column of another lib
     text = str(kind)
     if text.startswith(("List(", "Array(")):  # of Polars
         return True
-    if text not in {"", "object", "Object"} or getattr(column, "ndim", 1) != 1:
+    holds_objects = isinstance(column, list | tuple) or text in {"object", "Object"}
+    if not holds_objects or getattr(column, "ndim", 1) != 1:
         return False
     first = next(
         (value for value in column if isinstance(value, list) or not _is_null(value)), None

@@ -88,6 +88,12 @@ def parse(text: str | Measure) -> Measure:
 
 
 def _parse(text: str) -> Measure:
+    if text[:1].isdigit() and re.fullmatch(NUMBER, text):
+        raise _broken(
+            text,
+            "expected a measure, found a number alone",
+            "a number is one more cutoff after a measure with a cutoff: nDCG@1,5,10",
+        )
     written = _read_plain(text)
     level = None if written else re.fullmatch(LEVEL, text)
     written = written or _read_call(level[1] + (level[3] or "") if level else text)
@@ -422,11 +428,4 @@ def _repeat_name(before: Sequence[str], text: str) -> str:
         return text
     last = next((name for name in reversed(before) if name), "")
     found = re.fullmatch(WITH_CUTOFF, last)
-    if found is None:
-        beside = f"{quote(last)}, which is written without a cutoff" if last else "no measure"
-        raise _broken(
-            text,
-            f"expected a measure, found a number after {beside}",
-            "several cutoffs of one measure are written nDCG@1,5,10",
-        )
-    return found[1] + text
+    return text if found is None else found[1] + text
