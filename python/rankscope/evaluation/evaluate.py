@@ -159,7 +159,9 @@ def evaluate(
         qrels: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are recognized by
             their first bytes), the bytes of a file, a mapping of query to document to grade, a
             mapping of query to a list or set of relevant documents, a data frame or Arrow table,
-            rows of (query, document, grade), or the result of `read_qrels`.
+            rows of (query, document, grade), records, or the result of `read_qrels`. A row of a
+            table can hold a whole query, with lists of documents and grades. A path can also be in
+            an archive (`runs.zip/bm25.run`) or a bucket (`s3://`), or a Delta or Iceberg table.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. In
             a mapping of query to a list of documents, the first is the best. A file, a DuckDB
             relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
@@ -167,7 +169,7 @@ def evaluate(
             `memory` is the bound. Or a mapping of names to several runs:
             `{"bm25": run_a, "dense": run_b}`; or a list of paths, an archive (zip, tar), or a
             folder or pattern of TREC files, whose runs are named after their files.
-        measures: One or more measures, or their names (`"nDCG@10"`).
+        measures: One or more measures, or their names (`"nDCG@10"`, `"nDCG@1,5,10"`).
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
         convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
             It sets the measures and the policy; other arguments must not contradict it.

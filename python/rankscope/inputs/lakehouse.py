@@ -299,7 +299,7 @@ def judge(error: FileError, open_bytes: Callable[[], Foreign]) -> FileError:
     with converted_errors(path), open_bytes() as opened:
         while opened.read(BLOCK):
             pass
-    reason = error.message.removeprefix("cannot read the lake: ")
+    reason = error.message.removeprefix("cannot read it: ")
     return FileError(
         f"the file is damaged, or no Parquet file: {reason}",
         hint="a lake consists of Parquet files: write this one again, or remove it",

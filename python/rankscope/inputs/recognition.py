@@ -244,7 +244,7 @@ def _may_be_lakehouse(path: str) -> bool:
     if path.endswith(".metadata.json"):
         return True
     if is_address(path):
-        return formats.tell_format(path) in {"trec", "parquet"}
+        return formats.tell_format(path) in {"trec", "parquet"} and split_member(path) is None
     return os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
 
 
