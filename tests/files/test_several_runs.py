@@ -206,6 +206,19 @@ def test_table_files_of_a_folder_are_one_run_unless_runs_are_compared(tmp_path: 
     assert {name: of["RR"] for name, of in compared.means.items()} == {"a.csv": 0.5, "b.csv": 0.5}
 
 
+def test_table_files_beside_trec_runs_are_refused_where_either_could_be_meant(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    (tmp_path / "README.md").write_text("These are the runs of May.")
+    assert rs.evaluate(QRELS, tmp_path, "RR")["RR"] == 0.75
+    (tmp_path / "b.run.gz").write_bytes(gzip.compress(ONE))
+    error = refused(lambda: rs.evaluate(QRELS, tmp_path, "RR"), "schema_mismatch", "a.csv and")
+    assert "*.run" in error.hint
+    found = rs.evaluate(QRELS, [f"{tmp_path}/a.csv", f"{tmp_path}/*.gz"], "RR")
+    assert means(found) == {"a.csv": 0.75, "b.run.gz": 1.0}
+
+
 def test_the_command_line_takes_folders_patterns_and_archives(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -396,6 +396,17 @@ def test_a_level_of_an_index_beside_a_column_of_its_role_is_ignored() -> None:
     assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
 
 
+def test_a_level_of_queries_comes_before_a_column_of_users() -> None:
+    frame = pd.DataFrame(flat(RUN, "score")).assign(user_id="u")
+    by_index = frame.set_index(["query_id", "doc_id"])
+    assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
+    assert evaluate(trec_qrels(QRELS), by_index) == EXPECTED
+    assert evaluate(trec_qrels(QRELS), frame.set_index("query_id")) == EXPECTED
+    # A group isn't sure to be the query where there are users.
+    unsure = frame.rename(columns={"query_id": "group_id"}).set_index("group_id")
+    refused(lambda: evaluate(trec_qrels(QRELS), unsure), "columns", "user_id and group_id")
+
+
 def test_lists_are_read_without_an_object_for_each_document(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from rankscope.file import File
+from rankscope.errors import FormatError
+from rankscope.file import COMPRESSIONS, File
 from rankscope.inputs.files.archives import is_archive, list_members
 from rankscope.inputs.files.formats import is_address, is_pattern, list_files
 from rankscope.inputs.files.lakehouse import find_local_layout
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from rankscope.typing import Path
 
 HIDDEN = (".", "_")
+RUN_ENDINGS = tuple(
+    ending + packed
+    for ending in (".run", ".trec", ".res")
+    for packed in ("", *(packed for packed, *_ in COMPRESSIONS))
+)
+"""How names of TREC runs often end. Other files beside table files are taken for notes."""
 
 
 def list_runs(given: Path | File, *, are_several: bool = False) -> list[Path | File]:
@@ -38,7 +45,19 @@ def _list_paths(path: str, *, are_several: bool) -> list[str]:
         members = list_members(path)
         return members if are_several or len(members) > 1 else []
     files = _list_files(path)
-    return [] if not files or (not are_several and list_files(path)) else files
+    tables = [] if are_several or not files else list_files(path)
+    if not tables:
+        return files
+    run = next((file for file in files if file.lower().endswith(RUN_ENDINGS)), None)
+    if run is None:
+        return []
+    raise FormatError(
+        f"expected table files or TREC runs, found {tables[0]} and {run}",
+        hint="name those that are meant: 'folder/*.run'. Table files are one run, and TREC files "
+        "are several; in compare, each file is a run",
+        code="schema_mismatch",
+        file=path,
+    )
 
 
 def expand_paths(paths: Iterable[str], *, are_several: bool = False) -> list[str]:

@@ -9,6 +9,7 @@ from rankscope.deferred import np
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.column_names import (
+    BESIDE,
     SYNONYMS,
     check_names,
     find_column,
@@ -357,18 +358,25 @@ def _name_levels(index: Any, names: Sequence[str]) -> dict[str, object]:  # noqa
 
     Two levels without names are query and document.
     """
-    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
-    known = {roles[name] for name in names if name in roles}
     levels = list(index.names)
-    if index.nlevels == 2 and levels == [None, None] and not known:
+    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
+    if index.nlevels == 2 and levels == [None, None] and not any(name in roles for name in names):
         levels = ["query_id", "doc_id"]
+
+    def is_free(level: str) -> bool:
+        """Return whether no column has the role of a level, or only one that means less there."""
+        role = roles.get(level)
+        weak = BESIDE[role][1] if role else ()
+        columns = [name for name in names if role and roles.get(name) == role]
+        return all(name in weak and level not in weak for name in columns)
+
     return {
         name: index.get_level_values(at)
         for at, name in enumerate(levels)
         if isinstance(name, str)
         and name not in names
-        and roles.get(name) not in known
         and (name in roles or index.nlevels > 1)
+        and is_free(name)
     }
 
 
