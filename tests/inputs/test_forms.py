@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import sqlite3
 import sys
 import types
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pydantic
 import pytest
 import rankscope as rs
+import sqlalchemy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -194,6 +198,18 @@ def test_judgments_of_any_form_have_the_values_of_a_trec_file(form: str) -> None
     assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
 
 
+# An iterator could be the documents of a query.
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - {"a generator of records", "arrow batches"}))
+def test_runs_of_any_form_can_have_names(form: str) -> None:
+    make = FORMS[form]
+    named: Any = {"a": make(RUN, "score"), "b": make(RUN[1:], "score")}
+    found = rs.evaluate(trec_qrels(QRELS), named, MEASURES)
+    assert found["a"].to_dict() == EXPECTED
+    assert found["b"].to_dict() == evaluate(trec_qrels(QRELS), trec_run(RUN[1:]))
+    compared = rs.compare(trec_qrels(QRELS), named, "AP")
+    assert list(compared.means) == ["a", "b"]
+
+
 def test_records_of_other_types_are_read_by_the_names_of_their_fields() -> None:
     run = [Result(score, doc, query) for query, doc, score in RUN]
     assert evaluate(trec_qrels(QRELS), run) == EXPECTED
@@ -203,6 +219,31 @@ def test_records_of_other_types_are_read_by_the_names_of_their_fields() -> None:
     custom = [{"customer": query, "sku": doc, "p": score} for query, doc, score in RUN]
     columns = {"query": "customer", "doc": "sku", "score": "p"}
     assert evaluate(trec_qrels(QRELS), custom, columns=columns) == EXPECTED
+
+
+def test_models_of_pydantic_are_records() -> None:
+    kind = pydantic.create_model("Hit", score=float, doc_id=str, query_id=str)
+    run = [kind(query_id=query, doc_id=doc, score=score) for query, doc, score in RUN]
+    assert evaluate(trec_qrels(QRELS), run) == EXPECTED
+
+
+def test_rows_of_databases_are_records() -> None:
+    names = "doc_id, score, query_id"
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.row_factory = sqlite3.Row
+        plain.execute(f"create table run ({names})")
+        swapped = [(doc, score, query) for query, doc, score in RUN]
+        plain.executemany("insert into run values (?, ?, ?)", swapped)
+        cursor = plain.execute("select * from run")
+        assert evaluate(trec_qrels(QRELS), cursor.fetchall()) == EXPECTED
+        assert evaluate(trec_qrels(QRELS), plain.execute("select * from run")) == EXPECTED
+    engine = sqlalchemy.create_engine("sqlite://")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"create table run ({names})")
+        connection.exec_driver_sql("insert into run values (?, ?, ?)", swapped)
+        found = connection.exec_driver_sql("select * from run").all()
+        assert evaluate(trec_qrels(QRELS), found) == EXPECTED
+    engine.dispose()
 
 
 def test_named_tuples_without_known_names_are_rows_by_position() -> None:
@@ -365,7 +406,7 @@ def test_empty_lists_are_counted() -> None:
 def test_records_of_several_kinds_are_refused() -> None:
     mixed = [*to_records(flat(RUN, "score")), ("q1", "d9", 0.5)]
     error = refused(lambda: evaluate(trec_qrels(QRELS), mixed), "mixed_rows", "found tuple")
-    assert error.line == len(mixed)
+    assert (error.file, error.line) == ("run", len(mixed))
 
 
 def test_records_without_a_field_are_refused_where_it_is_missing() -> None:

@@ -14,8 +14,8 @@ from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.evaluation.evaluations import Evaluations
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
-from rankscope.inputs.objects import refuse_splits
-from rankscope.inputs.tables import is_single_column, is_table
+from rankscope.inputs.objects import is_record, refuse_splits
+from rankscope.inputs.tables import is_single_column, is_table, name_series
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.reading import Reading
@@ -341,7 +341,7 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     if not isinstance(given, Mapping) or not given:
         return None
     refuse_splits(given, "run")
-    first = next(iter(given.values()))
+    first = name_series(next(iter(given.values())), "run")
     is_run = isinstance(first, str | bytes | os.PathLike | File)
     is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
     # The values of one run are the documents of queries, those of several runs are queries.
@@ -351,9 +351,11 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
 
 
 def _is_rows(given: object) -> bool:
-    """Check whether a list has rows of query, document and score, and not ids."""
-    is_list = isinstance(given, list | tuple) and len(given) > 0
-    return is_list and isinstance(given[0], tuple | list) and len(given[0]) == 3  # type: ignore[index]  # see above
+    """Check whether a list has rows of query, document and score, or records, and not ids."""
+    if not isinstance(given, list | tuple) or not given:
+        return hasattr(given, "scoreddocs_iter")
+    is_row = isinstance(given[0], tuple | list) and len(given[0]) == 3
+    return is_row or is_record(given[0])
 
 
 def read_items(

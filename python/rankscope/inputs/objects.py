@@ -11,7 +11,7 @@ from rankscope.inputs.tables import NamedColumns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
 USUAL = {name for of in ROLES.values() for name in of}
@@ -34,49 +34,51 @@ def is_record(value: object, columns: Mapping[str, str] | None = None) -> bool:
 
 
 def name_records(
-    rows: Iterable[object], columns: Mapping[str, str] | None = None
+    rows: Iterable[object], role: str, columns: Mapping[str, str] | None = None
 ) -> Iterable[object] | NamedColumns:
     """Return records as columns by name, and other rows as they are."""
     start = list(islice(rows, 1))
     if hasattr(rows, "__next__"):
         rows = chain(start, rows)
-    return _to_columns(rows) if start and is_record(start[0], columns) else rows
+    return _to_columns(rows, role) if start and is_record(start[0], columns) else rows
 
 
-def _to_columns(rows: Iterable[Any]) -> NamedColumns:
+def _to_columns(rows: Iterable[Any], role: str) -> NamedColumns:
     held = list(rows)
-    kind = type(held[0])
-    if isinstance(held[0], Mapping):
-        odd = next((at for at, row in enumerate(held) if not isinstance(row, Mapping)), None)
-        names: Sequence[str] = list(dict.fromkeys(chain.from_iterable(held if odd is None else [])))
-        read: Callable[[Any, str], object] = lambda row, name: row.get(name)  # noqa: E731 - short
-    else:
-        odd = next((at for at, row in enumerate(held) if type(row) is not kind), None)
-        names, read = _list_names(held[0]), getattr
+    kind = Mapping if isinstance(held[0], Mapping) else type(held[0])
+    odd = next((at for at, row in enumerate(held) if not isinstance(row, kind)), None)
     if odd is not None:
         raise FormatError(
-            f"expected each row as {kind.__name__}, as the first one, found "
+            f"expected each row as {type(held[0]).__name__}, as the first one, found "
             f"{type(held[odd]).__name__}",
             hint="write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}",
             code="mixed_rows",
+            file=role,
             line=odd + 1,
         )
-    if isinstance(held[0], tuple):
-        made = dict(zip(names, map(list, zip(*held, strict=True)), strict=True))
+    made: dict[str, list[Any]]
+    if kind is Mapping:
+        names = dict.fromkeys(chain.from_iterable(held))
+        made = {str(name): [row.get(name) for row in held] for name in names}
+    elif hasattr(kind, "keys"):
+        made = {name: [row[name] for row in held] for name in held[0].keys()}  # noqa: SIM118 - no mapping
     else:
-        made = {str(name): [read(row, name) for row in held] for name in names}
+        made = {name: [getattr(row, name) for row in held] for name in _list_names(held[0])}
     return NamedColumns(list(made), made, "records")
 
 
-def _list_names(value: object) -> list[str]:
+def _list_names(value: Any) -> list[str]:  # noqa: ANN401 - what a caller has
     """Return the names of the fields of a record, none for anything else."""
+    kind = type(value)
+    if kind.__name__ == "Row" and hasattr(kind, "keys"):  # of sqlite3
+        return list(value.keys())
     for attribute in FIELDS:
-        fields = getattr(type(value), attribute, None)
+        fields = getattr(kind, attribute, None)
+        if isinstance(fields, property):  # of SQLAlchemy
+            fields = getattr(value, attribute)
         if fields:
             return [str(getattr(field, "name", field)) for field in fields]
-    return (
-        list(value._fields) if type(value).__name__ == "Row" and hasattr(value, "_fields") else []
-    )
+    return []
 
 
 def open_dataset(value: Any, role: str) -> Iterable[object] | None:  # noqa: ANN401 - of a library

@@ -142,7 +142,7 @@ def _recognise_rows(value: object, role: str, columns: Mapping[str, str] | None)
         rows = value
     if rows is not None:
         if not hasattr(value, "__next__"):
-            rows = name_records(rows, columns)  # type: ignore[arg-type]  # as checked
+            rows = name_records(rows, role, columns)  # type: ignore[arg-type]  # as checked
         return Input("table" if isinstance(rows, NamedColumns) else "rows", rows, role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(
@@ -172,7 +172,7 @@ def recognise_table(value: object) -> Input:
     refuse_splits(value, "table")
     value = name_series(value, "table")
     if not is_table(value) and not isinstance(value, Mapping) and _is_iterable_of_rows(value):
-        value = name_records(value)  # type: ignore[arg-type]  # as checked
+        value = name_records(value, "table")  # type: ignore[arg-type]  # as checked
     return Input("table", value, "table")
 
 
@@ -180,7 +180,7 @@ def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
     """Return rows that can be read only once as a table, if they are records."""
     if found.kind != "rows" or not hasattr(found.value, "__next__"):
         return found
-    rows = name_records(found.value, columns)  # type: ignore[arg-type]  # as its kind says
+    rows = name_records(found.value, found.name, columns)  # type: ignore[arg-type]  # as its kind says
     return replace(found, kind="table" if isinstance(rows, NamedColumns) else "rows", value=rows)
 
 
