@@ -26,6 +26,7 @@ from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     Row = tuple[str, str, float]
 
@@ -394,6 +395,21 @@ def test_a_list_of_scores_beside_one_document_is_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
     error = refused(lambda: evaluate({"q1": {"a": 1}}, frame), "score_not_number")
     assert "df.explode" in error.hint
+
+
+def test_one_score_for_a_list_of_documents_is_refused(tmp_path: Path) -> None:
+    columns = {"query_id": ["q1"], "doc_ids": [["a", "b"]], "score": [1.0]}
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"query_id": "q1", "doc_ids": ["a", "b"], "score": 1.0}\n')
+    for run in (columns, pd.DataFrame(columns), pl.DataFrame(columns), path):
+        refused(lambda run=run: evaluate({"q1": {"a": 1}}, run), "missing_list", "in doc_ids")  # type: ignore[misc]
+
+
+def test_one_grade_can_be_that_of_a_list_of_documents() -> None:
+    columns = {"query_id": ["q1", "q1"], "doc_ids": [["d1"], ["d2", "d3"]], "relevance": [2, 1]}
+    one_by_one = {"q1": {"d1": 2, "d2": 1, "d3": 1}}
+    for qrels in (pd.DataFrame(columns), pa.table(columns)):
+        assert evaluate(qrels, trec_run(RUN)) == evaluate(one_by_one, trec_run(RUN))
 
 
 def test_empty_lists_are_counted() -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
 from rankscope.errors import FormatError, LimitError, RankscopeError
-from rankscope.inputs.files.formats import ARCHIVES
+from rankscope.inputs.files.formats import ARCHIVES, is_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ PIECE = 1 << 20
 
 def is_archive(path: str) -> bool:
     """Check by its name whether a file is an archive."""
-    is_file = os.path.isfile(path) or "://" in path  # noqa: PTH113 - pathlib loads slowly
-    return path.lower().endswith(ENDINGS) and is_file
+    if not path.lower().endswith(ENDINGS):
+        return False
+    return is_address(path) or os.path.isfile(path)  # noqa: PTH113 - pathlib loads slowly
 
 
 def split_member(path: str) -> tuple[str, str] | None:
