@@ -154,7 +154,7 @@ def _trim_column(texts: Foreign) -> Foreign:
     return compute.utf8_rtrim(compute.utf8_rtrim(texts, characters="0"), characters=".")
 
 
-def spell_keys(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas
+def spell_key_ids(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas
     """Return documents by query with IDs as text or integers, the same mapping if they are.
 
     The first query and its first document say what the others are.
@@ -198,8 +198,8 @@ def _refuse_merged(before: int, after: int) -> None:
         )
 
 
-def spell_rows(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
-    """Return rows of IDs and a number with IDs as text or integers; see `spell_keys`."""
+def spell_row_ids(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
+    """Return rows of IDs and a number with IDs as text or integers; see `spell_key_ids`."""
     if hasattr(rows, "__next__"):
         first = next(rows, None)
         rows = rows if first is None else chain([first], rows)

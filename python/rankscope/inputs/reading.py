@@ -9,7 +9,7 @@ from rankscope._core import Judgments, Rankings, Run
 from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
 from rankscope.inputs.column_names import explain_users, find_column
 from rankscope.inputs.foreign import is_integer
-from rankscope.inputs.id_texts import spell_keys, spell_rows
+from rankscope.inputs.id_texts import spell_key_ids, spell_row_ids
 from rankscope.inputs.recognition import name_rows
 from rankscope.inputs.tables import (
     FoundColumns,
@@ -107,11 +107,11 @@ def _read_judgments(
         rows: object = given.value
         if isinstance(given.value, Mapping):
             rows = _second_rows(given.value, second)
-        made = Judgments.from_subtopic_rows(spell_rows(rows), second, duplicates)
+        made = Judgments.from_subtopic_rows(spell_row_ids(rows), second, duplicates)
     elif given.kind == "mapping":
-        made = Judgments.from_dict(spell_keys(given.value), duplicates)
+        made = Judgments.from_dict(spell_key_ids(given.value), duplicates)
     else:
-        made = Judgments.from_rows(spell_rows(given.value), duplicates)
+        made = Judgments.from_rows(spell_row_ids(given.value), duplicates)
     notes += made.notes()
     return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
 
@@ -193,8 +193,8 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
                 given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
             )
     if given.kind == "mapping":
-        return Run.from_dict(spell_keys(given.value), reading.scores_as)
-    return Run.from_rows(spell_rows(given.value), reading.scores_as)
+        return Run.from_dict(spell_key_ids(given.value), reading.scores_as)
+    return Run.from_rows(spell_row_ids(given.value), reading.scores_as)
 
 
 def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
