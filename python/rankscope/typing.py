@@ -41,12 +41,13 @@ class ArrowStream(Protocol):
         """Return a capsule with the rows."""
 
 
-InputLike: TypeAlias = Path | bytes | File | Lists | Rows | Frame | ArrowStream
+Records: TypeAlias = Iterable[Mapping[str, object]]
+"""Dictionaries with the names of columns: `{"query_id": "q1", "doc_id": "d1", "score": 0.5}`."""
+
+InputLike: TypeAlias = Path | bytes | File | Lists | Rows | Records | Frame | ArrowStream
 """The types that are accepted as judgments and runs."""
 
-HistoryLike: TypeAlias = (
-    InputLike | Iterable[tuple[object, object]] | Iterable[Mapping[str, object]]
-)
+HistoryLike: TypeAlias = InputLike | Iterable[tuple[object, object]]
 """The types that are accepted as a history: also pairs of user and item, and objects."""
 
 Progress: TypeAlias = Callable[[int, int | None], None] | bool | None

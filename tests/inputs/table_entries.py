@@ -261,7 +261,6 @@ REFUSED = (
     ),
     Refused("F2 lists", "qid", lambda: pa.array([["q"]] * 5), "id_type"),
     Refused("F2 structures", "qid", lambda: pa.array([{"a": 1}] * 5), "id_type"),
-    Refused("F2 times", "qid", lambda: pd.to_datetime(["2026-01-01"] * 5), "id_type"),
     Refused("F2 beyond 64 bits", "qid", lambda: np.array(among(2**64 - 1, 2), "u8"), "id_type", 2),
     Refused(
         "F2 the same of Arrow", "qid", lambda: pa.array(among(2**63, 2), "uint64"), "id_type", 2

@@ -137,7 +137,7 @@ def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
             "score more than once",
         ),
         (pd.DataFrame({("a", "qid"): ["q"], ("a", "rel"): [1]}), "one level"),
-        (pd.DataFrame({"rel": [1], "score": [1.0]}, index=pd.Index(["q"], name="qid")), "query"),
+        (pd.DataFrame({"rel": [1], "score": [1.0]}, index=pd.Index(["q"])), "query"),
     ],
 )
 def test_columns_that_are_missing_or_twice_are_refused(table: object, said: str) -> None:
@@ -296,7 +296,6 @@ def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
         None,
         5,
         [1, 2],
-        [{"qid": 1, "rel": 1, "score": 1.0}],
         np.zeros((3, 4)),
         np.rec.fromarrays([[1], [1], [2.0]], names="qid,rel,score"),
         pd.Series([1, 2]),

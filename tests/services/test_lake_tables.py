@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.fs
 import pytest
 from rankscope import FileError
+from rankscope.inputs.buckets import open_filesystem
 from rankscope.monitor.events.event import Label, Ranking
-from rankscope.monitor.store.lake.files import open_filesystem
 
 from tests.monitor.lake.lakes import LABELS, RANKINGS, to_row
 from tests.monitor.lake.test_lake import Log, configure, make_events
@@ -90,7 +90,7 @@ def test_the_state_of_a_lake_can_be_in_postgresql(tmp_path: Path) -> None:
 def test_buckets_of_other_clouds_that_cannot_be_reached_are_errors_of_files(
     log: Log, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankscope.monitor.store.lake.files.RETRIES", 1.0)
+    monkeypatch.setattr("rankscope.inputs.buckets.RETRIES", 1.0)
     open_filesystem.cache_clear()
     with pytest.raises(FileError) as raised:
         log.lake.connect_lake(url)

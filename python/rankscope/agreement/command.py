@@ -15,6 +15,7 @@ from rankscope.cli.output import print_csv, print_json
 from rankscope.cli.parser import OnceFlag, read_integer
 from rankscope.errors import UsageError
 from rankscope.inputs.recognition import name_path, shorten_names
+from rankscope.measures.parse import split_measures
 from rankscope.output.text import format_value, show, show_lines
 
 TYPE_CHECKING = False
@@ -118,7 +119,7 @@ def _read_measures(options: Namespace) -> list[str]:
             hint=f"write the depth with the measure: -m overlap@{options.k}",
             code="usage",
         )
-    return [name.strip() for text in options.measure for name in text.split(",")]
+    return split_measures(options.measure)
 
 
 def _read_persistence(text: str) -> float:

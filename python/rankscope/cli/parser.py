@@ -120,6 +120,16 @@ class Parser(argparse.ArgumentParser):
         self._positionals.title = "Arguments"
         self._optionals.title = "Options"
 
+    def parse_known_args(  # type: ignore[override]  # its overloads
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse arguments. `-m nDCG@10 AP` names two measures, wherever it is written."""
+        words = list(sys.argv[1:] if args is None else args)
+        option = self._option_string_actions.get("-m")
+        if isinstance(option, argparse._AppendAction):  # noqa: SLF001 - argparse has no public name
+            words = join_measures(words, option.option_strings)
+        return super().parse_known_args(words, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` that names the option that was probably meant, or the help."""
         words = message.removeprefix("unrecognized arguments: ").split()
@@ -176,6 +186,58 @@ def _format_value(argument: argparse.Action) -> str:
         return f"{name} ..."
     many = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
     return many.get(str(argument.nargs), "{}").format(name)
+
+
+def join_measures(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return a command line whose measures are one word after their option, and come first.
+
+    argparse takes one word after such an option, and all files from one place. A word is a measure
+    if it names one, and there is no file of this name.
+
+    Examples:
+        >>> join_measures(["qrels.txt", "-m", "nDCG@3", "AP", "a.run"], ["-m"])
+        ['-m', 'nDCG@3,AP', 'qrels.txt', 'a.run']
+    """
+    measures: list[str] = []
+    others: list[str] = []
+    state = ""
+    for at, word in enumerate(words):
+        if word == "--":
+            others += words[at:]
+            break
+        is_cutoff = state == "named" and measures[-1].endswith(",") and word[:1].isdigit()
+        is_more = state == "named" and _is_measure(word, comes_last=bool(others))
+        if is_cutoff or is_more:
+            measures[-1] += f",{word}"
+        elif state == "option" or word in options:
+            measures.append(word)
+            state = "named" if state == "option" else "option"
+        elif "=" in word and word.partition("=")[0] in options:
+            measures.append(word)
+            state = "named"
+        else:
+            others.append(word)
+            state = ""
+    return [*measures, *others]
+
+
+def _is_measure(word: str, *, comes_last: bool) -> bool:
+    """Check whether a word after a measure is one more, and no file: `q` and `r` probably are.
+
+    After the files, it is one that doesn't exist, as its reader will say.
+    """
+    if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib loads slowly
+        return False
+    if comes_last and not {".", "/"} & set(word):
+        return True
+    from rankscope.errors import MeasureError  # noqa: PLC0415 - few commands need it
+    from rankscope.measures.parse import parse, split_measures  # noqa: PLC0415 - as above
+
+    try:
+        names = [parse(name) for name in split_measures([word])]
+    except MeasureError:
+        return False
+    return bool(names) and (len(word) > 1 or word.isupper())
 
 
 def read_integer(text: str) -> int:

@@ -27,6 +27,7 @@ from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.inputs.recognition import name_path, shorten_names
+from rankscope.inputs.several import expand_paths
 from rankscope.measures.parse import split_measures
 from rankscope.names import find_closest, quote
 from rankscope.stats.test.paired import TESTS
@@ -182,6 +183,8 @@ def add_comparison_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Compare the runs, and print the result."""
+    path, *runs = options.inputs
+    options.inputs = [path, *expand_paths(runs, are_several=len(runs) == 1)]
     comparison = compare(
         options,
         split_measures(options.measures or DEFAULT_MEASURES),

@@ -8,6 +8,7 @@ from math import floor
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Measure, parse
+from rankscope.measures.parse import LONGEST_TEXT, split_measures
 from rankscope.measures.spec import ROWS
 from rankscope.output.diagnostics import describe
 from rankscope.records import record
@@ -31,11 +32,16 @@ FEWEST_GRADES = 3
 
 
 def read_measures(given: Measures) -> tuple[list[Measure], int]:
-    """Read measures, and return each once, with the number of duplicates."""
+    """Read measures, and return each once, with the number of duplicates.
+
+    A text may name several: `nDCG@1,5,10` or `nDCG@10, AP`.
+    """
     is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
     if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
         given = [given]  # type: ignore[list-item]  # checked below
-    measures = [parse(one) if isinstance(one, str) else one for one in given]
+    measures: list[Measure] = []
+    for one in given:
+        measures += map(parse, _split(one)) if isinstance(one, str) else [one]
     for one in measures:
         if not isinstance(one, Measure):
             raise MeasureError(
@@ -56,6 +62,13 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
             code="same_name",
         )
     return once, len(measures) - len(once)
+
+
+def _split(given: str) -> Sequence[str]:
+    """Return the measures that a text names, which may be several."""
+    if "," not in given or len(given) > LONGEST_TEXT:
+        return [given]
+    return split_measures([given], separators=",") or [given]
 
 
 def find_second(given: Measures, *, subtopics: bool | None = None) -> Second:
@@ -225,7 +238,7 @@ def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple):
         return []
-    texts = dict.fromkeys(name for name in names if isinstance(name, str))
+    texts = dict.fromkeys(each for name in names if isinstance(name, str) for each in _split(name))
     written = [name for name in texts if name not in ROWS]
     if not written:
         return []

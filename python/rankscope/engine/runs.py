@@ -13,6 +13,7 @@ from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
 from rankscope.errors import InputError, RankscopeError, UsageError
 from rankscope.inputs import tables
+from rankscope.inputs.id_texts import spell_key_ids
 from rankscope.inputs.reading import open_retrieved, rank_run, read_run
 from rankscope.inputs.recognition import find_stream, recognise
 
@@ -67,22 +68,23 @@ def evaluate_input(
             ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
             return ranked.evaluate(plan, reading.threads), notes
         if given.kind == "mapping":
-            return evaluate_dict(judgments, plan, given.value), notes
+            return evaluate_dict(judgments, plan, spell_key_ids(given.value)), notes
         if not given.is_in_files:
             return evaluate_run(judgments, plan, read_run(given, reading), reading.threads), notes
         room = Room(reading.memory, reading.spill_folder)
         if given.kind != "file":
             run = ColumnRun(given, judgments, plan, ties, reading, tell=tell)
             return run.evaluate(room), run.notes
-        answer, written = evaluate_path(
-            judgments,
-            plan,
-            given.source,
-            reading.encoding,
-            (room.unasked, room.find),
-            reading.threads,
-            tell,
-        )
+        with given.placed():
+            answer, written = evaluate_path(
+                judgments,
+                plan,
+                given.source,
+                reading.encoding,
+                (room.unasked, room.find),
+                reading.threads,
+                tell,
+            )
         if written > 0:
             SpillNotice(given.name, room.memory).finish(written)
         return answer, notes

@@ -42,6 +42,7 @@ from rankscope.evaluation.options import (
 )
 from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, shorten_names
+from rankscope.inputs.several import expand_paths
 from rankscope.measures.parse import split_measures
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.estimate import describe_intervals
@@ -117,6 +118,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Evaluate the runs, and print the values."""
     refuse_stdin_twice(options.inputs)
+    options.inputs = [*options.inputs[:1], *expand_paths(options.inputs[1:])]
     if options.by is not None and options.by_query:
         raise UsageError("-q cannot be combined with --by", hint="remove one of them", code="usage")
     measures = split_measures(options.measures or DEFAULT_MEASURES)

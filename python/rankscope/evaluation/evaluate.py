@@ -14,8 +14,9 @@ from rankscope.evaluation.evaluations import Evaluations
 from rankscope.evaluation.question import read_table_options, split_question
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
+from rankscope.inputs.objects import is_record, refuse_splits
 from rankscope.inputs.recognition import is_of_ranx
-from rankscope.inputs.tables import is_single_column, is_table
+from rankscope.inputs.tables import is_single_column, is_table, name_series
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.reading import Reading
@@ -152,7 +153,10 @@ def evaluate(
         judgments: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are
             recognized by their first bytes), the bytes of a file, a `File`, a mapping of query to
             document to grade, a mapping of query to a list or set of relevant documents, a data
-            frame or Arrow table, rows of (query, document, grade), or the result of `read_qrels`.
+            frame or Arrow table, rows of (query, document, grade), records, or the result of
+            `read_qrels`. A row of a table can hold a whole query, with lists of documents and
+            grades. A path can also be in an archive (`runs.zip/bm25.run`) or a bucket (`s3://`), or
+            a Delta or Iceberg table.
             Or a table whose rows hold a grade and a score or a rank, followed by the measures: a
             path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
             `"logs/*.parquet"`, or any table that `Rankings.from_table` accepts. Or `Rankings`.
@@ -161,9 +165,9 @@ def evaluate(
             relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
             query is evaluated while it is read, in bounded memory; for other orders of rows,
             `memory` is the bound. Or a mapping of names to several runs:
-            `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named after their
-            files.
-        measures: One or more measures, or their names (`"nDCG@10"`).
+            `{"bm25": run_a, "dense": run_b}`; or a list of paths, an archive (zip, tar), or a
+            folder or pattern of TREC files, whose runs are named after their files.
+        measures: One or more measures, or their names (`"nDCG@10"`, `"nDCG@1,5,10"`).
         by: What to slice by: the result has `slices` with the means of each value. One or more
             columns of the table or of `attributes`, or a mapping or Series of query to value.
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`. Equal
@@ -285,10 +289,18 @@ def evaluate(
 
 
 def name_runs(given: object) -> dict[str, InputLike]:
-    """Name the paths of a list after their files."""
+    """Name the paths of a list after their files; a path can stand for several runs."""
     from rankscope.inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
+    from rankscope.inputs.several import list_runs  # noqa: PLC0415 - as above
 
-    listed: list[InputLike] = [*given] if isinstance(given, list | tuple) else []
+    if isinstance(given, str | os.PathLike | File):
+        listed: list[InputLike] = [*list_runs(given, are_several=True)] or [given]
+    else:
+        listed = [
+            run
+            for each in (given if isinstance(given, list | tuple) else ())
+            for run in (isinstance(each, str | os.PathLike | File) and list_runs(each)) or [each]
+        ]
     paths = [
         os.fsdecode(each.path if isinstance(each, File) else each)
         for each in listed
@@ -315,9 +327,15 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     """Return several runs by name; `None` if it is one run."""
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)
+    if isinstance(given, str | os.PathLike | File) and given != "-":
+        from rankscope.inputs.several import list_runs  # noqa: PLC0415 - few runs are such paths
+
+        listed = list_runs(given)
+        return name_runs(listed) if listed else None
     if not isinstance(given, Mapping) or not given:
         return None
-    first = next(iter(given.values()))
+    refuse_splits(given, "run")
+    first = name_series(next(iter(given.values())), "run")
     is_run = isinstance(first, str | bytes | os.PathLike | File) or is_of_ranx(first)
     is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
     # The values of one run are the documents of queries, those of several runs are queries.
@@ -327,9 +345,11 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
 
 
 def _is_rows(given: object) -> bool:
-    """Check whether a list has rows of query, document and score, and not ids."""
-    is_list = isinstance(given, list | tuple) and len(given) > 0
-    return is_list and isinstance(given[0], tuple | list) and len(given[0]) == 3  # type: ignore[index]  # see above
+    """Check whether a list has rows of query, document and score, or records, and not ids."""
+    if not isinstance(given, list | tuple) or not given:
+        return hasattr(given, "scoreddocs_iter")
+    is_row = isinstance(given[0], tuple | list) and len(given[0]) == 3
+    return is_row or is_record(given[0])
 
 
 def read_items(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rankscope.engine.requests import read_measures
 from rankscope.errors import MeasureError, UsageError
@@ -81,7 +81,9 @@ def _read_as_measures(given: object) -> list[object] | None:
         MeasureError: They are names, but not all of measures, and no file has such a name.
     """
     is_other = isinstance(given, bytes | os.PathLike | Mapping | Evaluation)
-    if is_other or is_table(given) or not isinstance(given, Iterable | Measure):
+    # An iterator can hold the rows of a run, which would be used up.
+    is_other = is_other or isinstance(given, Iterator) or is_table(given)
+    if is_other or not isinstance(given, Iterable | Measure):
         return None
     items = [given] if isinstance(given, str | Measure) else list(given)
     if not all(isinstance(each, str | Measure) for each in items):

@@ -17,6 +17,7 @@ from rankscope.evaluation.question import (
     split_question,
 )
 from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
+from rankscope.inputs.objects import refuse_splits
 from rankscope.inputs.recognition import recognise_table
 from rankscope.inputs.tables import JoinedColumns
 from rankscope.records import replace
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 def read_runs(given: object) -> dict[str, InputLike]:
     """Return runs by name."""
+    refuse_splits(given, "runs")
     if isinstance(given, Mapping):
         runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
     else:

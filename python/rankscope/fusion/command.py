@@ -19,6 +19,7 @@ from rankscope.errors import UsageError
 from rankscope.fusion.run import check_tag
 from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES
 from rankscope.inputs.recognition import name_path, shorten_names
+from rankscope.inputs.several import expand_paths
 from rankscope.names import quote
 from rankscope.output.text import show
 from rankscope.writing import refuse_overwriting
@@ -122,6 +123,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Fuse the runs, and print or write the result."""
+    options.runs = expand_paths(options.runs, are_several=len(options.runs) == 1)
     inputs = [*options.runs, *([options.fit] if options.fit else [])]
     refuse_stdin_twice(inputs)
     tag = None if options.tag is None else check_tag(options.tag)

@@ -13,6 +13,7 @@ from rankscope.file import File
 from rankscope.fusion.run import FusedRun
 from rankscope.inputs.reading import read_lists
 from rankscope.inputs.recognition import recognise, shorten_names
+from rankscope.inputs.several import list_runs
 from rankscope.names import quote
 
 TYPE_CHECKING = False
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
     """Return the runs to fuse by their names."""
     named: Mapping[str, InputLike | Rankings] | None = None
+    if isinstance(runs, str | PathLike | File):
+        runs = list_runs(runs, are_several=True) or [runs]
     if isinstance(runs, Mapping):
         filled = {name: run for name, run in runs.items() if not _is_empty(run)}
         if len(filled) < len(runs) and (not filled or read_named_runs(filled) is not None):

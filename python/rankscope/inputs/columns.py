@@ -9,6 +9,7 @@ from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.doubles import read_decimal
 from rankscope.inputs.foreign import is_integer, is_row
+from rankscope.inputs.id_texts import find_spelling, spell, spell_column, spell_moments
 from rankscope.inputs.mistakes import code_of, inexact, not_numbers
 from rankscope.inputs.numbers import keep_numbers
 from rankscope.inputs.open_column import (
@@ -48,12 +49,15 @@ def _read_ids(column: Foreign, name: str) -> IdColumn:
     if isinstance(values, list):
         return _ids_of_list(values, name)
     if isinstance(values, np.ndarray):
+        if values.dtype.kind == "M" and not np.ma.isMaskedArray(values):
+            return _texts_of(spell_moments(values, name))
         is_missing = np.ma.getmask(values)
         if is_missing is not np.ma.nomask and is_missing.any():
             raise _no_id(name, int(np.argmax(is_missing)))
         return _ids_of_numbers(np.ma.getdata(values), name)
     if values.null_count:
         raise _no_id(name, values.is_null().index(True).as_py())
+    values = spell_column(values)
     kinds = load_arrow().types
     if kinds.is_integer(values.type):
         return _ids_of_numbers(values.to_numpy(), name)
@@ -119,16 +123,30 @@ def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
             largest = 2**63
             at = next(at for at, value in enumerate(values) if not -largest <= value < largest)
             raise _large_id(name, at) from None
-    if are_uuids(kinds):
-        return _ids_of_texts(list(map(str, values)), name)
+    if all(find_spelling(kind) is not None and not is_null_type(kind) for kind in kinds):
+        return _ids_of_texts(_spell_values(values, name), name)
     if all(issubclass(kind, str) for kind in kinds):
         return _ids_of_texts(values, name)
-    if isinstance(values[0], str):
+    has_text = any(issubclass(kind, str) for kind in kinds)
+    if isinstance(values[0], str) or (has_text and find_spelling(type(values[0])) is not None):
         good = {kind for kind in kinds if issubclass(kind, str)}
     else:
-        good = {kind for kind in kinds if is_integer(kind) or are_uuids({kind})}
+        good = {kind for kind in kinds if is_integer(kind) or find_spelling(kind) is not None}
+        good = {kind for kind in good if is_integer(kind) == is_integer(type(values[0]))}
+        good = {kind for kind in good if not is_null_type(kind)}
     at = next(at for at, value in enumerate(values) if type(value) not in good)
     raise _no_id(name, at) if is_null(values[at]) else _bad_ids(name, type(values[at]).__name__, at)
+
+
+def _spell_values(values: list[Foreign], name: str) -> list[str]:
+    texts = []
+    for at, value in enumerate(values):
+        try:
+            texts.append(spell(value))
+        except FormatError as error:
+            error.message, error.line = f"{name}: {error.message}", at + 1
+            raise
+    return texts  # type: ignore[return-value]  # as spelled
 
 
 def _ids_of_texts(values: list[str], name: str) -> IdColumn:
@@ -313,9 +331,9 @@ def _large_id(name: str, at: int) -> FormatError:
 
 def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
     return FormatError(
-        f"expected {name} to hold texts, or integers, found {found}",
-        hint="IDs are text, integers or UUIDs: .astype(str) makes text, .astype('Int64') integers "
-        "of whole numbers that became floats",
+        f"expected {name} to hold text or integers, found {found}",
+        hint="IDs are text, integers, UUIDs, dates, times, decimals or bytes: .astype(str) makes "
+        "text, .astype('Int64') integers of whole numbers that became floats",
         code="id_type",
         line=None if at is None else at + 1,
     )

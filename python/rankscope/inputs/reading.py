@@ -9,6 +9,8 @@ from rankscope._core import Judgments, Rankings, Run
 from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
 from rankscope.inputs.column_names import explain_users, find_column
 from rankscope.inputs.foreign import is_integer
+from rankscope.inputs.id_texts import spell_key_ids, spell_row_ids
+from rankscope.inputs.recognition import name_rows
 from rankscope.inputs.tables import (
     FoundColumns,
     find_subtopics,
@@ -18,11 +20,12 @@ from rankscope.inputs.tables import (
     read_second,
 )
 from rankscope.names import quote
-from rankscope.output.ids import TEXT, IdColumn, SourceIds
+from rankscope.output.ids import TEXT, UUIDS, IdColumn, SourceIds, are_uuids
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from rankscope.inputs.files.table import TableFile
@@ -56,6 +59,7 @@ def read_judgments(
     given: Input, reading: Reading, *, notes: list[Note], second: Second = "", tell: Tell = None
 ) -> tuple[Judgments, SourceIds]:
     """Read judgments, and describe their ids."""
+    given = name_rows(given, reading.columns)
     try:
         return _read_judgments(given, reading, notes, second, tell)
     except InputError as error:
@@ -97,16 +101,17 @@ def _read_judgments(
         from rankscope.inputs.files.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
 
         refuse_unnamed_columns(given, "qrels")
-        made = Judgments.from_path(given.source, reading.encoding, duplicates, tell, second)
+        with given.placed():
+            made = Judgments.from_path(given.source, reading.encoding, duplicates, tell, second)
     elif second:
         rows: object = given.value
         if isinstance(given.value, Mapping):
             rows = _second_rows(given.value, second)
-        made = Judgments.from_subtopic_rows(rows, second, duplicates)
+        made = Judgments.from_subtopic_rows(spell_row_ids(rows), second, duplicates)
     elif given.kind == "mapping":
-        made = Judgments.from_dict(given.value, duplicates)
+        made = Judgments.from_dict(spell_key_ids(given.value), duplicates)
     else:
-        made = Judgments.from_rows(given.value, duplicates)
+        made = Judgments.from_rows(spell_row_ids(given.value), duplicates)
     notes += made.notes()
     return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
 
@@ -163,8 +168,9 @@ def describe_keys(given: Mapping[object, object]) -> SourceIds:
     has_numbers = bool(given) and all(
         isinstance(docs, forms) and are_integers(docs) for docs in given.values()
     )
+    uuid = UUIDS if are_uuids(set(map(type, given))) else ""
     return SourceIds(
-        IdColumn("query_id", "int64" if is_number else ""),
+        IdColumn("query_id", "int64" if is_number else uuid),
         IdColumn("doc_id", "int64" if has_numbers else ""),
     )
 
@@ -175,20 +181,25 @@ def are_integers(ids: Iterable[object]) -> bool:
 
 
 def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
-    """Read a run that isn't a table into memory, unless it is there."""
+    """Read a run into memory, unless it is there, without describing its ids."""
+    given = name_rows(given, reading.columns)
+    if given.kind == "table":
+        return read_lists(given, reading)[0]
     if isinstance(given.value, Run):
         return given.value
     if given.kind == "file":
-        return Run.from_path(
-            given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
-        )
+        with given.placed():
+            return Run.from_path(
+                given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
+            )
     if given.kind == "mapping":
-        return Run.from_dict(given.value, reading.scores_as)
-    return Run.from_rows(given.value, reading.scores_as)
+        return Run.from_dict(spell_key_ids(given.value), reading.scores_as)
+    return Run.from_rows(spell_row_ids(given.value), reading.scores_as)
 
 
 def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
     """Read a run of any kind into memory without judgments, and describe its ids."""
+    given = name_rows(given, reading.columns)
     if given.kind != "table":
         run = read_run(given, reading)
         return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
@@ -239,12 +250,13 @@ def see_joined(
     source: TableFile | None = None,
 ) -> Iterator[Seen]:
     """Open a table whose rows hold scores or ranks, and grades or labels, unless it is open."""
+    attributed = wanted.attributed
+    labels = () if attributed is None else (attributed.labels, attributed.predicted)
+    given = spread_lists(given, wanted.names, labels)
     if not given.format:
         with _held(given, wanted.names) as seen:
             yield seen
         return
-    attributed = wanted.attributed
-    labels = () if attributed is None else (attributed.labels, attributed.predicted)
     others = [*wanted.attributes, *(name for name in labels if name is not None)]
     needed = JOINED if attributed is None else LABELLED
     if source is None:
@@ -285,6 +297,7 @@ def see_table(
     What is in files is read into memory first; what is found wrong with it in the block is placed.
     The ids describe the columns of files. For a table, they are `None`: it describes itself.
     """
+    given = spread_lists(given, reading.columns)
     if not given.format:
         with _held(given, reading.columns) as seen:
             yield seen
@@ -293,6 +306,25 @@ def see_table(
         source = _open(given, needed, reading.columns, (), reading, tell=tell, besides=besides)
     with _seen(source, notes) as seen:
         yield seen
+
+
+def spread_lists(
+    given: Input, names: Mapping[str, str | None], besides: Collection[str | None] = ()
+) -> Input:
+    """Open a table in memory; as batches, if its rows hold whole rankings as lists."""
+    if given.format:
+        return given
+    from rankscope.inputs.list_columns import find_lists  # noqa: PLC0415 - files load it, too
+
+    try:
+        source = open_table(given.value)
+        batches = find_lists(source, names, besides)
+    except InputError as error:
+        error.file = given.name
+        raise
+    if batches is None:
+        return replace(given, value=source)
+    return replace(given, value=batches, format="arrow")
 
 
 @contextmanager
@@ -320,6 +352,9 @@ def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
         yield given.value, named, lambda row: row, None
     except InputError as error:
         error.file = given.name
+        what = getattr(given.value, "what", "")
+        if error.code == "columns" and what:
+            error.message += f" in {what}"
         if isinstance(error, DuplicateError) and "query" not in named:
             columns = open_table(given.value).names
             explain_users(error, columns, find_column(columns, "query", None))

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import closing, contextmanager
 
 from rankscope._core import Run
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import File
 from rankscope.inputs.column_names import SYNONYMS
+from rankscope.inputs.descriptions import describe_value
 from rankscope.inputs.files import formats
-from rankscope.inputs.tables import is_table
-from rankscope.records import record
+from rankscope.inputs.files.archives import choose_member, is_archive, split_member
+from rankscope.inputs.files.formats import is_address
+from rankscope.inputs.files.roles import ITEMS
+from rankscope.inputs.objects import name_records, open_dataset, refuse_splits
+from rankscope.inputs.tables import NamedColumns, is_table, name_series
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Literal, Protocol, TypeGuard
 
     from rankscope.inputs.batches import Batches
@@ -27,6 +33,10 @@ if TYPE_CHECKING:
 
         def to_dict(self) -> Mapping[str, Mapping[str, float]]:
             """Return the grades or scores by query and document."""
+
+
+BYTES = "<bytes>"
+"""What the core calls the bytes of a file."""
 
 
 @record(frozen=True, slots=True)
@@ -68,9 +78,33 @@ class Input:
     @property
     def source(self) -> str | bytes | None:
         """What the core opens, `None` for standard input."""
+        if self.is_stdin:
+            return None
+        if isinstance(self.value, str) and not self.is_plain:
+            from rankscope.inputs.files.opening import PIECE, open_binary  # noqa: PLC0415 - loads late
+
+            file = open_binary(self.value, self.name)
+            with closing(file):
+                return b"".join(iter(lambda: file.read(PIECE), b""))
         if isinstance(self.value, str | bytes):
-            return None if self.is_stdin else self.value
+            return self.value
         raise TypeError(self.value)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the path is that of a file here, and not in a bucket or an archive."""
+        path = self.value
+        return isinstance(path, str) and not is_address(path) and split_member(path) is None
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """Name the file in errors of the core, which gets the bytes of one that it can't open."""
+        try:
+            yield
+        except RankscopeError as error:
+            if error.file == BYTES and isinstance(self.value, str):
+                error.file = self.name
+            raise
 
     @property
     def location(self) -> str | bytes | Batches:
@@ -96,19 +130,33 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
         return _recognise_file(value, role, None, columns or {})
     if is_of_ranx(value):
         return Input("mapping", value.to_dict(), role)
+    refuse_splits(value, role)
+    value = name_series(value, role)  # type: ignore[assignment]  # a table
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
         kind: Literal["table", "mapping"] = "mapping"
         if _holds_columns(value, columns or {}):
             kind = "table"
         return Input(kind, value, role)
+    current = _find_current(value, role)
+    if current is not None:
+        return current
     if is_table(value):
         return Input("table", value, role)
-    if _is_iterable_of_rows(value):
-        return Input("rows", value, role)
+    return _recognise_rows(value, role, columns)
+
+
+def _recognise_rows(value: object, role: str, columns: Mapping[str, str] | None) -> Input:
+    rows: object = open_dataset(value, role)
+    if rows is None and _is_iterable_of_rows(value):
+        rows = value
+    if rows is not None:
+        if not hasattr(value, "__next__"):
+            rows = name_records(rows, role, columns)  # type: ignore[arg-type]  # as checked
+        return Input("table" if isinstance(rows, NamedColumns) else "rows", rows, role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(
         f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
-        f"(query, document, {number}); found {type(value).__name__}",
+        f"(query, document, {number}); found {describe_value(value)}",
         hint="a path may be '-' for standard input; rows are tuples of three",
         code="input_type",
         file=role,
@@ -121,15 +169,28 @@ def recognise_table(value: object) -> Input:
         found = recognise(value, "table")
         if found.kind == "table":
             return found
-        if isinstance(found.value, str):
-            formats.refuse_archive_name(found.value, found.name)
         raise FormatError(
             "expected a table, found a file that is none by its name",
             hint="say what it is: --format csv, or File(path, 'csv')",
             code="unknown_format",
             file=found.name,
         )
+    current = _find_current(value, "table")
+    if current is not None:
+        return current
+    refuse_splits(value, "table")
+    value = name_series(value, "table")
+    if not is_table(value) and not isinstance(value, Mapping) and _is_iterable_of_rows(value):
+        value = name_records(value, "table")  # type: ignore[arg-type]  # as checked
     return Input("table", value, "table")
+
+
+def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
+    """Return rows that can be read only once as a table, if they are records."""
+    if found.kind != "rows" or not hasattr(found.value, "__next__"):
+        return found
+    rows = name_records(found.value, found.name, columns)  # type: ignore[arg-type]  # as its kind says
+    return replace(found, kind="table" if isinstance(rows, NamedColumns) else "rows", value=rows)
 
 
 def find_stream(found: Input) -> Input:
@@ -142,6 +203,16 @@ def find_stream(found: Input) -> Input:
     return found if batches is None else Input("table", batches, found.name, "arrow")
 
 
+def _find_current(value: object, role: str) -> Input | None:
+    """Return a table of Delta Lake or Apache Iceberg that another library has opened as batches."""
+    if type(value).__module__.partition(".")[0] not in {"deltalake", "pyiceberg"}:
+        return None
+    from rankscope.inputs.lakehouse import find_batches  # noqa: PLC0415 - few inputs are such
+
+    batches = find_batches(value)
+    return None if batches is None else Input("table", batches, role, "arrow")
+
+
 def _recognise_file(
     given: Path | bytes, role: str, form: str | None, columns: Mapping[str, str]
 ) -> Input:
@@ -151,10 +222,39 @@ def _recognise_file(
     else:
         path = os.fsdecode(given)
         name = "<stdin>" if path == "-" else name_path(path, role)
+        if is_address(path):
+            from rankscope.inputs.buckets import check_url  # noqa: PLC0415 - few paths are
+
+            path = check_url(path)
+        elif path.partition(":/")[0] in {"s3", "gs", "az", "abfs", "abfss", "http", "https"}:
+            raise FormatError(
+                f"expected a path or an address, found {path}",
+                hint=f"write the address as text: a Path turns the two slashes of "
+                f"{path.partition(':/')[0]}:// into one",
+                code="input_type",
+                file=role,
+            )
+        if is_archive(path):
+            path = choose_member(path)
+            name = name_path(path, role)
+        if form in {None, "parquet"} and _may_be_lakehouse(path):
+            from rankscope.inputs.lakehouse import find_current  # noqa: PLC0415 - loads late
+
+            current = find_current(path)
+            if current is not None:
+                return Input("table", current, name, "arrow", columns)
         form = form or formats.recognise_path(path, lambda names: _is_known(names, columns))
     if form is None or form == "trec":
         return Input("file", path, name)
     return Input("table", path, name, form, columns)
+
+
+def _may_be_lakehouse(path: str) -> bool:
+    if path.endswith(".metadata.json"):
+        return True
+    if is_address(path):
+        return formats.tell_format(path) in {"trec", "parquet"} and split_member(path) is None
+    return os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
 
 
 def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
@@ -195,6 +295,8 @@ def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
         return False
     for role in ("query", "doc"):
         names = [name for name in (columns.get(role), *SYNONYMS[role]) if name in value]
+        if role == "doc" and not names:
+            names = [name for name in ITEMS if name in value and _holds_objects(value[name])]
         if not names or isinstance(value[names[0]], Mapping | AbstractSet):
             return False
     return True
@@ -203,6 +305,12 @@ def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
 def is_of_ranx(value: object) -> TypeGuard[HasDict]:
     """Check whether a value is a `Qrels` or a `Run` of ranx, which needn't be installed."""
     return type(value).__module__.partition(".")[0] == "ranx" and hasattr(value, "to_dict")
+
+
+def _holds_objects(column: object) -> bool:
+    """Check whether a column has lists of objects, each a document with its score or grade."""
+    rows = next((row for row in column if row), None) if isinstance(column, list | tuple) else None
+    return isinstance(rows, list | tuple) and isinstance(rows[0], Mapping)
 
 
 def _is_iterable_of_rows(value: object) -> bool:

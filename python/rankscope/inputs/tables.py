@@ -8,8 +8,17 @@ from collections.abc import Mapping
 from rankscope.deferred import np
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.column_names import check_names, find_column, find_grades, no_column, no_role
+from rankscope.inputs.column_names import (
+    BESIDE,
+    SYNONYMS,
+    check_names,
+    find_column,
+    find_grades,
+    no_column,
+    no_role,
+)
 from rankscope.inputs.columns import count_ids, id_type, read_ids, read_numbers, read_typed_values
+from rankscope.inputs.descriptions import describe_value
 from rankscope.inputs.labels import read_grades
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, SourceIds
@@ -244,11 +253,18 @@ class FoundColumns:
 
 
 class NamedColumns:
-    """A table of any library, as names and columns."""
+    """A table of any library, as names and columns.
 
-    def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
+    Args:
+        names: The names of the columns.
+        columns: The columns by name.
+        what: What errors call the table.
+    """
+
+    def __init__(self, names: Sequence[str], columns: Mapping[str, object], what: str = "") -> None:
         self.names = list(names)
         self.columns = columns
+        self.what = what
         check_names(self.names)
 
     def find(self, name: str, role: str) -> object:
@@ -298,34 +314,81 @@ def is_single_column(value: object) -> bool:
 
 def open_table(table: object) -> NamedColumns:
     """Return a table of any library as names and columns."""
+    if isinstance(table, NamedColumns):
+        return table
     if isinstance(table, Mapping):
-        return NamedColumns([str(name) for name in table], dict(table))
+        return NamedColumns([str(name) for name in table], dict(table), describe_value(table))
     narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
+    what = describe_value(table)
     if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
         table = table.to_native()
     if polars is not None and isinstance(table, polars.LazyFrame):
         table = table.collect()
     if polars is not None and isinstance(table, polars.DataFrame):
-        return NamedColumns(table.columns, {name: table.get_column(name) for name in table.columns})
+        held = {name: table.get_column(name) for name in table.columns}
+        return NamedColumns(table.columns, held, what)
     if pandas is not None and isinstance(table, pandas.DataFrame):
-        if table.columns.nlevels > 1:
-            raise FormatError(
-                "expected one level of column names, found several",
-                hint="flatten the columns",
-                code="columns",
-            )
-        names = [str(name) for name in table.columns]
-        return NamedColumns(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
+        return _open_pandas(table)
     if _is_dataset(table):
         table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
     if _is_arrow_dataset(table):
         table = table.to_table()  # type: ignore[attr-defined]  # see above
     if is_table(table):
         arrow = _read_arrow(table)
-        return NamedColumns(
-            arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True))
-        )
+        held = dict(zip(arrow.column_names, arrow.columns, strict=True))
+        return NamedColumns(arrow.column_names, held, what)
     raise _no_table(table)
+
+
+def _open_pandas(frame: Any) -> NamedColumns:  # noqa: ANN401 - of pandas
+    if frame.columns.nlevels > 1:
+        raise FormatError(
+            "expected one level of column names, found several",
+            hint="flatten the columns",
+            code="columns",
+        )
+    names = [str(name) for name in frame.columns]
+    held = {name: frame.iloc[:, at] for at, name in enumerate(names)}
+    levels = _name_levels(frame.index, names)
+    return NamedColumns([*names, *levels], {**held, **levels}, describe_value(frame))
+
+
+def _name_levels(index: Any, names: Sequence[str]) -> dict[str, object]:  # noqa: ANN401 - of pandas
+    """Return the levels of an index that are queries or documents, and that no column is.
+
+    Two levels without names are query and document.
+    """
+    levels = list(index.names)
+    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
+    if index.nlevels == 2 and levels == [None, None] and not any(name in roles for name in names):
+        levels = ["query_id", "doc_id"]
+
+    def is_free(level: str) -> bool:
+        """Return whether no column has the role of a level, or only one that means less there."""
+        role = roles.get(level)
+        weak = BESIDE[role][1] if role else ()
+        columns = [name for name in names if role and roles.get(name) == role]
+        return all(name in weak and level not in weak for name in columns)
+
+    return {
+        name: index.get_level_values(at)
+        for at, name in enumerate(levels)
+        if isinstance(name, str)
+        and name not in names
+        and (name in roles or index.nlevels > 1)
+        and is_free(name)
+    }
+
+
+def name_series(value: Any, role: str) -> object:  # noqa: ANN401 - what a caller has
+    """Return a column of pandas whose index has queries and documents as a table."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, pandas.Series) or value.index.nlevels == 1:
+        return value
+    usual = {name for each in ("relevance", "score", "rank") for name in SYNONYMS[each]}
+    if value.name in usual:
+        return value.to_frame()
+    return value.to_frame("relevance" if role == "qrels" else "score")
 
 
 def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
@@ -350,7 +413,7 @@ def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
 def _no_table(table: object) -> FormatError:
     module = type(table).__module__.partition(".")[0]
     return FormatError(
-        f"expected a table, found {type(table).__name__}",
+        f"expected a table, found {describe_value(table)}",
         hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
         code="input_type",
     )

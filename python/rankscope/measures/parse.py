@@ -32,6 +32,9 @@ INTEGER = r"[-+]?\d+"
 TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 HIGHEST_GRADE = 10
 """The highest grade that has a gain where `-l` of ranx leaves out the lower ones."""
+AROUND_AT = r"\s*@\s*"
+WITH_CUTOFF = rf"(.*?[@_.]){NUMBER}"
+"""A measure with a cutoff, as it is written here and in trec_eval: the number is what changes."""
 WORDS = {"True": True, "False": False, "None": None}
 
 
@@ -85,6 +88,12 @@ def parse(text: str | Measure) -> Measure:
 
 
 def _parse(text: str) -> Measure:
+    if text[:1].isdigit() and re.fullmatch(NUMBER, text):
+        raise _broken(
+            text,
+            "expected a measure, found a number alone",
+            "a number is one more cutoff after a measure with a cutoff: nDCG@1,5,10",
+        )
     written = _read_plain(text)
     level = None if written else re.fullmatch(LEVEL, text)
     written = written or _read_call(level[1] + (level[3] or "") if level else text)
@@ -157,7 +166,9 @@ def _read_call(text: str) -> _Call:
 
 def _number_after_at(text: str, found: str) -> float:
     if not re.fullmatch(NUMBER, found):
-        raise _broken(text, f"expected a number after '@', found {found!r}")
+        is_list = all(re.fullmatch(NUMBER, part.strip()) for part in found.split(","))
+        hint = "several cutoffs are several measures: pass them where a list of measures is taken"
+        raise _broken(text, f"expected a number after '@', found {found!r}", hint * is_list)
     return _number(text, found)
 
 
@@ -384,23 +395,37 @@ def _broken(text: str, problem: str, hint: str = "") -> MeasureError:
     )
 
 
-def split_measures(texts: Sequence[str]) -> list[str]:
+def split_measures(texts: Sequence[str], separators: str = ", ") -> list[str]:
     """Return the measures named in texts, separated by commas and spaces outside parentheses.
+
+    A number alone is one more cutoff of the measure before it.
 
     Examples:
         >>> split_measures(["nDCG@10, AP", "RBP(p=0.9, rel=2)"])
         ['nDCG@10', 'AP', 'RBP(p=0.9, rel=2)']
+        >>> split_measures(["nDCG@1,5,10", "P_5,10"])
+        ['nDCG@1', 'nDCG@5', 'nDCG@10', 'P_5', 'P_10']
     """
-    names = []
-    for text in texts:
-        depth = 0
-        name = ""
-        for character in f"{text},":
-            depth += (character in "([{") - (character in ")]}")
-            if depth <= 0 and character in ", ":
-                names.append(name)
-                name = ""
-            else:
-                name += character
-        names.append(name)
+    return [name for text in texts for name in _split_text(text, separators)]
+
+
+def _split_text(text: str, separators: str) -> list[str]:
+    names: list[str] = []
+    depth = start = 0
+    text = re.sub(AROUND_AT, "@", text) + ","
+    for at, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth <= 0 and character in separators:
+            names.append(_repeat_name(names, text[start:at].strip()))
+            start = at + 1
+    names.append(text[start:-1].strip())
     return [name for name in names if name]
+
+
+def _repeat_name(before: Sequence[str], text: str) -> str:
+    """Return the measure that a number alone means: the one before it, with another cutoff."""
+    if not text[:1].isdigit() or not re.fullmatch(NUMBER, text):
+        return text
+    last = next((name for name in reversed(before) if name), "")
+    found = re.fullmatch(WITH_CUTOFF, last)
+    return text if found is None else found[1] + text

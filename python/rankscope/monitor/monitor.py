@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, Self
 
+    from rankscope.inputs.lakehouse import Layout
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.incidents.incident import Incident
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
     from rankscope.monitor.rules.kinds import Rule
-    from rankscope.monitor.store.lake.address import Layout
     from rankscope.monitor.store.records import Archived, Deleted
     from rankscope.monitor.store.store import Store, StoreReader
 

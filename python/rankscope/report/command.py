@@ -35,6 +35,7 @@ from rankscope.evaluation.options import (
     refuse_table_options,
 )
 from rankscope.inputs.files.formats import is_scores
+from rankscope.inputs.several import expand_paths
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import show
 from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading
@@ -89,6 +90,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the report, and print where it is."""
+    options.inputs = [*options.inputs[:1], *expand_paths(options.inputs[1:])]
     read = [*options.inputs, *list_items_files(options)]
     refuse_stdin_twice(read)
     refuse_overwriting(options.page, read)

@@ -29,6 +29,7 @@ from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
 from rankscope.inputs.qrels import Qrels
 from rankscope.inputs.recognition import recognise_table, shorten_names
+from rankscope.inputs.several import list_runs
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.rankings import Rankings
 from rankscope.records import replace
@@ -323,8 +324,10 @@ def _say_policy(policy: Policy | str | None, evaluation: Evaluation, ranked: Ran
 
 
 def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
-    if isinstance(runs, str | bytes | os.PathLike | File):
+    if isinstance(runs, bytes):
         return [("", runs)]
+    if isinstance(runs, str | os.PathLike | File):
+        return [("", run) for run in list_runs(runs) or [runs]]
     if isinstance(runs, Mapping) and runs and read_named_runs(runs) is None:
         return [("", runs)]  # type: ignore[list-item]  # one run: its values are documents
     named = [*runs.items()] if isinstance(runs, Mapping) else [("", run) for run in runs]

@@ -8,7 +8,10 @@ import sys
 
 from rankscope.errors import FileError
 from rankscope.file import File
-from rankscope.inputs.files.formats import list_files, tell_format
+from rankscope.inputs.files.archives import split_member
+from rankscope.inputs.files.formats import is_address, list_files, tell_format
+from rankscope.inputs.files.lakehouse import find_local_layout
+from rankscope.inputs.files.opening import open_binary
 from rankscope.inputs.recognition import name_path
 from rankscope.records import record
 from rankscope.report.report import InputFile
@@ -68,6 +71,10 @@ def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
         columns = given.columns if isinstance(given, File) else {}
         again = File(held, form or tell_format(path), columns)
         return _hold_bytes(again, held, role, name or shown)
+    if is_address(path) or find_local_layout(path) != "parquet":
+        # Of what isn't here as plain files, nobody knows the bytes that are read.
+        there = InputFile(role=ROLES[role], name=shown, size=0, sha256="")
+        return HashedInput(value=given, name=name or shown, path="", files=(there,), stamps={})
     paths = list_files(path) or [path]
     try:
         stamps = {one: _stamp(one) for one in paths}
@@ -94,7 +101,7 @@ def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> Hashe
 
 
 def _is_read_once(path: str) -> bool:
-    if path == "-":
+    if path == "-" or split_member(path) is not None:
         return True
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib loads slowly
@@ -106,7 +113,7 @@ def _is_read_once(path: str) -> bool:
 def _read(path: str) -> bytes:
     if path == "-":
         return sys.stdin.buffer.read()
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
+    with open_binary(path, path) as file:
         return file.read()
 
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from rankscope.inputs.buckets import DataFile
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.round import Round
-    from rankscope.monitor.store.lake.files import DataFile
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
 BEGIN = int(START.timestamp()) * SECOND

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from rankscope.inputs.buckets import DataFile
     from rankscope.monitor.store.lake.events import Foreign
-    from rankscope.monitor.store.lake.files import DataFile
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
 

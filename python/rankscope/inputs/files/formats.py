@@ -94,10 +94,14 @@ def list_files(path: str) -> list[str]:
     Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
     """
     # pathlib and glob take long to load; a path of one file needs neither.
-    if os.path.isdir(path):  # noqa: PTH112
+    if is_address(path):
+        from rankscope.inputs.buckets import list_addresses  # noqa: PLC0415 - it needs Arrow
+
+        found = list_addresses(path)
+    elif os.path.isdir(path):  # noqa: PTH112
         refuse_lakehouse(path, [path])
         found = _list_folder(path)
-    elif _is_pattern(path):
+    elif is_pattern(path):
         from glob import glob  # noqa: PLC0415 - as above
 
         found = glob(path, recursive=True)  # noqa: PTH207
@@ -106,7 +110,8 @@ def list_files(path: str) -> list[str]:
             refuse_lakehouse(path, [os.path.dirname(path)])  # noqa: PTH120 - as above
         return []
     files = sorted(name for name in found if tell_format(name) != "trec")
-    refuse_lakehouse(path, map(os.path.dirname, files))
+    if not is_address(path):
+        refuse_lakehouse(path, map(os.path.dirname, files))
     formats: dict[str, str] = {}
     for name in files:
         formats.setdefault(tell_format(name), name)
@@ -119,6 +124,11 @@ def list_files(path: str) -> list[str]:
             file=path,
         )
     return files
+
+
+def is_address(path: str) -> bool:
+    """Check whether a path is the address of something in a bucket or on a server."""
+    return "://" in path
 
 
 def _list_folder(path: str) -> list[str]:
@@ -137,7 +147,8 @@ def _list_folder(path: str) -> list[str]:
     return found
 
 
-def _is_pattern(path: str) -> bool:
+def is_pattern(path: str) -> bool:
+    """Check whether a path is a pattern, and no file is called so."""
     return any(sign in path for sign in "*?[") and not os.path.lexists(path)
 
 
@@ -161,27 +172,34 @@ def _read_header(path: str) -> list[str]:
 
 def read_first_line(path: str) -> str:
     """Return the first line of a file, nothing if it can't be peeked into."""
+    from rankscope.inputs.files.archives import split_member  # noqa: PLC0415 - it imports this
+    from rankscope.inputs.files.opening import close, open_binary  # noqa: PLC0415 - as above
+
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
+        is_inside = is_address(path) or split_member(path) is not None
+        if not is_inside and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
             return ""
-        with _open_text(path) as file:
-            line = file.readline(LONGEST_HEADER).decode(errors="replace")
-    except (OSError, ValueError, EOFError):
+        file = open_binary(path, path)
+        try:
+            line = _unpack(file, path).read(LONGEST_HEADER).partition(b"\n")[0]
+        finally:
+            close(file)
+    except (OSError, ValueError, EOFError):  # as all errors of input are
         return ""  # reading it will say why
-    return line.removeprefix("\ufeff").rstrip("\r\n")
+    return line.decode(errors="replace").removeprefix("\ufeff").rstrip("\r\n")
 
 
-def _open_text(path: str) -> BinaryIO:
+def _unpack(file: BinaryIO, path: str) -> BinaryIO:
     # These load only for what is packed so.
     if path.lower().endswith(".gz"):
         import gzip  # noqa: PLC0415 - see above
 
-        return gzip.open(path)  # type: ignore[return-value]  # it reads bytes
+        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]  # it reads bytes
     if path.lower().endswith(".bz2"):
         import bz2  # noqa: PLC0415 - see above
 
-        return bz2.open(path)  # type: ignore[return-value]  # as above
-    return open(path, "rb")  # noqa: PTH123 - the caller closes it
+        return bz2.BZ2File(file)  # type: ignore[return-value]  # as above
+    return file
 
 
 def refuse_binary(path: str) -> None:
@@ -209,6 +227,10 @@ def size_of(given: object) -> int:
     """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
     if not isinstance(given, str):
         return len(given) if isinstance(given, bytes) else 0
+    if is_address(given):
+        from rankscope.inputs.buckets import measure_address  # noqa: PLC0415 - it needs Arrow
+
+        return measure_address(given)
     is_file = os.path.isfile(given)  # noqa: PTH113 - as above
     files = [given] if is_file else list_files(given) or [given]
     try:

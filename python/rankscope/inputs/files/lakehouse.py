@@ -1,4 +1,7 @@
-"""Refuses the files of a lakehouse table: rows that were deleted or overwritten are among them."""
+"""Tells tables of lakehouses from plain files, and refuses files within such a table.
+
+Rows that were deleted or overwritten are still among them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Literal
 
 MOST_LEVELS = 8
 """So many folders above a file can be those of partitions."""
@@ -26,23 +30,27 @@ class Layout:
     Args:
         name: Its name.
         evidence: What its folder contains.
-        current: What reads the current rows.
+        key: What `find_local_layout` calls it, if its current rows can be read.
     """
 
     name: str
     evidence: str
-    current: str
+    key: Literal["", "delta", "iceberg"] = ""
 
 
-DELTA = Layout(
-    "Delta Lake",
-    "_delta_log",
-    "deltalake.DeltaTable(folder).to_pyarrow_table() or DuckDB's delta_scan",
-)
-ICEBERG = Layout(
-    "Apache Iceberg", "metadata", "PyIceberg's table.scan().to_arrow() or DuckDB's iceberg_scan"
-)
-HUDI = Layout("Apache Hudi", ".hoodie", "Spark's spark.read.format('hudi') or the package hudi")
+DELTA = Layout("Delta Lake", "_delta_log", "delta")
+ICEBERG = Layout("Apache Iceberg", "metadata", "iceberg")
+HUDI = Layout("Apache Hudi", ".hoodie")
+
+
+def find_local_layout(path: str) -> Literal["parquet", "delta", "iceberg"]:
+    """Tell whether a folder is a table of Delta Lake or Apache Iceberg, or holds plain files."""
+    if not os.path.isdir(path):  # noqa: PTH112 - pathlib loads slowly
+        return "parquet"
+    layout, root = _find_table(path) or (None, "")
+    if root != os.path.realpath(path) or layout is None or not layout.key:
+        return "parquet"
+    return layout.key
 
 
 def refuse_lakehouse(path: str, folders: Iterable[str]) -> None:
@@ -50,16 +58,22 @@ def refuse_lakehouse(path: str, folders: Iterable[str]) -> None:
     for folder in dict.fromkeys(folders):
         found = _find_table(folder)
         if found is not None:
-            layout, root = found
-            raise FormatError(
-                f"expected plain files, found a table of {layout.name}: {root} contains "
-                f"{layout.evidence}. Rows that were deleted or overwritten are still in its files, "
-                "and would count",
-                hint=f"read the current rows with {layout.current}, and pass the Arrow table or "
-                "data frame; or write them to a Parquet file outside the table",
-                code="lakehouse_table",
-                file=path,
-            )
+            raise refuse_files(path, *found)
+
+
+def refuse_files(path: str, layout: Layout, root: str) -> FormatError:
+    """Return the error for files within a table of a lakehouse."""
+    return FormatError(
+        f"expected plain files, found a table of {layout.name}: {root} contains "
+        f"{layout.evidence}. Rows that were deleted or overwritten are still in its files, "
+        "and would count",
+        hint=f"pass the folder of the table, whose current rows are read: {root}"
+        if layout.key
+        else "read the current rows with Spark's spark.read.format('hudi') or the package "
+        "hudi, and pass the Arrow table or data frame",
+        code="lakehouse_table",
+        file=path,
+    )
 
 
 def _find_table(folder: str) -> tuple[Layout, str] | None:

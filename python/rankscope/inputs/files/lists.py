@@ -55,6 +55,12 @@ def explode(
                 code="length_mismatch",
                 line=row + 1,
             )
+        if is_list(column.type.value_type):
+            raise FormatError(
+                f"expected a list of documents in each row of {name}, found a list of lists",
+                hint="write one row per query",
+                code="nested_lists",
+            )
     parents = np.repeat(np.arange(batch.num_rows), lengths)
     made: dict[str, Any] = {}
     for name in columns.values():

@@ -12,7 +12,8 @@ from rankscope._core import MAX_RATIO, RATIO_FROM
 from rankscope.errors import FileError, FormatError, LimitError
 from rankscope.file import COMPRESSIONS
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.files.formats import ARCHIVES
+from rankscope.inputs.files.archives import read_member, split_member
+from rankscope.inputs.files.formats import ARCHIVES, is_address
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -51,11 +52,19 @@ PIECE = 1 << 20
 
 
 def open_binary(given: str | bytes, name: str) -> BinaryIO:
-    """Open a path, `-` for standard input, or bytes."""
+    """Open a path, an address, a file in an archive, `-` for standard input, or bytes."""
     if isinstance(given, bytes):
         return io.BytesIO(given)
     if given == "-":
         return sys.stdin.buffer
+    member = split_member(given)
+    if member is not None:
+        return io.BytesIO(read_member(given, *member))
+    if is_address(given):
+        from rankscope.inputs.buckets import open_address  # noqa: PLC0415 - it needs Arrow
+
+        remote: BinaryIO = open_address(given)
+        return remote
     try:
         return open(given, "rb")  # noqa: PTH123 - pathlib loads slowly; the caller closes it
     except (OSError, ValueError) as error:
@@ -92,12 +101,20 @@ class TextSource:
         name: The name for messages.
         encoding: `utf-8` or `latin-1`.
         progress: A function that is called with the bytes of the file read so far.
+        is_archive: Whether the text is that of an archive.
     """
 
     def __init__(
-        self, file: BinaryIO, name: str, *, encoding: str, progress: Progress = None
+        self,
+        file: BinaryIO,
+        name: str,
+        *,
+        encoding: str,
+        progress: Progress = None,
+        is_archive: bool = False,
     ) -> None:
         self.name = name
+        self._archives = () if is_archive else ARCHIVES
         self._encoding = encoding
         self._progress = progress
         self._given = 0
@@ -122,7 +139,7 @@ class TextSource:
             if self._packed is not None:
                 raise self._damaged(error) from error
             raise _say_why("", self.name, error) from error
-        for archive in ARCHIVES if self._given == 0 else ():
+        for archive in self._archives if self._given == 0 else ():
             if text.startswith(archive.magic, archive.at):
                 raise archive.refuse(self.name)
         self._given += len(text)
@@ -153,11 +170,13 @@ class TextSource:
 
 
 @contextmanager
-def open_source(given: str | bytes, name: str, encoding: str = "utf-8") -> Iterator[TextSource]:
+def open_source(
+    given: str | bytes, name: str, encoding: str = "utf-8", *, is_archive: bool = False
+) -> Iterator[TextSource]:
     """Open a text, unpacked."""
     file = open_binary(given, name)
     try:
-        yield TextSource(file, name, encoding=encoding)
+        yield TextSource(file, name, encoding=encoding, is_archive=is_archive)
     finally:
         close(file)
 
@@ -228,7 +247,7 @@ def facts_of(file: BinaryIO) -> tuple[int, int] | None:
 
     try:
         facts = os.fstat(file.fileno())
-    except OSError:
+    except (OSError, NotImplementedError):
         return None
     return (facts.st_size, facts.st_mtime_ns) if stat.S_ISREG(facts.st_mode) else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.column_names import check_names, find_column, find_grades, no_role
+from rankscope.inputs.id_texts import spell_column
 from rankscope.inputs.open_column import decode, is_uuid_type, read_utf8
 from rankscope.records import record
 
@@ -87,6 +88,8 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
     if isinstance(column.type, arrow.BaseExtensionType) and not is_uuid_type(column.type):
         column = column.storage
     column = decode(column)
+    if role in ID_ROLES:
+        column = spell_column(column)
     kind = column.type
     if types.is_large_binary(kind) and role in ID_ROLES:
         return read_utf8(column, role)

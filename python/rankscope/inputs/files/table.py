@@ -94,16 +94,16 @@ class TableFile:
         self._batches = self._read()
         self._handle: BinaryIO | None = None
         self._current = self._open(self._files[0])
-        self._is_ranked = self._is_in_rank_order()
-        self.columns = dict(self._current.columns)
-        if self._is_ranked:
-            self.columns["rank"] = RANK
         try:
+            self._is_ranked = self._is_in_rank_order()
+            self.columns = dict(self._current.columns)
+            if self._is_ranked:
+                self.columns["rank"] = RANK
             wanted.require(self.columns, self._current.names, self._current.name)
+            self.schema = self._schema_of(self._current)
         except FormatError:
             self.close()
             raise
-        self.schema = self._schema_of(self._current)
 
     def __iter__(self) -> Iterator[Any]:
         self._ahead.reverse()
@@ -242,9 +242,18 @@ class TableFile:
     def _lists_of(self, file: File) -> set[str]:
         """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
-        inner = {file.columns[role] for role in IN_LISTS if role in file.columns}
-        holds = any(name in lists or name.rpartition(".")[0] in lists for name in inner)
-        return lists if holds else set()
+        inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
+        held = {role for role, name in inner.items() if {name, name.rpartition(".")[0]} & lists}
+        for role, other in (("doc", "score"), ("doc", "rank"), ("score", "doc"), ("rank", "doc")):
+            if role in held and other in inner and other not in held:
+                raise FormatError(
+                    f"expected a list in every row of {inner[other]}, as in {inner[role]}, found "
+                    "one value",
+                    hint="every document needs a value of its own",
+                    code="missing_list",
+                    file=file.name,
+                )
+        return lists if held else set()
 
     def _is_in_rank_order(self) -> bool:
         """Check whether lists define the rank order because there are no ranks or scores."""
@@ -258,7 +267,11 @@ class TableFile:
 
     def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow = load_arrow()
-        made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        try:
+            made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        except FormatError as error:
+            error.file = file.name
+            raise
         for role in ID_ROLES:
             if self.columns.get(role) in made:
                 found = name_id_type(made[self.columns[role]].type)

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.errors import FileError, InputError, UsageError
+from rankscope.inputs.buckets import check_url
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
-from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
+from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress
 from rankscope.monitor.store.records import LeftOut
 from rankscope.output.text import show
 from rankscope.records import record, replace
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.errors import RankscopeError
+    from rankscope.inputs.buckets import DataFile
+    from rankscope.inputs.lakehouse import Layout
     from rankscope.monitor.events.times import Duration
-    from rankscope.monitor.store.lake.address import Kind, Layout
-    from rankscope.monitor.store.lake.files import DataFile
+    from rankscope.monitor.store.lake.address import Kind
     from rankscope.monitor.store.lake.reader import LakeReader, LookedAt
     from rankscope.monitor.store.lake.state import KnownFile, KnownHour, SeenHour
     from rankscope.monitor.store.store import Store
@@ -100,7 +102,7 @@ def connect_lake(
     actor: str,
 ) -> bool:
     """Connect a project with a lake, or change its lake."""
-    from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
+    from rankscope.inputs.lakehouse import find_layout  # noqa: PLC0415 - needs Arrow
     from rankscope.monitor.store.lake.times import check_zone  # noqa: PLC0415 - needs Arrow
 
     if layout is not None and layout not in LAYOUTS:

@@ -16,7 +16,7 @@ from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.store.lake.events import LabelDecoder, RankingDecoder, join_chunks
-from rankscope.monitor.store.lake.formats import open_lake_table
+from rankscope.monitor.store.lake.formats import ParquetFiles, open_lake_table
 from rankscope.monitor.store.lake.pieces import WHOLE
 from rankscope.monitor.store.lake.times import read_times
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.inputs.buckets import DataFile
     from rankscope.monitor.store.lake.address import Kind, Lake
     from rankscope.monitor.store.lake.events import Foreign, Plan
-    from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.formats import LakeTable
     from rankscope.monitor.store.lake.pieces import Piece
     from rankscope.monitor.store.lake.state import KnownFile
@@ -191,7 +191,11 @@ class FileLoader:
         pieces = self._pieces.get((kind, file))
         if pieces is None:
             roles = self.plan_labels(file) if kind == "labels" else self.plan_rankings(file).roles
-            pieces = self.tables[kind].list_pieces(file, roles["time"])
+            table = self.tables[kind]
+            # The files of a table of another library are no larger than their writer wants.
+            pieces = (
+                table.list_pieces(file, roles["time"]) if isinstance(table, ParquetFiles) else WHOLE
+            )
             with self._lock:
                 while len(self._pieces) >= FILES:
                     del self._pieces[next(iter(self._pieces))]

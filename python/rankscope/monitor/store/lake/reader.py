@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.inputs.buckets import DataFile
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.lake.address import Kind, Lake
     from rankscope.monitor.store.lake.events import Foreign, Plan
-    from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.formats import LakeTable
     from rankscope.monitor.store.lake.state import KnownHour
 

@@ -8,9 +8,9 @@ from collections import Counter
 from sqlalchemy import delete, func, insert, select, update
 
 from rankscope.errors import UsageError
+from rankscope.inputs.buckets import DataFile
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lake.address import Lake
-from rankscope.monitor.store.lake.files import DataFile
 from rankscope.monitor.store.records import Coverage, LeftOut
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.keys import insert_audit

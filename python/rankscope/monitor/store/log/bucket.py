@@ -20,7 +20,7 @@ from secrets import token_hex
 
 from rankscope.errors import FileError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.store.lake.files import caught_errors, open_filesystem, split_url
+from rankscope.inputs.buckets import caught_errors, open_filesystem, split_url
 from rankscope.monitor.store.log.files import (
     KEPT_SECONDS,
     KINDS,

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import insert, select
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.lake.address import check_url
+from rankscope.inputs.buckets import check_url
 from rankscope.monitor.store.log.blocks import FILE, has_files, list_blocks
 from rankscope.monitor.store.log.bucket import HistoryBucket
 from rankscope.monitor.store.log.files import HistoryFolder

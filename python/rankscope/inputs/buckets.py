@@ -1,4 +1,4 @@
-"""Lists and opens the files of a lake, here and in buckets, through the file systems of Arrow."""
+"""Lists and opens files, here and in buckets, through the file systems of Arrow."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import re
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.inputs.arrow import load_arrow
+from rankscope.output.text import show
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any, TypeAlias
 
-    from rankscope.monitor.store.lake.events import Foreign
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
+SCHEMES = ("file", "s3", "gs", "az", "abfs", "abfss")
 WILD = re.compile(r"[*?\[]")
 HIDDEN = ("_", ".")
 RETRIES = 30.0
@@ -39,13 +44,66 @@ class DataFile:
     stamp: str
 
 
+def check_url(text: str) -> str:
+    """Return the URL of a table or a pattern of files; a path here becomes absolute.
+
+    Examples:
+        >>> check_url("s3://log/impressions/**.parquet")
+        's3://log/impressions/**.parquet'
+        >>> check_url("s3://key:secret@log/impressions")
+        Traceback (most recent call last):
+          ...
+        rankscope.errors.UsageError: the URL s3://log/impressions contains credentials
+        <BLANKLINE>
+        Hint: put them into the environment, as for the tools of the provider
+    """
+    if "://" not in text:
+        if not text:
+            raise UsageError(
+                "expected a path or a URL, found empty text",
+                hint="use a folder or a pattern such as 'impressions/**.parquet'",
+                code="lake_url",
+            )
+        return os.path.abspath(text)  # noqa: PTH100 - Path removes a slash at the end, too
+    scheme, _, rest = text.partition("://")
+    place, _, path = rest.partition("/")
+    user, has_user, host = place.rpartition("@")
+    if scheme not in SCHEMES:
+        raise UsageError(
+            f"cannot read from {show(scheme[:40])}://",
+            hint="download the file first, and pass its path"
+            if scheme in {"http", "https", "ftp", "hf"}
+            else "use a local path, s3://, gs://, az:// or abfs://",
+            code="lake_url",
+        )
+    is_container = scheme.startswith("abfs") and ":" not in user
+    is_signed = "?" in path and "=" in path.partition("?")[2]
+    if (has_user and not is_container) or is_signed:
+        shown = f"{scheme}://{host}/{path.partition('?')[0]}"
+        raise UsageError(
+            f"the URL {show(shown)} contains credentials",
+            hint="put them into the environment, as for the tools of the provider",
+            code="lake_url",
+        )
+    if scheme == "file":
+        split = urlsplit(text)
+        if split.netloc not in {"", "localhost"}:
+            raise UsageError(
+                f"the URL {show(text)} names another computer",
+                hint="write file:///folder with three slashes, or the path alone",
+                code="lake_url",
+            )
+        return str(Path(unquote(text.removeprefix("file://").removeprefix("localhost"))))
+    return text
+
+
 @contextmanager
 def converted_errors(path: str) -> Iterator[None]:
     """Turn the errors of Arrow, of file systems and of table formats into errors of files."""
 
     def describe(reason: str) -> FileError:
         return FileError(
-            f"cannot read the lake: {reason}",
+            f"cannot read it: {reason}",
             hint="check the path, the permissions and the credentials in the environment",
             code="lake_read",
             file=path,
@@ -103,7 +161,23 @@ def open_filesystem(place: str) -> Foreign:
         if scheme == "gs":
             # Without a limit, a request without credentials is repeated for 15 minutes.
             return filesystems.GcsFileSystem(retry_time_limit=timedelta(seconds=RETRIES))
+        if scheme == "az":
+            return _open_azure(place)
         return filesystems.FileSystem.from_uri(f"{place}/")[0]
+
+
+def _open_azure(place: str) -> Foreign:
+    """Open a container of the storage account of the environment, as the tools of Azure do."""
+    names = ("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
+    account = next((os.environ[name] for name in names if os.environ.get(name)), None)
+    if account is None:
+        raise UsageError(
+            f"{show(place)} doesn't say which storage account it is in",
+            hint=f"set {names[0]}, or write abfs://container@account.dfs.core.windows.net/path",
+            code="lake_url",
+        )
+    key = os.environ.get("AZURE_STORAGE_KEY") or os.environ.get("AZURE_STORAGE_ACCOUNT_KEY")
+    return load_arrow("pyarrow.fs").AzureFileSystem(account, account_key=key)
 
 
 def _open_s3(bucket: str) -> Foreign:
@@ -129,6 +203,17 @@ def split_url(url: str) -> tuple[str, str]:
     bucket, _, path = rest.partition("/")
     container = bucket.partition("@")[0]
     return f"{scheme}://{bucket}", f"{container}/{path}"
+
+
+def write_url(place: str, path: str) -> str:
+    """Return the URL of a path within the file system of a place: see `split_url`.
+
+    Examples:
+        >>> write_url("s3://log", "log/a/b.parquet"), write_url("abfs://log@host", "log/a")
+        ('s3://log/a/b.parquet', 'abfs://log@host/a')
+    """
+    container = place.partition("://")[2].partition("@")[0]
+    return f"{place}{path.removeprefix(container)}"
 
 
 def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
@@ -158,6 +243,38 @@ def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
         and matches(info.path)
     ]
     return sorted(files, key=lambda file: file.path)
+
+
+def list_addresses(url: str) -> list[str]:
+    """Return the addresses of the files that a folder or a pattern matches; none for a file.
+
+    Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
+    """
+    place, path = split_url(url)
+    found = list_files(url, "")
+    if [file.path for file in found] == [path]:
+        return []
+    if not WILD.search(path):
+        start = len(path.rstrip("/")) + 1
+        found = [
+            file for file in found if all("=" in part for part in file.path[start:].split("/")[:-1])
+        ]
+    return [write_url(place, file.path) for file in found]
+
+
+def measure_address(url: str) -> int:
+    """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
+    try:
+        return sum(file.size for file in list_files(url, ""))
+    except FileError:
+        return 0  # reading it will say why
+
+
+def open_address(url: str) -> Any:  # noqa: ANN401 - of PyArrow, as a file of Python's
+    """Open a file in a bucket."""
+    place, path = split_url(url)
+    with converted_errors(url):
+        return open_filesystem(place).open_input_file(path)
 
 
 def stat_file(place: str, path: str) -> DataFile | None:

@@ -1,0 +1,339 @@
+"""Tables of Delta Lake and Apache Iceberg: their current rows, through their own libraries."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from rankscope.errors import FileError, FormatError, hint_extra
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.batches import Batches
+from rankscope.inputs.buckets import (
+    WILD,
+    DataFile,
+    converted_errors,
+    find_base,
+    find_reason,
+    list_files,
+    open_filesystem,
+    split_url,
+    write_url,
+)
+from rankscope.inputs.files.formats import is_address, tell_format
+from rankscope.inputs.files.lakehouse import (
+    DELTA,
+    HUDI,
+    ICEBERG,
+    ICEBERG_DATA,
+    MOST_LEVELS,
+    find_local_layout,
+    refuse_files,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, Literal, TypeAlias
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    Layout: TypeAlias = Literal["parquet", "delta", "iceberg"]
+
+BLOCK = 8 << 20
+METADATA = ".metadata.json"
+
+
+def find_layout(url: str) -> Layout:
+    """Tell how a table is stored by what is in its folder."""
+    if WILD.search(url):
+        return "parquet"
+    if url.endswith(METADATA):
+        return "iceberg"
+    place, path = split_url(url)
+    opened = open_filesystem(place)
+    folder = path.rstrip("/")
+    with converted_errors(url):
+        infos = opened.get_file_info([f"{folder}/_delta_log", f"{folder}/metadata"])
+    kind = load_arrow("pyarrow.fs").FileType
+    if infos[0].type == kind.Directory:
+        return "delta"
+    if infos[1].type == kind.Directory and list_files(f"{url.rstrip('/')}/metadata", ".json"):
+        return "iceberg"
+    return "parquet"
+
+
+def find_current(path: str) -> Batches | None:
+    """Return the current rows of a Delta or Iceberg table; `None` if the path is no such table."""
+    if path.endswith(METADATA):
+        return _to_batches(IcebergTable(path))
+    layout = _find_remote_layout(path) if is_address(path) else find_local_layout(path)
+    if layout == "parquet":
+        return None
+    return _to_batches(DeltaTable(path) if layout == "delta" else IcebergTable(path))
+
+
+def _find_remote_layout(url: str) -> Layout:
+    """Tell how a table in a bucket is stored, and refuse a path within one of a lakehouse."""
+    place, path = split_url(url)
+    folder = find_base(path)
+    opened = open_filesystem(place)
+    kinds = load_arrow("pyarrow.fs").FileType
+    is_whole = folder == path.rstrip("/")
+    with converted_errors(url):
+        if is_whole and opened.get_file_info(folder).type == kinds.File:
+            if tell_format(folder) != "parquet":
+                return "parquet"
+            folder, is_whole = folder.rpartition("/")[0], False
+        parts = folder.split("/")
+        folders = ["/".join(parts[:count]) for count in range(len(parts), 0, -1)][:MOST_LEVELS]
+        found = [(DELTA, each) for each in folders] + [(HUDI, each) for each in folders]
+        found += [
+            (ICEBERG, each)
+            for each in folders
+            if each == folder or folder.startswith(f"{each}/{ICEBERG_DATA}")
+        ]
+        infos = opened.get_file_info([f"{each}/{layout.evidence}" for layout, each in found])
+    for info, (layout, root) in zip(infos, found, strict=True):
+        address = write_url(place, root)
+        if info.type != kinds.Directory:
+            continue
+        if layout == ICEBERG and not list_files(f"{address}/{layout.evidence}", ".json"):
+            continue
+        if not layout.key or not is_whole or root != folder:
+            raise refuse_files(url, layout, address)
+        return layout.key
+    return "parquet"
+
+
+def find_batches(table: Any) -> Batches | None:  # noqa: ANN401 - of a library
+    """Return the current rows of a table of `deltalake` or `pyiceberg`; `None` for others."""
+    delta, iceberg = map(sys.modules.get, ("deltalake", "pyiceberg.table"))
+    if delta is not None and isinstance(table, delta.DeltaTable):
+        return _to_batches(DeltaTable(str(table.table_uri), table))
+    if iceberg is not None and isinstance(table, iceberg.Table):
+        return _to_batches(IcebergTable(table.location(), table))
+    return None
+
+
+def _to_batches(table: DeltaTable | IcebergTable) -> Batches:
+    return Batches(table.schema, table.read_batches, is_once=False)
+
+
+class DeltaTable:
+    """The newest version of a table of Delta Lake, through the package `deltalake`.
+
+    Args:
+        url: The folder of the table.
+        opened: The table, if it is open; it is read at its own version.
+    """
+
+    def __init__(self, url: str, opened: Any = None) -> None:  # noqa: ANN401 - of a library
+        self._url = url
+        self._opened = opened
+        self._dataset: Any = None
+        self._fragments: dict[str, Any] = {}
+
+    def list_files(self) -> list[DataFile]:
+        """List the files of the newest version."""
+        opened = self._open()
+        actions = load_arrow().table(opened.get_add_actions(flatten=True))
+        columns = (actions[name].to_pylist() for name in ("path", "size_bytes"))
+        stamps = map(str, actions["modification_time"].to_pylist())
+        return sorted(
+            (
+                DataFile(path, size, stamp)
+                for path, size, stamp in zip(*columns, stamps, strict=True)
+            ),
+            key=lambda file: file.path,
+        )
+
+    @property
+    def schema(self) -> Foreign:
+        """The schema of the table."""
+        self._open_dataset()
+        return self._dataset.schema
+
+    def read_schema(self, file: DataFile) -> Foreign:
+        """Return the schema of the table."""
+        del file  # all files have one schema
+        return self.schema
+
+    def read_batches(self, columns: Sequence[str]) -> Iterator[Foreign]:
+        """Read all rows."""
+        self._open_dataset()
+        with converted_errors(self._url):
+            yield from self._dataset.to_batches(columns=list(columns))
+
+    def read(
+        self,
+        file: DataFile,
+        columns: Sequence[str],
+        groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
+    ) -> Foreign:
+        """Read the rows of a file."""
+        self._open_dataset()
+        fragment = self._fragments.get(file.path)
+        if fragment is None:
+            raise changed(file.path)
+        try:
+            with converted_errors(file.path):
+                return fragment.to_table(schema=self._dataset.schema, columns=list(columns))
+        except FileError as error:
+            place = fragment.filesystem
+            raise judge(error, lambda: place.open_input_stream(fragment.path)) from error
+
+    def _open(self) -> Any:  # noqa: ANN401 - of a library without types
+        if self._opened is not None:
+            return self._opened
+        library = _load("deltalake", "delta")
+        try:
+            return library.DeltaTable(self._url)
+        except Exception as error:
+            raise _unreadable(self._url, error) from error
+
+    def _open_dataset(self) -> None:
+        if self._dataset is None:
+            opened = self._open()
+            try:
+                self._dataset = opened.to_pyarrow_dataset()
+            except Exception as error:
+                raise _unreadable(self._url, error) from error
+            self._fragments = {
+                fragment.path: fragment for fragment in self._dataset.get_fragments()
+            }
+
+
+class IcebergTable:
+    """The newest snapshot of a table of Apache Iceberg, through the package `pyiceberg`.
+
+    Args:
+        url: The folder of the table, or one of its files of metadata.
+        opened: The table, if it is open; it is read at its own snapshot.
+    """
+
+    def __init__(self, url: str, opened: Any = None) -> None:  # noqa: ANN401 - of a library
+        self._url = url
+        self._table: Any = opened
+        self._tasks: dict[str, Any] = {}
+
+    def list_files(self) -> list[DataFile]:
+        """List the files of the newest snapshot."""
+        self._open()
+        files = [
+            DataFile(path, task.file.file_size_in_bytes, self._stamp(task))
+            for path, task in self._tasks.items()
+        ]
+        return sorted(files, key=lambda file: file.path)
+
+    @staticmethod
+    def _stamp(task: Any) -> str:  # noqa: ANN401 - as above
+        """Name the files that delete rows of a file: they change what it contains."""
+        return " ".join(sorted(file.file_path for file in task.delete_files))
+
+    @property
+    def schema(self) -> Foreign:
+        """The schema of the table."""
+        self._open()
+        return self._table.schema().as_arrow()
+
+    def read_schema(self, file: DataFile) -> Foreign:
+        """Return the schema of the table."""
+        del file  # all files have one schema
+        return self.schema
+
+    def read_batches(self, columns: Sequence[str]) -> Iterator[Foreign]:
+        """Read all rows that are not deleted."""
+        self._open()
+        with converted_errors(self._url):
+            yield from self._table.scan(selected_fields=tuple(columns)).to_arrow_batch_reader()
+
+    def read(
+        self,
+        file: DataFile,
+        columns: Sequence[str],
+        groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
+    ) -> Foreign:
+        """Read the rows of a file that are not deleted."""
+        self._open()
+        task = self._tasks.get(file.path)
+        if task is None or self._stamp(task) != file.stamp:
+            raise changed(file.path)
+        scans = _load("pyiceberg.io.pyarrow", "iceberg")
+        always = _load("pyiceberg.expressions", "iceberg").AlwaysTrue()
+        schema = self._table.schema().select(*columns)
+        try:
+            with converted_errors(file.path):
+                scan = scans.ArrowScan(self._table.metadata, self._table.io, schema, always, True)
+                return scan.to_table([task]).select(list(columns))
+        except FileError as error:
+            place = self._table.io
+            raise judge(error, lambda: place.new_input(file.path).open()) from error
+
+    def _open(self) -> None:
+        if self._table is not None:
+            return
+        library = _load("pyiceberg.table", "iceberg")
+        place, _ = split_url(self._url)
+        url = self._url
+        if not url.endswith(METADATA):
+            metadata = list_files(f"{url.rstrip('/')}/metadata", METADATA)
+            if not metadata:
+                raise FileError(
+                    "there is no Iceberg table: it has no metadata",
+                    hint="name the folder that contains the folder metadata",
+                    code="lake_read",
+                    file=url,
+                )
+            newest = max(metadata, key=lambda file: (int(file.stamp), file.path))
+            scheme = place.partition("://")[0]
+            url = f"{scheme}://{newest.path}" if scheme else newest.path
+        try:
+            self._table = library.StaticTable.from_metadata(url)
+            self._tasks = {file.file.file_path: file for file in self._table.scan().plan_files()}
+        except Exception as error:
+            raise _unreadable(self._url, error) from error
+
+
+def judge(error: FileError, open_bytes: Callable[[], Foreign]) -> FileError:
+    """Return why a file could not be read: it is damaged if all of its bytes can be read."""
+    path = error.file or ""
+    with converted_errors(path), open_bytes() as opened:
+        while opened.read(BLOCK):
+            pass
+    reason = error.message.removeprefix("cannot read it: ")
+    return FileError(
+        f"the file is damaged, or no Parquet file: {reason}",
+        hint="a lake consists of Parquet files: write this one again, or remove it",
+        code="lake_damaged",
+        file=path,
+    )
+
+
+def changed(path: str) -> FileError:
+    """Return the error for a file that changed after it was listed."""
+    return FileError(
+        "the file was changed or removed while the lake was read",
+        hint="run it again: files that change are read again",
+        code="lake_changed",
+        file=path,
+    )
+
+
+def _load(module: str, extra: str) -> Any:  # noqa: ANN401 - as above
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = {"delta": "deltalake", "iceberg": "pyiceberg"}[extra]
+        raise FormatError(
+            f"reading this table needs {package}, which is not installed",
+            hint=hint_extra(extra),
+            code="missing_extra",
+        ) from error
+
+
+def _unreadable(url: str, error: Exception) -> FileError:
+    return FileError(
+        f"cannot read the table: {find_reason(error)}",
+        hint="check the path, the permissions and the credentials in the environment",
+        code="lake_read",
+        file=url,
+    )

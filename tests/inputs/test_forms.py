@@ -1,0 +1,479 @@
+"""Whatever form data have, their values are those of the same data in TREC files."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import sqlite3
+import sys
+import types
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pydantic
+import pytest
+import rankscope as rs
+import sqlalchemy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.generated import examples
+from tests.refusals import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    Row = tuple[str, str, float]
+
+MEASURES = ["nDCG@1,3,10", "AP", "RR", "P(rel=2)@5", "Bpref", "nDCG"]
+QRELS = [("q1", "d1", 3), ("q1", "d2", 0), ("q1", "d3", 1), ("q2", "d4", 1), ("q2", "d1", 2)]
+RUN = [
+    ("q1", "d2", 0.9),
+    ("q1", "d1", 0.8),
+    ("q1", "d3", 0.1),
+    ("q2", "d4", 0.7),
+    ("q2", "d5", 0.6),
+]
+
+
+@dataclasses.dataclass
+class Result:
+    """A record whose fields come in another order."""
+
+    score: float
+    doc_id: str
+    query_id: str
+
+
+class TrecQrel(NamedTuple):
+    """A judgment as `ir_datasets` has it."""
+
+    query_id: str
+    doc_id: str
+    relevance: float
+    iteration: str
+
+
+class Swapped(NamedTuple):
+    """A row whose fields come in another order."""
+
+    doc_id: str
+    query_id: str
+    score: float
+    tag: str
+
+
+class Unnamed(NamedTuple):
+    """A row whose fields have names that say nothing."""
+
+    a: str
+    b: str
+    c: float
+
+
+class ScoredDoc(NamedTuple):
+    """A row of a run as `ir_datasets` has it."""
+
+    query_id: str
+    doc_id: str
+    score: float
+
+
+def trec_qrels(rows: Sequence[Row]) -> bytes:
+    return "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows).encode()
+
+
+def trec_run(rows: Sequence[Row]) -> bytes:
+    return "".join(f"{query} Q0 {doc} 1 {score!r} t\n" for query, doc, score in rows).encode()
+
+
+def flat(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
+    """Columns with a row for each document."""
+    return dict(
+        zip(("query_id", "doc_id", number), map(list, zip(*rows, strict=True)), strict=True)
+    )
+
+
+def nested(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
+    """Columns with a row for each query, whose documents are lists."""
+    queries = dict.fromkeys(query for query, *_ in rows)
+    return {
+        "query_id": list(queries),
+        "doc_ids": [[doc for of, doc, _ in rows if of == query] for query in queries],
+        number: [[value for of, _, value in rows if of == query] for query in queries],
+    }
+
+
+def objects(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
+    """Columns with a row for each query, whose documents are a list of objects."""
+    lists = nested(rows, number)
+    pairs = zip(lists["doc_ids"], lists[number], strict=True)
+    items = [
+        [{"doc_id": doc, number: value} for doc, value in zip(*pair, strict=True)] for pair in pairs
+    ]
+    return {"query_id": lists["query_id"], "items": items}
+
+
+def to_records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def index(rows: Sequence[Row], number: str, *names: str | None) -> pd.DataFrame:
+    """A data frame whose index has queries and documents."""
+    frame = pd.DataFrame(flat(rows, number)).set_index(["query_id", "doc_id"])
+    return frame.rename_axis(list(names)) if names else frame
+
+
+FORMS: dict[str, Callable[[Sequence[Row], str], object]] = {
+    "records": lambda rows, number: to_records(flat(rows, number)),
+    "records of lists": lambda rows, number: to_records(nested(rows, number)),
+    "records of objects": lambda rows, number: to_records(objects(rows, number)),
+    "a generator of records": lambda rows, number: iter(to_records(flat(rows, number))),
+    "rows of a frame": lambda rows, number: list(pd.DataFrame(flat(rows, number)).itertuples()),
+    "columns of lists": nested,
+    "a column of objects": objects,
+    "pandas lists": lambda rows, number: pd.DataFrame(nested(rows, number)),
+    "pandas tuples": lambda rows, number: pd.DataFrame(
+        {
+            name: list(map(tuple, cells)) if name != "query_id" else cells
+            for name, cells in nested(rows, number).items()
+        }
+    ),
+    "pandas arrays": lambda rows, number: pd.DataFrame(nested(rows, number)).map(
+        lambda cell: np.array(cell) if isinstance(cell, list) else cell
+    ),
+    "pandas groups": lambda rows, number: (
+        pd.DataFrame(flat(rows, number)).groupby("query_id", sort=False).agg(list)
+    ),
+    "pandas lists of Arrow": lambda rows, number: pa.table(nested(rows, number)).to_pandas(
+        types_mapper=pd.ArrowDtype
+    ),
+    "pandas objects": lambda rows, number: pd.DataFrame(objects(rows, number)),
+    "polars lists": lambda rows, number: pl.DataFrame(nested(rows, number)),
+    "polars lazy lists": lambda rows, number: pl.LazyFrame(nested(rows, number)),
+    "polars structs": lambda rows, number: pl.DataFrame(objects(rows, number)),
+    "arrow lists": lambda rows, number: pa.table(nested(rows, number)),
+    "arrow structs": lambda rows, number: pa.table(objects(rows, number)),
+    "arrow batches": lambda rows, number: pa.RecordBatchReader.from_batches(
+        (table := pa.table(nested(rows, number))).schema, table.to_batches(max_chunksize=1)
+    ),
+    "pandas column": lambda rows, number: index(rows, number)[number],
+    "pandas column without names": lambda rows, number: index(rows, number, None, None)[number],
+    "pandas column with another name": lambda rows, number: index(rows, number)[number].rename(
+        "mine"
+    ),
+    "pandas column, documents first": lambda rows, number: index(rows, number)[number].swaplevel(),
+    "pandas index": index,
+    "pandas index without names": lambda rows, number: index(rows, number, None, None),
+    "pandas index of queries": lambda rows, number: pd.DataFrame(flat(rows, number)).set_index(
+        "query_id"
+    ),
+    "pandas index of documents": lambda rows, number: pd.DataFrame(flat(rows, number)).set_index(
+        "doc_id"
+    ),
+}
+NAMED = pytest.mark.parametrize("form", FORMS)
+
+
+def evaluate(qrels: object, run: object, **more: object) -> dict[Any, dict[str, float]]:
+    return rs.evaluate(qrels, run, MEASURES, **more).to_dict()  # type: ignore[call-overload,no-any-return]
+
+
+EXPECTED = evaluate(trec_qrels(QRELS), trec_run(RUN))
+
+
+@NAMED
+def test_a_run_of_any_form_has_the_values_of_a_trec_file(form: str) -> None:
+    assert evaluate(trec_qrels(QRELS), FORMS[form](RUN, "score")) == EXPECTED
+    ranked = rs.Rankings.from_run(trec_qrels(QRELS), FORMS[form](RUN, "score"))  # type: ignore[arg-type]
+    assert ranked.evaluate(MEASURES).to_dict() == EXPECTED
+
+
+@NAMED
+def test_judgments_of_any_form_have_the_values_of_a_trec_file(form: str) -> None:
+    assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
+
+
+# An iterator could be the documents of a query.
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - {"a generator of records", "arrow batches"}))
+def test_runs_of_any_form_can_have_names(form: str) -> None:
+    make = FORMS[form]
+    named: Any = {"a": make(RUN, "score"), "b": make(RUN[1:], "score")}
+    found = rs.evaluate(trec_qrels(QRELS), named, MEASURES)
+    assert found["a"].to_dict() == EXPECTED
+    assert found["b"].to_dict() == evaluate(trec_qrels(QRELS), trec_run(RUN[1:]))
+    compared = rs.compare(trec_qrels(QRELS), named, "AP")
+    assert list(compared.means) == ["a", "b"]
+
+
+def test_records_of_other_types_are_read_by_the_names_of_their_fields() -> None:
+    run = [Result(score, doc, query) for query, doc, score in RUN]
+    assert evaluate(trec_qrels(QRELS), run) == EXPECTED
+    swapped = [Swapped(doc, query, score, "t") for query, doc, score in RUN]
+    assert evaluate(trec_qrels(QRELS), swapped) == EXPECTED
+    assert evaluate([TrecQrel(*row, "0") for row in QRELS], swapped) == EXPECTED
+    custom = [{"customer": query, "sku": doc, "p": score} for query, doc, score in RUN]
+    columns = {"query": "customer", "doc": "sku", "score": "p"}
+    assert evaluate(trec_qrels(QRELS), custom, **columns) == EXPECTED
+
+
+def test_models_of_pydantic_are_records() -> None:
+    kind = pydantic.create_model("Hit", score=float, doc_id=str, query_id=str)
+    run = [kind(query_id=query, doc_id=doc, score=score) for query, doc, score in RUN]
+    assert evaluate(trec_qrels(QRELS), run) == EXPECTED
+
+
+def test_rows_of_databases_are_records() -> None:
+    names = "doc_id, score, query_id"
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.row_factory = sqlite3.Row
+        plain.execute(f"create table run ({names})")
+        swapped = [(doc, score, query) for query, doc, score in RUN]
+        plain.executemany("insert into run values (?, ?, ?)", swapped)
+        cursor = plain.execute("select * from run")
+        assert evaluate(trec_qrels(QRELS), cursor.fetchall()) == EXPECTED
+        assert evaluate(trec_qrels(QRELS), plain.execute("select * from run")) == EXPECTED
+    engine = sqlalchemy.create_engine("sqlite://")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"create table run ({names})")
+        connection.exec_driver_sql("insert into run values (?, ?, ?)", swapped)
+        found = connection.exec_driver_sql("select * from run").all()
+        assert evaluate(trec_qrels(QRELS), found) == EXPECTED
+    engine.dispose()
+
+
+def test_named_tuples_without_known_names_are_rows_by_position() -> None:
+    assert evaluate(trec_qrels(QRELS), [Unnamed(*row) for row in RUN]) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "form", ["records", "columns of lists", "pandas lists", "polars lists", "pandas index"]
+)
+def test_a_joined_table_has_grades_and_scores_in_one_row(form: str) -> None:
+    grades = {(query, doc): grade for query, doc, grade in QRELS}
+    rows = [(query, doc, score) for query, doc, score in RUN if (query, doc) in grades]
+    joined = {
+        **nested(rows, "score"),
+        "grades": nested([(q, d, grades[q, d]) for q, d, _ in rows], "grades")["grades"],
+    }
+    flattened = {**flat(rows, "score"), "grades": [grades[q, d] for q, d, _ in rows]}
+    table: object = {
+        "records": to_records(flattened),
+        "columns of lists": joined,
+        "pandas lists": pd.DataFrame(joined),
+        "polars lists": pl.DataFrame(joined),
+        "pandas index": pd.DataFrame(flattened).set_index(["query_id", "doc_id"]),
+    }[form]
+    expected = rs.Rankings.from_table(flattened).evaluate(["nDCG", "AP"]).to_dict()
+    assert rs.Rankings.from_table(table).evaluate(["nDCG", "AP"]).to_dict() == expected
+
+
+def test_lists_without_scores_are_in_rank_order() -> None:
+    shown = {"query_id": ["q1", "q2"], "doc_ids": [["d2", "d1", "d3"], ["d4", "d5"]]}
+    for run in (
+        shown,
+        pd.DataFrame(shown),
+        pl.DataFrame(shown),
+        pa.table(shown),
+        to_records(shown),
+    ):
+        assert evaluate(trec_qrels(QRELS), run) == EXPECTED
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["q1", "q2", "é"]), st.sampled_from("abcdefg")),
+        st.tuples(st.integers(0, 3), st.floats(-1e6, 1e6, allow_nan=False)),
+        min_size=1,
+    )
+)
+@examples(20)
+def test_generated_rankings_have_the_same_values_in_every_form(
+    pairs: dict[tuple[str, str], tuple[int, float]],
+) -> None:
+    qrels = [(*key, grade) for key, (grade, _) in pairs.items()]
+    run = [(*key, score) for key, (_, score) in pairs.items()]
+    expected = evaluate(trec_qrels(qrels), trec_run(run))
+    for make in FORMS.values():
+        by_query = evaluate(make(qrels, "relevance"), make(run, "score"))
+        assert {str(query): values for query, values in by_query.items()} == expected
+
+
+def make_dataset(**parts: Sequence[Row]) -> object:
+    """Make what looks like a dataset of `ir_datasets`."""
+
+    def iterate(rows: Sequence[Row], kind: type) -> Callable[[], Iterator[object]]:
+        return lambda: (kind(*row, *(["0"] if kind is TrecQrel else [])) for row in rows)
+
+    kinds = {"qrels": TrecQrel, "scoreddocs": ScoredDoc}
+    dataset = types.SimpleNamespace()
+    for name, rows in parts.items():
+        setattr(dataset, f"{name}_iter", iterate(rows, kinds[name]))
+    return dataset
+
+
+def test_a_dataset_of_ir_datasets_has_judgments_and_a_run() -> None:
+    both = make_dataset(qrels=QRELS, scoreddocs=RUN)
+    assert evaluate(both, both) == EXPECTED
+    assert evaluate(both.qrels_iter(), both.scoreddocs_iter()) == EXPECTED  # type: ignore[attr-defined]
+    for part in ("qrels", "scoreddocs"):
+        alone = make_dataset(**{part: QRELS if part == "qrels" else RUN})
+        given = (trec_qrels(QRELS), alone) if part == "qrels" else (alone, trec_run(RUN))
+        refused(lambda given=given: evaluate(*given), "input_type", "found one with")  # type: ignore[misc]
+
+
+def test_the_splits_of_a_dataset_of_hugging_face_are_refused() -> None:
+    splits = type("DatasetDict", (dict,), {})({"train": None, "test": None})
+    error = refused(lambda: evaluate(splits, trec_run(RUN)), "input_type", "train, test")
+    assert "dataset['test']" in error.hint
+    refused(lambda: rs.Rankings.from_table(splits), "input_type", "DatasetDict")
+    tables = type("DatasetDict", (dict,), {})({"test": pd.DataFrame(flat(RUN, "score"))})
+    refused(lambda: evaluate(trec_qrels(QRELS), tables), "input_type", "one split")
+    refused(lambda: rs.compare(trec_qrels(QRELS), tables, "AP"), "input_type", "one split")
+
+
+MISTAKES: dict[str, tuple[dict[str, list[Any]], str, int | None]] = {
+    "lists of different lengths": (
+        {"query_id": ["q1", "q2"], "doc_ids": [["a"], ["b", "c"]], "score": [[1.0], [1.0]]},
+        "length_mismatch",
+        2,
+    ),
+    "a row without a list": (
+        {"query_id": ["q1", "q2"], "doc_ids": [["a"], None], "score": [[1.0], [1.0]]},
+        "missing_list",
+        2,
+    ),
+    "an ID that is missing": (
+        {"query_id": ["q1", "q2"], "doc_ids": [["a"], ["b", None]], "score": [[1.0], [1.0, 2.0]]},
+        "missing_id",
+        2,
+    ),
+    "a score that is missing": (
+        {"query_id": ["q1", "q2"], "doc_ids": [["a"], ["b", "c"]], "score": [[1.0], [1.0, None]]},
+        "missing_score",
+        2,
+    ),
+    "lists of lists": (
+        {"query_id": ["q1", "q2"], "doc_ids": [[["a"]], [["b"]]], "score": [[1.0], [1.0]]},
+        "nested_lists",
+        None,
+    ),
+    "a document twice": (
+        {"query_id": ["q1"], "doc_ids": [["a", "a"]], "score": [[1.0, 2.0]]},
+        "duplicate_doc",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("library", ["dict", "pandas", "polars", "arrow"])
+def test_mistakes_in_lists_name_the_row(mistake: str, library: str) -> None:
+    columns, code, row = MISTAKES[mistake]
+    make: Any = {"dict": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+    error = refused(lambda: evaluate({"q1": {"a": 1}}, make[library](columns)), code)
+    assert (error.file, error.line) == ("run", row)
+
+
+def test_lists_of_different_types_are_refused() -> None:
+    frame = pd.DataFrame({"query_id": ["q1"], "doc_ids": [["a", 1]]})
+    refused(lambda: evaluate({"q1": {"a": 1}}, frame), "list_values", "doc_ids")
+
+
+def test_columns_of_lists_of_different_lengths_are_refused() -> None:
+    columns = {"query_id": ["q1"], "doc_ids": [["a"], ["b"]]}
+    message = "1 rows in query_id and 2 in doc_ids"
+    refused(lambda: evaluate({"q1": {"a": 1}}, columns), "length_mismatch", message)
+
+
+def test_a_list_of_scores_beside_one_document_is_refused() -> None:
+    frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
+    error = refused(lambda: evaluate({"q1": {"a": 1}}, frame), "score_not_number")
+    assert "df.explode" in error.hint
+
+
+def test_one_score_for_a_list_of_documents_is_refused(tmp_path: Path) -> None:
+    columns = {"query_id": ["q1"], "doc_ids": [["a", "b"]], "score": [1.0]}
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"query_id": "q1", "doc_ids": ["a", "b"], "score": 1.0}\n')
+    for run in (columns, pd.DataFrame(columns), pl.DataFrame(columns), path):
+        refused(lambda run=run: evaluate({"q1": {"a": 1}}, run), "missing_list", "in doc_ids")  # type: ignore[misc]
+
+
+def test_one_grade_can_be_that_of_a_list_of_documents() -> None:
+    columns = {"query_id": ["q1", "q1"], "doc_ids": [["d1"], ["d2", "d3"]], "relevance": [2, 1]}
+    one_by_one = {"q1": {"d1": 2, "d2": 1, "d3": 1}}
+    for qrels in (pd.DataFrame(columns), pa.table(columns)):
+        assert evaluate(qrels, trec_run(RUN)) == evaluate(one_by_one, trec_run(RUN))
+
+
+def test_empty_lists_are_counted() -> None:
+    shown = pd.DataFrame({"query_id": ["q1", "q2"], "doc_ids": [["d1"], []]})
+    evaluation = rs.evaluate(trec_qrels(QRELS), shown, "RR")
+    assert evaluation.diagnostics["empty_lists"] == 1
+    assert evaluation.to_dict() == {"q1": {"RR": 1.0}, "q2": {"RR": 0.0}}
+
+
+def test_records_of_several_kinds_are_refused() -> None:
+    mixed = [*to_records(flat(RUN, "score")), ("q1", "d9", 0.5)]
+    error = refused(lambda: evaluate(trec_qrels(QRELS), mixed), "mixed_rows", "found tuple")
+    assert (error.file, error.line) == ("run", len(mixed))
+
+
+def test_records_without_a_field_are_refused_where_it_is_missing() -> None:
+    rows = to_records(flat(RUN, "score"))
+    del rows[2]["score"]
+    error = refused(lambda: evaluate(trec_qrels(QRELS), rows), "missing_score")
+    assert error.line == 3
+    assert (
+        "found a, b in records"
+        in refused(lambda: evaluate(trec_qrels(QRELS), [{"a": 1, "b": 2}]), "columns").message
+    )
+
+
+def test_columns_that_are_missing_are_told_with_the_kind_of_the_table() -> None:
+    for table, what in (
+        (pd.DataFrame({"a": [1]}), "in a pandas DataFrame"),
+        (pl.DataFrame({"a": [1]}), "in a Polars DataFrame"),
+        (pa.table({"a": [1]}), "in a PyArrow Table"),
+    ):
+        refused(lambda table=table: evaluate({"q": {"d": 1}}, table), "columns", what)  # type: ignore[misc]
+
+
+def test_a_level_of_an_index_beside_a_column_of_its_role_is_ignored() -> None:
+    frame = pd.DataFrame(flat(RUN, "score"))
+    frame.index = pd.Index(range(len(frame)), name="topic")
+    assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
+    frame.index = pd.MultiIndex.from_tuples([("x", "y")] * len(frame))
+    assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
+
+
+def test_a_level_of_queries_comes_before_a_column_of_users() -> None:
+    frame = pd.DataFrame(flat(RUN, "score")).assign(user_id="u")
+    by_index = frame.set_index(["query_id", "doc_id"])
+    assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
+    assert evaluate(trec_qrels(QRELS), by_index) == EXPECTED
+    assert evaluate(trec_qrels(QRELS), frame.set_index("query_id")) == EXPECTED
+    # A group isn't sure to be the query where there are users.
+    unsure = frame.rename(columns={"query_id": "group_id"}).set_index("group_id")
+    refused(lambda: evaluate(trec_qrels(QRELS), unsure), "columns", "user_id and group_id")
+
+
+def test_lists_are_read_without_an_object_for_each_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = importlib.import_module("rankscope.inputs.columns")
+    monkeypatch.setattr(columns, "_ids_of_list", None)
+    lists = nested(RUN, "score")
+    for table in (pl.DataFrame(lists), pa.table(lists)):
+        assert evaluate(trec_qrels(QRELS), table) == EXPECTED
+
+
+def test_no_library_is_imported_to_recognise_what_is_passed() -> None:
+    assert "datasets" not in sys.modules
+    assert "ir_datasets" not in sys.modules
