@@ -159,7 +159,8 @@ def evaluate(
             a Delta or Iceberg table.
             Or a table whose rows hold a grade and a score or a rank, followed by the measures: a
             path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
-            `"logs/*.parquet"`, or any table that `Rankings.from_table` accepts. Or `Rankings`.
+            `"logs/*.parquet"`, or any table that `Rankings.from_table` accepts. Or `Rankings`, or a
+            mapping of names to `Rankings`.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. In
             a mapping of query to a list of documents, the first is the best. A file, a DuckDB
             relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
@@ -272,6 +273,12 @@ def evaluate(
     if judged is None:
         from rankscope.evaluation.evaluate_table import evaluate_table  # noqa: PLC0415 - only tables need it
 
+        if subtopics is not None:
+            raise UsageError(
+                "subtopics is for judgments and a run, found one table",
+                hint="write evaluate(judgments, run, measures, subtopics=…)",
+                code="bad_parameter",
+            )
         return evaluate_table(given, asked, columns, own, assume_grouped=assume_grouped)
     if columns.attributed is not None or assume_grouped:
         name = "assume_grouped" if assume_grouped else "labels"

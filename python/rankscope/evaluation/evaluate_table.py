@@ -9,7 +9,8 @@ from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
-from rankscope.evaluation.question import refuse_single_precision
+from rankscope.evaluation.evaluations import Evaluations
+from rankscope.evaluation.question import holds, refuse_single_precision
 from rankscope.evaluation.rankings import Rankings, rank_rows
 from rankscope.evaluation.streaming import TableRequest, can_stream, evaluate_file
 from rankscope.inputs.reading import open_joined
@@ -33,7 +34,7 @@ def evaluate_table(
     reading: Reading,
     *,
     assume_grouped: bool = False,
-) -> Evaluation:
+) -> Evaluation | Evaluations:
     """Evaluate a table whose rows hold a score, or a rank, and a grade.
 
     Files, DuckDB relations, lazy frames, and datasets and readers of PyArrow are evaluated while
@@ -56,6 +57,9 @@ def evaluate_table(
         )
     if isinstance(table, Rankings):
         return evaluate_rankings(table, asked, reading)
+    if holds(table, Rankings):
+        evaluated = {name: evaluate_rankings(each, asked, reading) for name, each in table.items()}
+        return Evaluations(evaluated)
     refuse_single_precision(reading)
     refuse_cluster_alone(asked.cluster, asked.interval)
     given = recognise_table(table)

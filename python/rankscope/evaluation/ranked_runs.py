@@ -122,12 +122,7 @@ def rank_scores(
             f"{function}(table, …, scores=['old', 'new'])",
             code="bad_parameter",
         )
-    if isinstance(scores, str) or len(scores) < 2:
-        raise UsageError(
-            f"expected two or more columns of scores, found {scores!r}",
-            hint="write scores=['old', 'new'], or --scores old,new",
-            code="bad_parameter",
-        )
+    check_scores(scores)
     refuse_single_precision(reading)
     names = {role: name for role, name in reading.columns.items() if role != "rank"}
     rankings = {
@@ -143,6 +138,16 @@ def rank_scores(
     for score, each in rankings.items():
         _refuse_ranks(score, each)
     return rankings
+
+
+def check_scores(scores: Sequence[str]) -> None:
+    """Raise an error unless these are the names of two or more columns."""
+    if isinstance(scores, str) or len(scores) < 2:
+        raise UsageError(
+            f"expected two or more columns of scores, found {scores!r}",
+            hint="write scores=['old', 'new'], or --scores old,new",
+            code="bad_parameter",
+        )
 
 
 def _refuse_ranks(name: str, rankings: Rankings) -> None:

@@ -14,10 +14,12 @@ from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked, evaluate_run
+from rankscope.evaluation.ranked_runs import check_scores
 from rankscope.file import File
 from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
 from rankscope.fusion.settings import no_weights, read_choices, read_weights
+from rankscope.inputs.reading import read_lists
 from rankscope.inputs.recognition import recognise
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
@@ -25,7 +27,7 @@ from rankscope.output.ids import TEXT
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -160,6 +162,7 @@ def fuse(
     sigma: float | None = None,
     depth: int | None = None,
     ties: Ties = "doc_id",
+    scores: Sequence[str] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> FusedRun:
     """Fuse the runs of several systems into one.
@@ -169,7 +172,7 @@ def fuse(
 
     Args:
         runs: Two or more runs, each as in `evaluate`: a list of them, or a mapping of names to
-            runs.
+            runs. Or a table with the scores of several systems: `fuse(table, scores=["a", "b"])`.
         method: How the score of a document is computed:
 
             - `rrf`: the sum of 1 / (k + rank) (reciprocal rank fusion)
@@ -206,6 +209,7 @@ def fuse(
         depth: The number of documents to keep for each query (default: all).
         ties: The order of documents with equal scores, in the runs and in the result: `"doc_id"`
             (the larger ID first, as in trec_eval), `"doc_id_asc"`, or `"input"`.
+        scores: The columns of scores of a table, two or more, each of which is a run.
         **options: How the inputs are read, as in `evaluate`.
 
     Returns:
@@ -225,12 +229,20 @@ def fuse(
         {'q1': {'d2': 0.75, 'd1': 0.5, 'd4': 0.0, 'd3': 0.0}}
         >>> list(fuse([words, vectors], "borda").to_dict()["q1"].items())
         [('d2', 7.0), ('d1', 5.5), ('d4', 4.0), ('d3', 3.5)]
+        >>> table = {"qid": ["q1", "q1"], "doc": ["d1", "d2"], "words": [2, 1], "vectors": [1, 4]}
+        >>> fuse(table, "combsum", scores=["words", "vectors"]).to_dict()
+        {'q1': {'d2': 1.0, 'd1': 1.0}}
     """
     chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     reading = Reading.of("fuse", options)
-    named = name_runs(runs)
+    lists = None if scores is None else _read_scores(runs, scores, reading)
+    named = name_runs(runs) if lists is None else dict.fromkeys(lists, runs)
     weighed = read_weights(chosen.method, weights, list(named))
-    core, of_runs, source = _fuse(named, chosen.settings(weighed), reading)
+    settings = chosen.settings(weighed)
+    if lists is None:
+        core, of_runs, source = _fuse(named, settings, reading)  # type: ignore[arg-type]  # as `name_runs` says
+    else:
+        core, of_runs, source = _fuse_lists(lists, settings, reading)
     missing = (len(core) - queries for queries in of_runs)
     return FusedRun(**chosen.describe(named, weighed, missing), source=source, core=core)
 
@@ -244,7 +256,12 @@ def _fuse(
         made = fuse_text(texts, settings, reading)
         if made is not None:
             return *made, TEXT
-    lists = _read_lists(named, reading)
+    return _fuse_lists(_read_lists(named, reading), settings, reading)
+
+
+def _fuse_lists(
+    lists: Mapping[str, tuple[Run | CoreRankings, SourceIds]], settings: Settings, reading: Reading
+) -> tuple[Run, list[int], SourceIds]:
     with explaining():
         core = fuse_runs(
             [(each, name) for name, (each, _) in lists.items()], settings, reading.threads
@@ -477,6 +494,18 @@ def _share(weights: Weights, run: int, share: float) -> Weights:
         )
     scale = (1 - share) / rest
     return tuple(share if at == run else weight * scale for at, weight in enumerate(weights))
+
+
+def _read_scores(
+    table: object, scores: Sequence[str], reading: Reading
+) -> dict[str, tuple[Run, SourceIds]]:
+    """Read each column of scores of a table as a run."""
+    check_scores(scores)
+    lists = {}
+    for score in scores:
+        own = replace(reading, columns={**reading.columns, "score": score})
+        lists[score] = read_lists(recognise(table, "run", own.columns), own)  # type: ignore[arg-type]  # refused there
+    return lists
 
 
 def _read_lists(

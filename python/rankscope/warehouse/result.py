@@ -28,7 +28,7 @@ class SqlStatements(Hinted):
 
     Examples:
         >>> import rankscope as rs
-        >>> statements = rs.sql(["nDCG@10", "RR"])
+        >>> statements = rs.sql("qrels", "run", ["nDCG@10", "RR"])
         >>> statements.columns
         {'nDCG@10': 'ndcg_at_10', 'RR': 'rr'}
         >>> str(statements) == statements.means

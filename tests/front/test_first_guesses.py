@@ -1,0 +1,239 @@
+"""What people type first: a researcher, an engineer of models, and one of recommenders."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+from rankscope import AP, nDCG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
+QRELS = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d1": 1, "d4": 0}}
+OLD = {"q1": {"d2": 3.0, "d1": 2.0, "d3": 1.0}, "q2": {"d4": 2.0, "d1": 1.0}}
+NEW = {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d4": 2.0}}
+RUNS = {"old": OLD, "new": NEW}
+MEASURES = [nDCG @ 10, AP, "RR@10"]
+
+ROWS = [
+    (query, doc, grade, OLD[query][doc], NEW[query][doc], country, user)
+    for (query, docs), country, user in zip(
+        QRELS.items(), ("de", "fr"), ("ann", "bob"), strict=True
+    )
+    for doc, grade in docs.items()
+]
+NAMES = ["query_id", "doc_id", "relevance", "old", "new", "country", "user_id"]
+LOG = pd.DataFrame(ROWS, columns=NAMES)
+
+
+def write_trec(folder: Path) -> Path:
+    """Write the judgments and both runs as TREC files."""
+    qrels = [
+        f"{query} 0 {doc} {grade}" for query, docs in QRELS.items() for doc, grade in docs.items()
+    ]
+    (folder / "qrels.txt").write_text("\n".join(qrels) + "\n")
+    (folder / "runs").mkdir()
+    for name, run in RUNS.items():
+        lines = [
+            f"{query} Q0 {doc} 1 {score} {name}"
+            for query, docs in run.items()
+            for doc, score in docs.items()
+        ]
+        (folder / "runs" / f"{name}.run").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+# The researcher: files and dictionaries.
+
+
+def test_every_form_of_judgments_and_runs_has_one_value(tmp_path: Path) -> None:
+    folder = write_trec(tmp_path)
+    expected = dict(rs.evaluate(QRELS, NEW, MEASURES))
+    qrels, run = folder / "qrels.txt", folder / "runs" / "new.run"
+    named = rs.evaluate(str(qrels), str(folder / "runs"), MEASURES)
+    for found in (
+        rs.evaluate(str(qrels), str(run), MEASURES),
+        rs.evaluate(qrels, run, MEASURES),
+        rs.evaluate(rs.read_qrels(qrels), run, measures=MEASURES),
+        rs.evaluate(judgments=qrels, run=run, measures=MEASURES),
+        rs.evaluate(LOG, LOG.rename(columns={"new": "score"}), MEASURES),
+        rs.evaluate(LOG, MEASURES, score="new"),
+        rs.evaluate(pl.DataFrame(LOG), MEASURES, score="new"),
+        rs.evaluate(pa.Table.from_pandas(LOG), measures=MEASURES, score="new"),
+        rs.evaluate(rs.Rankings.from_run(qrels, run), MEASURES),
+        rs.evaluate({"it": rs.Rankings.from_table(LOG, score="new")}, MEASURES)["it"],
+        named["new.run"],
+    ):
+        assert dict(found) == expected
+
+
+def test_one_word_asks_each_question_of_files_and_of_a_table(tmp_path: Path) -> None:
+    folder = write_trec(tmp_path)
+    qrels = folder / "qrels.txt"
+    runs = {name: folder / "runs" / f"{name}.run" for name in RUNS}
+    scores = ["old", "new"]
+    one = rs.compare(qrels, runs, "nDCG@10")["nDCG@10", "new"]
+    assert rs.compare(LOG, "nDCG@10", scores=scores)["nDCG@10", "new"] == one
+    assert rs.compare(QRELS, RUNS, "nDCG@10")["nDCG@10", "new"] == one
+    ranked = {name: rs.Rankings.from_run(qrels, run) for name, run in runs.items()}
+    assert rs.compare(ranked, "nDCG@10")["nDCG@10", "new"] == one
+    difference = pytest.approx(
+        one.difference, abs=1e-15
+    )  # of means, and not the mean of differences
+    assert rs.diff(LOG, "nDCG@10", scores=scores).difference == difference
+    assert rs.diff(qrels, runs["old"], runs["new"], "nDCG@10").difference == difference
+    assert rs.diff(ranked, "nDCG@10").difference == difference
+    budgets = {"nDCG@10": 0.5}
+    by_run = rs.gate(qrels, runs["old"], runs["new"], budgets)
+    assert [each.value for each in rs.gate(LOG, scores=scores, budgets=budgets)] == [
+        each.value for each in by_run
+    ]
+    lost = rs.losses(qrels, runs["old"], "nDCG@10")
+    assert rs.losses(LOG, "nDCG@10", score="old").means == lost.means
+    assert rs.bounds(LOG, "nDCG@10", score="old").mean == rs.bounds(QRELS, OLD, "nDCG@10").mean
+    explained = rs.explain(qrels, runs["old"], "nDCG@10", query_id="q1")
+    assert rs.explain(LOG, "nDCG@10", query_id="q1", score="old").formula == explained.formula
+    assert explained.value == rs.evaluate(QRELS, OLD, "nDCG@10").to_dict()["q1"]["nDCG@10"]
+    report = rs.report(LOG, "nDCG@10", score="old").runs[0]
+    assert report.name == "table"
+    fused = rs.fuse(LOG, scores=scores)
+    assert fused.to_dict() == rs.fuse(RUNS).to_dict()
+    got = rs.reconcile(LOG, "nDCG@10", score="old")
+    assert got["trec_eval@10.0"] == rs.reconcile(QRELS, OLD, "nDCG@10")["trec_eval@10.0"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"by": "country", "attributes": LOG},
+        {"by": {"q1": "de", "q2": "fr"}},
+        {"by": pd.Series({"q1": "de", "q2": "fr"})},
+    ],
+    ids=["column", "mapping", "series"],
+)
+def test_slices_are_a_column_a_mapping_or_a_series(given: dict[str, Any]) -> None:
+    expected = {"de": 1.0, "fr": rs.evaluate(QRELS, NEW, "RR").to_dict()["q2"]["RR"]}
+    beside = {"by": given["by"]}
+    for found in (
+        rs.evaluate(QRELS, NEW, "RR", **given),
+        rs.evaluate(LOG, "RR", score="new", **beside),
+    ):
+        assert found.slices is not None
+        assert {name: row["RR"] for name, row in found.slices.to_dict().items()} == expected
+    for compared in (
+        rs.compare(QRELS, RUNS, "RR", **given),
+        rs.compare(LOG, "RR", scores=["old", "new"], **beside),
+    ):
+        assert {each.slice for each in compared} == {None, "de", "fr"}
+
+
+@pytest.mark.parametrize("name", ["cluster", "weights"])
+def test_clusters_and_weights_are_given_like_slices(name: str) -> None:
+    values: dict[str, Any] = {"q1": 2.0, "q2": 1.0}
+    table = LOG.assign(w=LOG["query_id"].map(values))
+    settings: dict[str, Any] = {"interval": 0.95, "score": "new"}
+    expected = rs.evaluate(LOG, "RR", **settings, **{name: values})
+    for given in ("w", pd.Series(values), list(values.values())):
+        found = rs.evaluate(table, "RR", **settings, **{name: given})
+        assert (dict(found), found.intervals) == (dict(expected), expected.intervals)
+    found = rs.evaluate(QRELS, NEW, "RR", interval=0.95, attributes=table, **{name: "w"})
+    assert dict(found) == dict(expected)
+
+
+# The engineer of models: frames, arrays, columns with names of their own.
+
+
+def test_columns_have_any_name_in_every_function() -> None:
+    names = {"query": "session", "doc": "item", "relevance": "bought", "score": "logit"}
+    columns = {"query_id": "session", "doc_id": "item", "relevance": "bought", "new": "logit"}
+    table = LOG.rename(columns=columns)
+    expected = rs.evaluate(QRELS, NEW, "nDCG@10")["nDCG@10"]
+    assert rs.evaluate(table, "nDCG@10", **names)["nDCG@10"] == expected
+    assert rs.evaluate(table, table, "nDCG@10", **names)["nDCG@10"] == expected
+    assert rs.losses(table, "nDCG@10", **names).means["value"] == expected
+    assert rs.Rankings.from_table(table, **names).evaluate("nDCG@10")["nDCG@10"] == expected
+
+
+def test_a_table_and_its_judgments_and_run_order_ties_alike() -> None:
+    tied = LOG.assign(score=1.0)
+    constant = {query: dict.fromkeys(docs, 1.0) for query, docs in QRELS.items()}
+    expected = rs.evaluate(QRELS, constant, "RR")
+    assert rs.evaluate(tied, "RR").to_dict() == expected.to_dict()
+    assert rs.evaluate(tied, "RR").policy == expected.policy
+    averaged = rs.evaluate(tied.drop(columns="doc_id"), "RR")
+    assert averaged.policy.ties == "average"
+    # q1: one of three places for two relevant documents; q2: one of two for one.
+    assert averaged.to_dict() == {"q1": {"RR": pytest.approx(2 / 3 + 1 / 6)}, "q2": {"RR": 0.75}}
+    assert dict(rs.evaluate(QRELS, constant, "RR", policy="ties=average")) == dict(averaged)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: rs.evaluate(QRELS, NEW), "evaluate(judgments, run, ['nDCG@10', 'AP'])"),
+        (lambda: rs.evaluate(LOG), "evaluate(table, ['nDCG@10', 'AP'])"),
+        (lambda: rs.evaluate(QRELS, NEW, "nDGC@10"), "did you mean 'nDCG@10'?"),
+        (lambda: rs.evaluate(LOG, "nDGC@10"), "did you mean 'nDCG@10'?"),
+        (lambda: rs.compare(LOG, "nDCG@10"), "scores=['old', 'new']"),
+        (lambda: rs.compare(QRELS, RUNS), "compare(judgments, run, ['nDCG@10', 'AP'])"),
+        (lambda: rs.gate(LOG, budgets={"RR": 0.1}), "budgets="),
+        (lambda: rs.evaluate(QRELS, NEW, "RR", by="country"), "pass attributes="),
+        (lambda: rs.evaluate(LOG, "RR", score="new", attributes=LOG), "name their columns"),
+        (lambda: rs.evaluate(QRELS, NEW, "RR", labels="click"), "evaluate(table, measures)"),
+        (lambda: rs.evaluate(LOG, "RR", score="new", score_type="float32"), "round the scores"),
+        (lambda: rs.compare(QRELS, RUNS, "RR", memory="1GiB"), "remove memory"),
+        (lambda: rs.evaluate(LOG, "RR", columns={"score": "new"}), "its arguments are"),
+    ],
+)
+def test_what_cannot_be_meant_says_what_to_write(call: Callable[[], object], hint: str) -> None:
+    with pytest.raises(rs.UsageError) as raised:
+        call()
+    assert hint in raised.value.hint
+
+
+def test_results_are_numbers_and_documents() -> None:
+    one = rs.evaluate(QRELS, NEW, "RR")
+    assert float(one) == one["RR"]
+    several = rs.evaluate(QRELS, RUNS, ["nDCG@10", "RR"])
+    assert several.best("RR") == several.best("nDCG@10") == "new"
+    assert json.loads(one.to_json())["measures"] == {"RR": one["RR"]}
+    assert "\\begin{table}" in several.to_latex()
+
+
+def test_completion_shows_verbs_and_one_module_of_measures() -> None:
+    shown = [name for name in dir(rs) if not name.startswith("_")]
+    assert {"evaluate", "compare", "explain", "measures", "errors", "Rankings"} <= {*shown}
+    assert not {"nDCG", "AP", "UsageError"} & {*shown}
+    assert rs.nDCG is rs.measures.nDCG
+    assert isinstance(rs.errors.UsageError("x", hint="y", code="z"), rs.UsageError)
+
+
+# The engineer of recommenders: a log of interactions.
+
+
+def test_a_log_is_split_recommended_and_evaluated() -> None:
+    log = pd.DataFrame(
+        {
+            "user_id": np.repeat([1, 2, 3], 4),
+            "item_id": [10, 11, 12, 13, 10, 12, 11, 13, 13, 10, 11, 12],
+            "timestamp": pd.date_range("2026-01-01", periods=12, freq="D").tolist(),
+        }
+    )
+    train, test = rs.split(log, last_per_user=1)
+    popular = train["item_id"].value_counts().index.tolist()
+    lists = dict.fromkeys(test["user_id"], popular)
+    found = rs.evaluate(test, lists, ["R@4", "Coverage@4", "Novelty@4"], history=train)
+    assert found["R@4"] == 1.0
+    assert found["Coverage@4"] == 1.0
+    budget = rs.Budget("Coverage@4", tolerance=0.1)
+    fewer = dict.fromkeys(lists, popular[:2])
+    assert not rs.gate(test, lists, fewer, budget, history=train).passed
