@@ -24,6 +24,14 @@ __getattr__, _list_names, _names = defer(
 __all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings
 
 
+_MADE = {"Budget", "File", "Interval", "Measure", "Policy", "Rankings"}
+"""The classes that a caller makes; the others are those of results."""
+
+
 def __dir__() -> list[str]:
-    """List what completion shows: neither measures nor errors, which have modules of their own."""
-    return [name for name in _list_names() if name not in _MEASURES and not name.endswith("Error")]
+    """List what completion shows: functions, what they take, and modules.
+
+    Measures and errors have modules of their own, and classes of results are for annotations.
+    """
+    names = [name for name in _list_names() if name not in _MEASURES]
+    return [name for name in names if not name[:1].isupper() or name in _MADE]

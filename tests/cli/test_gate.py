@@ -285,3 +285,9 @@ def test_hostile_inputs_of_the_action_run_nothing(folder: Path) -> None:
         assert status in {2, 4}
         assert outputs == {}
     assert not made.exists()
+
+
+def test_judgments_and_one_run_say_what_is_missing(folder: Path) -> None:
+    done = run("gate", str(folder / "qrels.txt"), str(folder / "old.run"))
+    assert done.returncode == 2
+    assert "QRELS BASELINE CANDIDATE" in done.stderr.decode()

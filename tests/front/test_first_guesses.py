@@ -237,3 +237,15 @@ def test_a_log_is_split_recommended_and_evaluated() -> None:
     budget = rs.Budget("Coverage@4", tolerance=0.1)
     fewer = dict.fromkeys(lists, popular[:2])
     assert not rs.gate(test, lists, fewer, budget, history=train).passed
+
+
+def test_matrices_are_judgments_and_a_run() -> None:
+    grades, scores = np.array([[3, 0, 1], [0, 1, 0]]), np.array([[0.1, 0.9, 0.4], [0.5, 0.5, 0.1]])
+    expected = rs.Rankings.from_arrays(grades, scores).evaluate(["nDCG@2", "RR"])
+    found = rs.evaluate(grades, scores, ["nDCG@2", "RR"])
+    assert (found.to_dict(), found.policy) == (expected.to_dict(), expected.policy)
+    assert found.per_query("nDCG@2").mean() == pytest.approx(rs.ndcg_score(grades, scores, k=2))
+    worst = rs.evaluate(grades, scores, "RR", policy="ties=worst")
+    assert worst.to_dict()["1"] == {"RR": 0.5}
+    with pytest.raises(rs.UsageError, match="memory has no effect on arrays"):
+        rs.evaluate(grades, scores, "RR", memory="1GiB")

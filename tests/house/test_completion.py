@@ -13,9 +13,12 @@ import rankscope
 from rankscope.measures import OBJECTS
 
 HIDDEN = {"annotations", "defer", "deferred"}
+MADE = {"Budget", "File", "Interval", "Policy", "Rankings"}
 PACKAGES = {
     "rankscope": {
-        name for name in rankscope.__all__ if name not in OBJECTS and not name.endswith("Error")
+        name
+        for name in rankscope.__all__
+        if name in MADE or not (name in OBJECTS or name[0].isupper())
     },
     "rankscope.monitor": {"BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "define"},
     "rankscope.array": {"evaluate_batch", "ndcg"},

@@ -11,7 +11,7 @@ from rankscope.engine.judgments import read_qrels as read_judged
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.evaluation.evaluations import Evaluations
-from rankscope.evaluation.question import read_table_options, split_question
+from rankscope.evaluation.question import are_matrices, read_table_options, split_question
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
 from rankscope.inputs.objects import is_record, refuse_splits
@@ -167,7 +167,8 @@ def evaluate(
             query is evaluated while it is read, in bounded memory; for other orders of rows,
             `memory` is the bound. Or a mapping of names to several runs:
             `{"bm25": run_a, "dense": run_b}`; or a list of paths, an archive (zip, tar), or a
-            folder or pattern of TREC files, whose runs are named after their files.
+            folder or pattern of TREC files, whose runs are named after their files. Two matrices
+            of grades and scores, queries by documents, are judgments and a run, too.
         measures: One or more measures, or their names (`"nDCG@10"`, `"nDCG@1,5,10"`).
         by: What to slice by: the result has `slices` with the means of each value. One or more
             columns of the table or of `attributes`, or a mapping or Series of query to value.
@@ -287,6 +288,10 @@ def evaluate(
             hint="write evaluate(table, measures)",
             code="bad_parameter",
         )
+    if are_matrices(judged, given):
+        from rankscope.evaluation.evaluate_table import evaluate_matrices  # noqa: PLC0415 - as above
+
+        return evaluate_matrices(judged, given, asked, own)
     named = read_named_runs(given)
     runs: dict[str, InputLike] = {"": given} if named is None else named
     of_qrels = replace(own, progress=own.progress is True)

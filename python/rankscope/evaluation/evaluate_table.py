@@ -19,6 +19,8 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.files.table import TableFile
@@ -85,6 +87,16 @@ def evaluate_table(
     elif asked.strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def evaluate_matrices(
+    grades: ArrayLike, scores: ArrayLike, asked: Asked, reading: Reading
+) -> Evaluation:
+    """Evaluate matrices of queries by documents."""
+    refuse_single_precision(reading)
+    reading.refuse_limits("arrays, which are held in memory")
+    ties = asked.choose_ties() or "average"
+    return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), asked, reading)
 
 
 def evaluate_rankings(rankings: Rankings, asked: Asked, reading: Reading) -> Evaluation:

@@ -143,3 +143,8 @@ def refuse_single_precision(reading: Reading) -> None:
             hint="round the scores of the table, or pass judgments and a run",
             code="bad_parameter",
         )
+
+
+def are_matrices(*given: object) -> bool:
+    """Check whether all arguments are arrays of two dimensions, and not frames."""
+    return all(getattr(each, "ndim", 0) == 2 and hasattr(each, "dtype") for each in given)

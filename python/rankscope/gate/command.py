@@ -190,6 +190,12 @@ def run(options: Namespace) -> int:
 
 def _gate(options: Namespace) -> GateResult:
     """Check the budgets of the options and of the gate file."""
+    if len(options.inputs) == 2 and not options.inputs[0].endswith(".toml"):
+        raise UsageError(
+            "gate needs judgments and two runs, or a gate file, found two files",
+            hint="write QRELS BASELINE CANDIDATE --max-drop nDCG@10=0.005, or gate.toml",
+            code="usage",
+        )
     file = _read_file(options)
     given = [
         parse_budget(kind, text)
