@@ -63,13 +63,9 @@ fn spread(trial: &mut Trial<'_>, plan: &Plan, list: Listed<'_>) -> Spread {
     // A tie is best in descending order of what its documents are worth.
     let worth = |grade: f64| match kernel.gains() {
         Some(gains) => gains.of_document(grade),
-        None => {
-            if grade.is_nan() {
-                0.0
-            } else {
-                grade
-            }
-        }
+        // Only measures of judgments themselves tell an unjudged document from one of grade 0.
+        None if grade.is_nan() => f64::NEG_INFINITY,
+        None => grade,
     };
     let mut extreme = |is_best: bool| {
         let mut relevance = memory::copy(list.relevance);
@@ -84,7 +80,8 @@ fn spread(trial: &mut Trial<'_>, plan: &Plan, list: Listed<'_>) -> Spread {
         }
         trial.value(Listed { relevance: &relevance, ..list }, Ties::Input)
     };
-    let (lower, upper) = (extreme(false), extreme(true));
+    let (first, second) = (extreme(false), extreme(true));
+    let (lower, upper) = (first.min(second), first.max(second));
     let averages = kernel.averages_ties();
     let expected = if averages { trial.value(list, Ties::Average) } else { f64::NAN };
     let variance = match (kernel.unknown(), kernel.gains()) {
