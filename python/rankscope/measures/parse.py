@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, other_names, spelling
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 100_000
 """The maximum length of a measure, enough for a table with a few thousand weights."""
 
+SHORT = 100
+"""Measures of so many characters are parsed once."""
 LONGEST_NUMBER = 200
 LIKENESS = 0.75
 """How much a name has to be like a known one. Less likeness suggests another measure."""
@@ -76,7 +78,7 @@ def parse(text: str | Measure) -> Measure:
             "pass a longer table of gains or discounts from Python: nDCG(discount=weights)",
         )
     try:
-        return _parse(text)
+        return _parse_short(text) if len(text) <= SHORT else _parse(text)
     except MeasureError as error:
         found = other_names.find_pattern(text)
         if found is None:
@@ -85,6 +87,12 @@ def parse(text: str | Measure) -> Measure:
         if other.means:
             return _parse(other.means.format(**numbers))
         raise _refused(text, other, numbers) from error
+
+
+@lru_cache(maxsize=1000)
+def _parse_short(text: str) -> Measure:
+    """Parse a name as programs ask for it again and again."""
+    return _parse(text)
 
 
 def _parse(text: str) -> Measure:
