@@ -255,3 +255,19 @@ def test_the_range_over_unjudged_documents_is_left_out_where_all_are_judged() ->
     assert "if unjudged judged" not in str(rs.compare(qrels, {"old": old, "new": new}, "RR"))
     unjudged = new | {"q3": {"z": 3.0, "a": 2.0}}
     assert "if unjudged judged" in str(rs.compare(qrels, {"old": old, "new": unjudged}, "RR"))
+
+
+def test_a_print_of_many_pairs_has_the_means_and_says_where_the_rest_is() -> None:
+    queries = [f"q{n}" for n in range(6)]
+
+    def compare(runs: int) -> rs.Comparison:
+        values = {f"r{run}": [(run + n) / 60 for n in range(6)] for run in range(runs)}
+        return rs.compare({"query_id": queries} | values, "m", values=True, test="t")
+
+    assert "differences are not shown" not in str(compare(20))  # 190 pairs
+    found = compare(21)
+    assert "210 differences are not shown: name a baseline, see .table()" in " ".join(
+        str(found).split()
+    )
+    assert len(str(found).splitlines()) < 45
+    assert len(found.table().splitlines()) > 210

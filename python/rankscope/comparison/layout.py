@@ -49,6 +49,10 @@ SIGNS = "†‡§¶"
 WORSE = "▼"
 
 
+MOST_PAIRS = 200
+"""More differences than these are more than anybody reads where a comparison is printed."""
+
+
 def lay_out(comparison: Comparison) -> Layout:
     """Return all that a comparison says."""
     letters = name_letters(comparison.runs)
@@ -69,6 +73,12 @@ def lay_out(comparison: Comparison) -> Layout:
 def lay_out_short(comparison: Comparison) -> Layout:
     """Return the same with at most two lines below the numbers: the test, and where the rest is."""
     whole = lay_out(comparison)
+    pairs = sum(len(grid.rows) for grid in whole.grids[1:])
+    if pairs > MOST_PAIRS:
+        left_out = f"{pairs:,} differences are not shown: name a baseline, see .table(), or make a "
+        means = whole.grids[0]
+        below = (*means.notes, f"{left_out}leaderboard.")
+        whole = replace(whole, above=whole.above[:1], grids=(replace(means, notes=below),))
     lines = [] if any(grid.notes for grid in whole.grids) else [*_say_how(comparison)]
     count = len(whole.small_print)
     if count:
