@@ -60,14 +60,10 @@ def evaluate(
     """Evaluate a run against judgments, or a table that has both, as data frames of Dask.
 
     Args:
-        judgments: A DataFrame with one row per judged document: query, document, grade. Columns are
-            found by their usual names, as in `rankscope.evaluate`. Or a DataFrame whose rows have a
-            grade and a score or a rank, followed by the measures. The rows of a query can be in
-            different partitions.
-        run: A DataFrame with one row per retrieved document: query, document, and score or rank.
-        measures: One or more measures, or their names.
-        by: One or more columns of `judgments` with attributes of the query. The result has `slices`
-            by their values. All rows of a query must agree.
+        judgments: As in `rankscope.spark.evaluate`, as a DataFrame of Dask.
+        run: As in `rankscope.spark.evaluate`, as a DataFrame of Dask.
+        measures: As in `rankscope.evaluate`.
+        by: As in `rankscope.spark.evaluate`.
         policy: As in `rankscope.evaluate`, except `ties="input"`, which needs an order of rows.
         convention: As in `rankscope.evaluate`.
         strict: As in `rankscope.evaluate`.

@@ -400,7 +400,8 @@ pub(super) fn read_number(
     kind: Number,
     place: impl Fn() -> String,
 ) -> PyResult<f64> {
-    // What nearly all are is told by its type alone: asking an integer for a `dtype` takes a microsecond.
+    // Most numbers are small integers, which their type shows. Asking one for a `dtype` takes a
+    // microsecond.
     if let Some(small) = small_integer(object) {
         return Ok(small);
     }

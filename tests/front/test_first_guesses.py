@@ -187,8 +187,8 @@ def test_a_table_and_its_judgments_and_run_order_ties_alike() -> None:
         (lambda: rs.compare(QRELS, RUNS), "compare(judgments, run, ['nDCG@10', 'AP'])"),
         (lambda: rs.gate(LOG, budgets={"RR": 0.1}), "budgets="),
         (lambda: rs.evaluate(QRELS, NEW, "RR", by="country"), "pass attributes="),
-        (lambda: rs.evaluate(LOG, "RR", score="new", attributes=LOG), "name their columns"),
-        (lambda: rs.evaluate(QRELS, NEW, "RR", labels="click"), "evaluate(table, measures)"),
+        (lambda: rs.evaluate(LOG, "RR", score="new", attributes=LOG), "remove attributes"),
+        (lambda: rs.evaluate(QRELS, NEW, "RR", labels="click"), "remove labels"),
         (lambda: rs.evaluate(LOG, "RR", score="new", score_type="float32"), "round the scores"),
         (lambda: rs.compare(QRELS, RUNS, "RR", memory="1GiB"), "remove memory"),
         (lambda: rs.evaluate(LOG, "RR", columns={"score": "new"}), "its arguments are"),
@@ -198,6 +198,79 @@ def test_what_cannot_be_meant_says_what_to_write(call: Callable[[], object], hin
     with pytest.raises(rs.UsageError) as raised:
         call()
     assert hint in raised.value.hint
+
+
+MATRICES = np.array([[1, 0]]), np.array([[0.1, 0.2]])
+RANKED = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
+EVALUATED = dict(rs.evaluate(QRELS, RUNS, "RR"))
+VALUES = {"query_id": ["q1", "q2", "q3"], "old": [0.1, 0.2, 0.3], "new": [0.2, 0.3, 0.1]}
+SCORES = ["old", "new"]
+UNUSED: dict[str, list[Callable[[], object]]] = {
+    "duplicates": [
+        lambda: rs.evaluate(RANKED["old"], "RR", duplicates="first"),
+        lambda: rs.evaluate(RANKED, "RR", duplicates="first"),
+        lambda: rs.evaluate(*MATRICES, "RR", duplicates="first"),
+        lambda: rs.compare(RANKED, "RR", duplicates="first"),
+        lambda: rs.compare(EVALUATED, duplicates="first"),
+        lambda: rs.gate(RANKED, budgets={"RR": 0.1}, duplicates="first"),
+        lambda: rs.diff(RANKED, "RR", duplicates="first"),
+        lambda: rs.losses(RANKED["old"], "nDCG", duplicates="first"),
+    ],
+    "score_type": [lambda: rs.evaluate(RANKED["old"], "RR", score_type="float32")],
+    "query": [lambda: rs.evaluate(*MATRICES, "RR", query="x")],
+    "labels": [
+        lambda: rs.evaluate(RANKED["old"], "RR", labels="x"),
+        lambda: rs.evaluate(QRELS, OLD, "RR", labels="x"),
+        lambda: rs.report(QRELS, OLD, "RR", labels="x"),
+        lambda: rs.losses(QRELS, OLD, "nDCG", labels="x"),
+        lambda: rs.explain(QRELS, OLD, "nDCG", query_id="q1", labels="x"),
+    ],
+    "attributes": [
+        lambda: rs.evaluate(*MATRICES, "RR", attributes=LOG),
+        lambda: rs.report(LOG, "RR", score="old", attributes=LOG),
+        lambda: rs.losses(LOG, "nDCG", score="old", attributes=LOG),
+    ],
+    "subtopics": [
+        lambda: rs.evaluate(*MATRICES, "RR", subtopics=True),
+        lambda: rs.evaluate(LOG, "RR", score="old", subtopics=True),
+    ],
+    "scores": [
+        lambda: rs.compare(QRELS, RUNS, "RR", scores=SCORES),
+        lambda: rs.compare(RANKED, "RR", scores=SCORES),
+        lambda: rs.compare(VALUES, "RR", values=True, scores=SCORES),
+        lambda: rs.gate(RANKED, budgets={"RR": 0.1}, scores=SCORES),
+        lambda: rs.diff(QRELS, OLD, NEW, "RR", scores=SCORES),
+        lambda: rs.diff(RANKED, "RR", scores=SCORES),
+    ],
+    "policy": [
+        lambda: rs.compare(EVALUATED, policy="empty=skip"),
+        lambda: rs.compare(VALUES, "RR", values=True, policy="empty=skip"),
+        lambda: rs.gate(rs.compare(EVALUATED), budgets={"RR": 0.1}, policy="empty=skip"),
+    ],
+    "convention": [lambda: rs.compare(VALUES, "RR", values=True, convention="lightgbm")],
+    "bounds": [lambda: rs.compare(EVALUATED, bounds=True)],
+    "better": [lambda: rs.compare(LOG, "RR", scores=SCORES, better="lower")],
+    "range": [lambda: rs.compare(QRELS, RUNS, "RR", range=(0, 5))],
+}
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_an_argument_without_effect_is_an_error(name: str) -> None:
+    for call in UNUSED[name]:
+        with pytest.raises(rs.UsageError, match=f"{name} has no effect on "):
+            call()
+
+
+def test_attributes_of_queries_reach_losses_and_reports() -> None:
+    table = {"query_id": ["q1", "q2"], "country": ["de", "fr"], "w": [2, 1]}
+    for settings in ({"by": "country"}, {"weights": "w"}):
+        lost = rs.losses(QRELS, OLD, "nDCG@2", attributes=table, **settings)
+        same = rs.losses(LOG.assign(w=[2, 2, 2, 1, 1]), "nDCG@2", score="old", **settings)
+        assert lost.means == same.means
+        assert (lost.slices is None) == (same.slices is None)
+    report = rs.report(QRELS, OLD, "RR", weights="w", attributes=table)
+    expected = rs.evaluate(QRELS, OLD, "RR", weights={"q1": 2, "q2": 1})["RR"]
+    assert report.means_of("RR")[0].value == expected
 
 
 def test_results_are_numbers_and_documents() -> None:
@@ -249,3 +322,19 @@ def test_matrices_are_judgments_and_a_run() -> None:
     assert worst.to_dict()["1"] == {"RR": 0.5}
     with pytest.raises(rs.UsageError, match="memory has no effect on arrays"):
         rs.evaluate(grades, scores, "RR", memory="1GiB")
+
+
+def test_a_report_says_how_to_compute_its_values(tmp_path: Path) -> None:
+    folder = write_trec(tmp_path)
+    qrels, run = str(folder / "qrels.txt"), str(folder / "runs" / "old.run")
+    LOG.to_csv(tmp_path / "log.csv")
+    log = str(tmp_path / "log.csv")
+    table = {"query_id": ["q1", "q2"], "w": [2, 1]}
+    texts = [
+        rs.report(log, "RR", score="old", by="country").commands[0].text,
+        rs.report(LOG, "RR", score="old", weights={"q1": 2, "q2": 1}).commands[0].text,
+        rs.report(qrels, run, "RR", weights="w", attributes=table).commands[0].text,
+    ]
+    assert texts[0] == f"rankscope eval {log} -m RR --interval 0.95 --col score=old --by country"
+    assert texts[1].startswith("rs.evaluate(table, ['RR'], score='old', weights=weights, ")
+    assert texts[2].startswith("rs.evaluate(qrels, run, ['RR'], weights=weights, attributes=")

@@ -10,7 +10,7 @@ from rankscope.bounds.result import BoundedMean, Bounds, Openness
 from rankscope.deferred import np
 from rankscope.engine.requests import read_measure, read_policy, read_request
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import make_plan
+from rankscope.evaluation.evaluating import Asked, make_plan
 from rankscope.evaluation.ranked_runs import read_rankings
 from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import check_averaged, check_judgments, refuse_items
@@ -67,14 +67,16 @@ def bounds(
         >>> bounds(qrels, run, "nDCG@3").mean
         BoundedMean(value=0.5, lower=0.5, upper=0.9197207891481876, queries=1)
     """
+    given = Asked(measures=(), policy=policy)
     rankings, asked, reading = read_rankings(
-        "bounds", judgments, run, measure, options, policy=policy
+        "bounds", judgments, run, measure, options, asked=given
     )
+    wanted: Any = asked.measures
     other: Any = against
     if against is not None and not isinstance(against, Rankings):
-        other, *_ = read_rankings("bounds", judgments, against, asked, options, policy=policy)
+        other, *_ = read_rankings("bounds", judgments, against, wanted, options, asked=given)
     return bound(
-        rankings, asked, scale=scale, against=other, policy=policy, threads=reading.threads
+        rankings, wanted, scale=scale, against=other, policy=policy, threads=reading.threads
     )
 
 

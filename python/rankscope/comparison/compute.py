@@ -6,14 +6,14 @@ from rankscope.comparison.estimates import Choices, MeasureValues, compare_value
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.ranges import add_ranges
 from rankscope.comparison.result import Comparison
-from rankscope.engine.items import read_items_for, refuse_known_items
+from rankscope.engine.items import read_items_for
 from rankscope.engine.progress import follow, tick
 from rankscope.engine.requests import read_measures
 from rankscope.errors import PolicyError, UsageError
 from rankscope.evaluation.evaluating import Asked
 from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.question import holds, split_question
-from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, read_runs
+from rankscope.evaluation.question import READ, holds, refuse_reading, refuse_unused, split_question
+from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, read_runs, refuse_scores
 from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.hints import refuse_argument
@@ -169,8 +169,11 @@ def compare(
     if unknown:
         raise refuse_argument("compare", min(unknown), (*ARGUMENTS, *OPTIONS))
     of_items: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
+    of_values = {"range": None if range == "measure" else (range,), "better": better}
+    computed = {**of_items, "policy": policy, "convention": convention, "scores": scores}
+    computed |= {"bounds": bounds or None}
     if values is not None:
-        refuse_known_items(of_items, "values, which are computed already")
+        refuse_unused(computed, "values, which are computed already")
         from rankscope.comparison.values import compare_computed  # noqa: PLC0415 - only for them
 
         return compare_computed(
@@ -184,8 +187,12 @@ def compare(
             better=better,
             testing=testing,
         )
+    refuse_unused(of_values, "rankings: it is for values")
+    of_reading = {name: value for name, value in options.items() if name in OPTIONS}
     if holds(judgments, Evaluation):
-        refuse_known_items(of_items, "results of evaluate, which have their values already")
+        what = "results of evaluate, which have their values already"
+        refuse_unused(computed, what)
+        refuse_reading(of_reading, what, "query", "encoding")
         wanted: Any = runs if measures is None else measures
         evaluations = name_anew(dict(judgments), names)
         first = next(iter(evaluations.values()))
@@ -210,8 +217,11 @@ def compare(
         items=read_items_for(wanted, **of_items, reading=reading),
     )
     if judged is not None:
+        refuse_scores(scores)
         rankings = rank_runs(judged, read_runs(given), asked, reading)
     elif holds(given, Rankings):
+        refuse_scores(scores, "Rankings")
+        refuse_reading(of_reading, READ, "query", "encoding")
         rankings = dict(given)
     else:
         rankings = rank_scores("compare", given, scores, asked, reading)

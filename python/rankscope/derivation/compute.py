@@ -9,9 +9,9 @@ from rankscope.derivation.derive.gain import derive
 from rankscope.derivation.derive.query import RankedQuery
 from rankscope.derivation.derive.relevance import derive_relevance
 from rankscope.derivation.explanation import LIMIT
-from rankscope.engine.requests import read_request
+from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import FormatError, MeasureError, UsageError
-from rankscope.evaluation.evaluating import make_plan
+from rankscope.evaluation.evaluating import Asked, make_plan
 from rankscope.evaluation.refusals import check_order
 from rankscope.inputs.doubles import EXACT_UP_TO
 from rankscope.inputs.numbers import no_judgments, to_numbers
@@ -135,9 +135,11 @@ def explain(
         policy, convention = settings.pop("policy", None), settings.pop("convention", None)
         from rankscope.evaluation.ranked_runs import read_rankings  # noqa: PLC0415 - loads NumPy
 
-        rankings, asked, _ = read_rankings("explain", grades, k, measure, settings, policy=policy)
+        wanted = Asked(measures=(), policy=policy, convention=convention)
+        rankings, asked, _ = read_rankings("explain", grades, k, measure, settings, asked=wanted)
+        chosen = read_measure(asked.measures)
         return explain_query(
-            rankings, query_id, asked, policy=policy, convention=convention, limit=limit
+            rankings, query_id, chosen, policy=policy, convention=convention, limit=limit
         )
     if k is not None and not isinstance(k, int):
         raise UsageError(

@@ -8,8 +8,8 @@ from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.question import holds
-from rankscope.evaluation.ranked_runs import rank_scores
+from rankscope.evaluation.question import READ, holds, refuse_reading
+from rankscope.evaluation.ranked_runs import rank_scores, refuse_scores
 from rankscope.evaluation.rankings import Rankings, rank_run
 from rankscope.evaluation.refusals import refuse_items
 from rankscope.losses.compute import measure_losses
@@ -100,6 +100,8 @@ def diff(
     wanted = Asked(measures=[asked], policy=policy)
     if judged is None:
         if holds(judgments, Rankings):
+            refuse_scores(scores, "Rankings")
+            refuse_reading(options, READ)
             rankings = dict(judgments)
         else:
             rankings = rank_scores("diff", judgments, scores, wanted, reading)
@@ -112,6 +114,7 @@ def diff(
         (a, one), (b, other) = rankings.items()
         chosen = read_policy(policy, Policy(ties=one.tie_policy))
         return diff_rankings((one, other), asked, chosen, names or (a, b), reading.threads)
+    refuse_scores(scores)
     chosen = read_policy(policy)
     runs: tuple[Any, Any] = (run_a, run_b)
     refuse_one_stdin_for_both(*runs)

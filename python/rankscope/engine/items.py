@@ -9,8 +9,6 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
     from rankscope.measures.spec import Need
@@ -116,17 +114,6 @@ def _has_one_number(known: Items) -> bool:
 def _is_by_size(measure: Measure) -> bool:
     """Check whether a measure sees the size of numbers, and not just their proportions."""
     return measure.parameters.get("distance") in {"hamming", "euclidean"}
-
-
-def refuse_known_items(given: Mapping[str, object], beside: str) -> None:
-    """Raise an error for what is known of items, where it would have no effect."""
-    named = next((name for name in MEANINGS if given.get(name) is not None), None)
-    if named is not None:
-        raise UsageError(
-            f"{named} has no effect on {beside}",
-            hint="remove it, or pass judgments and runs in place of the results",
-            code="bad_parameter",
-        )
 
 
 def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> None:

@@ -11,7 +11,14 @@ from rankscope.engine.judgments import read_qrels as read_judged
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.evaluation.evaluations import Evaluations
-from rankscope.evaluation.question import are_matrices, read_table_options, split_question
+from rankscope.evaluation.question import (
+    are_matrices,
+    read_table_options,
+    refuse_reading,
+    refuse_table_options,
+    refuse_unused,
+    split_question,
+)
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
 from rankscope.inputs.objects import is_record, refuse_splits
@@ -274,23 +281,15 @@ def evaluate(
     if judged is None:
         from rankscope.evaluation.evaluate_table import evaluate_table  # noqa: PLC0415 - only tables need it
 
-        if subtopics is not None:
-            raise UsageError(
-                "subtopics is for judgments and a run, found one table",
-                hint="write evaluate(judgments, run, measures, subtopics=…)",
-                code="bad_parameter",
-            )
-        return evaluate_table(given, asked, columns, own, assume_grouped=assume_grouped)
-    if columns.attributed is not None or assume_grouped:
-        name = "assume_grouped" if assume_grouped else "labels"
-        raise UsageError(
-            f"{name} is for one table, found judgments and a run",
-            hint="write evaluate(table, measures)",
-            code="bad_parameter",
-        )
+        refuse_unused({"subtopics": subtopics}, "one table: it is for judgments and runs")
+        grouped = {"assume_grouped": assume_grouped or None}
+        return evaluate_table(given, asked, columns, own, options={**options, **grouped})
+    refuse_table_options(columns, assume_grouped=assume_grouped)
     if are_matrices(judged, given):
         from rankscope.evaluation.evaluate_table import evaluate_matrices  # noqa: PLC0415 - as above
 
+        beside = {"attributes": attributes, "subtopics": subtopics}
+        refuse_reading({**options, **beside}, "arrays of grades and scores")
         return evaluate_matrices(judged, given, asked, own)
     named = read_named_runs(given)
     runs: dict[str, InputLike] = {"": given} if named is None else named

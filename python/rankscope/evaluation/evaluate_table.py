@@ -10,7 +10,13 @@ from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.evaluation.evaluations import Evaluations
-from rankscope.evaluation.question import holds, refuse_single_precision
+from rankscope.evaluation.question import (
+    READ,
+    holds,
+    refuse_reading,
+    refuse_single_precision,
+    refuse_unused,
+)
 from rankscope.evaluation.rankings import Rankings, rank_rows
 from rankscope.evaluation.streaming import TableRequest, can_stream, evaluate_file
 from rankscope.inputs.reading import open_joined
@@ -19,6 +25,9 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from numpy.typing import ArrayLike
 
     from rankscope.evaluation.evaluating import Asked
@@ -35,7 +44,7 @@ def evaluate_table(
     columns: JoinedColumns,
     reading: Reading,
     *,
-    assume_grouped: bool = False,
+    options: Mapping[str, Any],
 ) -> Evaluation | Evaluations:
     """Evaluate a table whose rows hold a score, or a rank, and a grade.
 
@@ -45,23 +54,21 @@ def evaluate_table(
     values. If they would exceed the limit, the rows are written to temporary files, partitioned by
     query, and evaluated partition by partition, again with the same values.
     """
+    if isinstance(table, Rankings) or holds(table, Rankings):
+        refuse_reading({**options, "attributes": asked.attributes}, READ)
+        if isinstance(table, Rankings):
+            return evaluate_rankings(table, asked, reading)
+        return Evaluations(
+            {name: evaluate_rankings(each, asked, reading) for name, each in table.items()}
+        )
+    assume_grouped = bool(options.get("assume_grouped"))
     if columns.attributed is not None and assume_grouped:
         raise UsageError(
             "expected assume_grouped or labels, found both",
             hint="a table with labels is held in memory; remove assume_grouped",
             code="bad_parameter",
         )
-    if asked.attributes is not None:
-        raise UsageError(
-            "attributes has no effect on a table, whose own columns are the attributes",
-            hint="join the attributes to the table, and name their columns",
-            code="bad_parameter",
-        )
-    if isinstance(table, Rankings):
-        return evaluate_rankings(table, asked, reading)
-    if holds(table, Rankings):
-        evaluated = {name: evaluate_rankings(each, asked, reading) for name, each in table.items()}
-        return Evaluations(evaluated)
+    refuse_attributes(asked)
     refuse_single_precision(reading)
     refuse_cluster_alone(asked.cluster, asked.interval)
     given = recognise_table(table)
@@ -89,12 +96,17 @@ def evaluate_table(
     return evaluation
 
 
+def refuse_attributes(asked: Asked) -> None:
+    """Refuse a table of attributes beside a table that has them itself."""
+    refuse_unused(
+        {"attributes": asked.attributes}, "a table: join it to the table, and name its columns"
+    )
+
+
 def evaluate_matrices(
     grades: ArrayLike, scores: ArrayLike, asked: Asked, reading: Reading
 ) -> Evaluation:
     """Evaluate matrices of queries by documents."""
-    refuse_single_precision(reading)
-    reading.refuse_limits("arrays, which are held in memory")
     ties = asked.choose_ties() or "average"
     return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), asked, reading)
 

@@ -10,7 +10,7 @@ from rankscope.engine.requests import note_scale, read_request
 from rankscope.engine.runs import evaluate_input, recognise_run
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.evaluation import Counts, Evaluation
-from rankscope.evaluation.groups import Resampling, make_estimates, make_slices
+from rankscope.evaluation.groups import Resampling, join_groups, make_estimates, make_slices
 from rankscope.evaluation.query_groups import (
     NONE,
     cluster_queries,
@@ -135,6 +135,27 @@ class Asked:
             score_type=score_type,
             grades=[*grades],
         )
+
+    def resolve(self, queries: Sequence[str], reading: Reading) -> Asked:
+        """Return the same with the values of queries in place of names of attributes."""
+        names = self.list_attributes()
+        if not names:
+            return self
+        held = read_attributes(self.attributes, names, queries, reading)
+
+        def read_ids() -> list[str]:
+            return [*queries]
+
+        by = self.by
+        groups = None if by is None else join_groups(slice_queries(read_by(by), queries, held.find))
+        if groups is not None:
+            _, values, codes = groups
+            by = dict(zip(queries, (values[code] for code in codes), strict=True))
+        cluster = self.cluster
+        if cluster is not None:
+            cluster = cluster_queries(cluster, read_ids, held.find)
+        weights = weigh_queries(self.weights, read_ids, held.find)
+        return replace(self, by=by, cluster=cluster, weights=weights, attributes=None)
 
     def choose_ties(self) -> Ties | None:
         """Return the ties of the policy, `None` if they depend on whether there are documents."""

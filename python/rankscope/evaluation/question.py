@@ -135,6 +135,33 @@ def _read_attribution(reading: Reading, given: Mapping[str, Any]) -> tables.Attr
     return tables.Attributed(labels, beside.get("predicted"), beside.get("positive"), settings)  # type: ignore[arg-type]  # see `LabelOptions`
 
 
+def refuse_unused(given: Mapping[str, object], what: str) -> None:
+    """Raise an error for the first argument that is set, and would have no effect."""
+    name = next((name for name, value in given.items() if value is not None), None)
+    if name is not None:
+        raise UsageError(
+            f"{name} has no effect on {what}",
+            hint=f"remove {name}",
+            code="bad_parameter",
+        )
+
+
+def refuse_reading(options: Mapping[str, Any], what: str, *used: str) -> None:
+    """Refuse options of reading for what is read already."""
+    others = {"threads", "progress", *used}
+    refuse_unused({name: value for name, value in options.items() if name not in others}, what)
+
+
+def refuse_table_options(columns: tables.JoinedColumns, *, assume_grouped: bool = False) -> None:
+    """Refuse arguments about one table for judgments and runs."""
+    labels = None if columns.attributed is None else columns.attributed.labels
+    given = {"labels": labels, "assume_grouped": assume_grouped or None}
+    refuse_unused(given, "judgments and runs: it is for one table that has both")
+
+
+READ = "Rankings, which are read already"
+
+
 def refuse_single_precision(reading: Reading) -> None:
     """Refuse to compare the scores of a table in single precision."""
     if reading.score_type == "float32":

@@ -9,11 +9,15 @@ from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluate import name_runs
-from rankscope.evaluation.evaluating import Asked
+from rankscope.evaluation.evaluate_table import refuse_attributes
 from rankscope.evaluation.evaluation import Evaluation
 from rankscope.evaluation.question import (
+    READ,
     read_table_options,
+    refuse_reading,
     refuse_single_precision,
+    refuse_table_options,
+    refuse_unused,
     split_question,
 )
 from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
@@ -27,8 +31,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluating import Asked
     from rankscope.inputs.qrels import Qrels
-    from rankscope.settings.policy import Policy
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
@@ -67,10 +71,9 @@ def read_rankings(
     measure: Measures | None,
     options: Mapping[str, Any],
     *,
-    policy: Policy | str | None,
-    attributes: Sequence[str] = (),
-) -> tuple[Rankings, Any, Reading]:
-    """Read judgments and a run, or a table, into memory; return the measures, too.
+    asked: Asked,
+) -> tuple[Rankings, Asked, Reading]:
+    """Read judgments and a run, or a table, into memory; return what is asked of them, too.
 
     Args:
         function: The name of the function, for messages.
@@ -78,22 +81,26 @@ def read_rankings(
         run: As in `evaluate`.
         measure: As in `evaluate`.
         options: How the inputs are read.
-        policy: As in `evaluate`.
-        attributes: The columns of a table to keep as attributes of queries.
+        asked: The policy, the convention, and the attributes of queries.
     """
     reading, columns = read_table_options(function, options, holds_all="rankings")
     judged, given, wanted = split_question(function, judgments, run, measure)
-    asked = Asked(measures=wanted, policy=policy)
+    asked = replace(asked, measures=wanted)
     if judged is not None:
+        refuse_table_options(columns)
         request = asked.request(score_type=reading.score_type)
         qrels = load_qrels_for(judged, (given,), wanted, reading)
-        return rank_run(Rankings, qrels, given, request.ties, reading), wanted, reading
+        of_run = replace(reading, score_type=request.score_type)
+        rankings = rank_run(Rankings, qrels, given, request.ties, of_run)
+        return rankings, asked.resolve(rankings.query_texts, reading), reading
     if isinstance(given, Rankings):
-        return given, wanted, reading
+        refuse_reading({**options, "attributes": asked.attributes}, READ)
+        return given, asked, reading
+    refuse_attributes(asked)
     refuse_single_precision(reading)
-    own = replace(columns, attributes=attributes)
+    own = replace(columns, attributes=asked.list_attributes())
     table = recognise_table(given)
-    return rank_rows(Rankings, table, own, asked.choose_ties(), reading), wanted, reading
+    return rank_rows(Rankings, table, own, asked.choose_ties(), reading), asked, reading
 
 
 def rank_runs(
@@ -138,6 +145,11 @@ def rank_scores(
     for score, each in rankings.items():
         _refuse_ranks(score, each)
     return rankings
+
+
+def refuse_scores(scores: Sequence[str] | None, what: str = "judgments and runs") -> None:
+    """Refuse columns of scores for what isn't a table."""
+    refuse_unused({"scores": scores}, f"{what}: they are columns of a table")
 
 
 def check_scores(scores: Sequence[str]) -> None:

@@ -8,12 +8,12 @@ import os
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
-from rankscope.engine.items import read_items_for, refuse_known_items
+from rankscope.engine.items import read_items_for
 from rankscope.engine.requests import read_measure
 from rankscope.errors import PolicyError, UsageError
 from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.question import holds
-from rankscope.evaluation.ranked_runs import rank_runs, rank_scores
+from rankscope.evaluation.question import READ, holds, refuse_reading, refuse_unused
+from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, refuse_scores
 from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
 from rankscope.gate.checks import (
@@ -140,10 +140,11 @@ def gate(
     if isinstance(judgments, Comparison):
         if attributes is not None or cluster is not None:
             raise _bad_call("a comparison has its slices and clusters already")
-        refuse_known_items(
-            {"history": history, "items": items, "catalogue": catalogue},
-            "a comparison, which has its values already",
-        )
+        what = "a comparison, which has its values already"
+        of_items = {"history": history, "items": items, "catalogue": catalogue}
+        computed = {"policy": policy, "convention": convention, "scores": scores}
+        refuse_unused({**of_items, **computed}, what)
+        refuse_reading(options, what)
         return _gate_comparison(
             judgments,
             baseline,
@@ -167,6 +168,9 @@ def gate(
             once, history=history, items=items, catalogue=catalogue, reading=reading
         ),
     )
+    if holds(judgments, Rankings):
+        refuse_scores(scores, "Rankings")
+        refuse_reading(options, READ, "query", "encoding")
     rankings = _rank(judgments, (baseline, candidate), scores, asked, reading)
     if names is not None and (len(set(names)) != 2):
         raise _bad_call("expected two different names")

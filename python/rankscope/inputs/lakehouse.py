@@ -213,14 +213,13 @@ class IcebergTable:
     def __init__(self, url: str, opened: Any = None) -> None:  # noqa: ANN401 - of a library
         self._url = url
         self._table: Any = opened
-        self._tasks: dict[str, Any] = {}
+        self._planned: dict[str, Any] | None = None
 
     def list_files(self) -> list[DataFile]:
         """List the files of the newest snapshot."""
-        self._open()
         files = [
             DataFile(path, task.file.file_size_in_bytes, self._stamp(task))
-            for path, task in self._tasks.items()
+            for path, task in self._plan().items()
         ]
         return sorted(files, key=lambda file: file.path)
 
@@ -253,8 +252,7 @@ class IcebergTable:
         groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
     ) -> Foreign:
         """Read the rows of a file that are not deleted."""
-        self._open()
-        task = self._tasks.get(file.path)
+        task = self._plan().get(file.path)
         if task is None or self._stamp(task) != file.stamp:
             raise changed(file.path)
         scans = _load("pyiceberg.io.pyarrow", "iceberg")
@@ -288,9 +286,19 @@ class IcebergTable:
             url = f"{scheme}://{newest.path}" if scheme else newest.path
         try:
             self._table = library.StaticTable.from_metadata(url)
-            self._tasks = {file.file.file_path: file for file in self._table.scan().plan_files()}
         except Exception as error:
             raise _unreadable(self._url, error) from error
+
+    def _plan(self) -> dict[str, Any]:
+        """Return what the library reads of each file."""
+        if self._planned is None:
+            self._open()
+            try:
+                files = self._table.scan().plan_files()
+            except Exception as error:
+                raise _unreadable(self._url, error) from error
+            self._planned = {file.file.file_path: file for file in files}
+        return self._planned
 
 
 def judge(error: FileError, open_bytes: Callable[[], Foreign]) -> FileError:

@@ -151,8 +151,6 @@ def _write(options: Namespace, board: Leaderboard) -> str:
         return write(caption=options.caption or "", label=options.label or "")
     if options.csv:
         return board.to_csv().rstrip("\n")
-    if options.small_print:
-        return write_wide(lay_out(board))
     for name, plain in (
         ("json", board.to_json),
         ("html", board.to_html),
@@ -160,7 +158,7 @@ def _write(options: Namespace, board: Leaderboard) -> str:
     ):
         if getattr(options, name):
             return str(plain())
-    return str(board)
+    return write_wide(lay_out(board)) if options.small_print else str(board)
 
 
 def _rank(options: Namespace) -> Leaderboard:

@@ -9,7 +9,8 @@ from rankscope.deferred import np
 from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
 from rankscope.evaluation.columns import Columns
-from rankscope.evaluation.query_groups import list_names, read_by, weigh_queries
+from rankscope.evaluation.evaluating import Asked
+from rankscope.evaluation.query_groups import weigh_queries
 from rankscope.evaluation.ranked_runs import read_rankings
 from rankscope.evaluation.refusals import check_judgments
 from rankscope.inputs.qrels import Qrels
@@ -46,6 +47,7 @@ def losses(
     interval: float | Interval | None = None,
     cluster: str | Mapping[str, object] | Sequence[object] | None = None,
     weights: Weights | None = None,
+    attributes: object = None,
     **options: Unpack[TableOptions],
 ) -> Losses:
     """Split what a measure lacks into retrieval, truncation and ordering loss.
@@ -63,6 +65,7 @@ def losses(
         interval: As in `evaluate`.
         cluster: As in `evaluate`.
         weights: As in `evaluate`.
+        attributes: As in `evaluate`.
         **options: How the inputs are read, as in `evaluate`.
 
     Raises:
@@ -76,19 +79,26 @@ def losses(
         >>> round(lost.means["value"], 4), round(lost.means["retrieval"], 4)
         (0.6131, 0.3869)
     """
-    names = list_names(read_by(by), cluster, weights)
+    given = Asked(
+        measures=(),
+        policy=policy,
+        by=by,
+        cluster=cluster,
+        weights=weights,
+        attributes=attributes,
+    )
     rankings, asked, reading = read_rankings(
-        "losses", judgments, run, measure, options, policy=policy, attributes=names
+        "losses", judgments, run, measure, options, asked=given
     )
     return measure_losses(
         rankings,
-        asked,
+        asked.measures,  # type: ignore[arg-type]  # several are refused there
         policy=policy,
-        by=by,
+        by=asked.by,
         stages=stages,
         interval=interval,
-        cluster=cluster,
-        weights=weights,
+        cluster=asked.cluster,
+        weights=asked.weights,
         threads=reading.threads,
     )
 

@@ -22,6 +22,7 @@ def write_commands(
     settings: str,
     convention: str,
     interval: Interval | None,
+    columns: Mapping[str, str],
     beside: Mapping[str, object],
     options: Sequence[tuple[str, str]],
 ) -> tuple[ReportCommand, ...]:
@@ -32,6 +33,7 @@ def write_commands(
         ends = "" if interval is None else f"rs.{interval!r}"
         texts = {"policy": settings, "convention": convention}
         said = [f"{name}={text!r}" for name, text in texts.items() if text]
+        said += [f"{role}={name!r}" for role, name in columns.items()]
         said += [f"{name}={name}" for name in known]
         said += [f"interval={ends}"] if ends else []
         return (ReportCommand(purpose="Compute these values", text=_call(held, measures, said)),)
@@ -42,6 +44,7 @@ def write_commands(
         *(["--convention", convention] if convention else []),
         *_say_interval(interval),
         *_say_files(held),
+        *(word for role, name in columns.items() for word in ("--col", f"{role}={name}")),
         *(word for name, path in known.items() for word in (f"--{name}", os.fsdecode(path))),  # type: ignore[arg-type]  # a path
         *(word for option in options for word in option),
     ]

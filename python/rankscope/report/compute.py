@@ -15,13 +15,13 @@ from rankscope.engine.progress import follow
 from rankscope.engine.requests import read_measures, refuse_one_stdin_for_both
 from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
-from rankscope.evaluation.evaluate_table import evaluate_rankings
+from rankscope.evaluation.evaluate_table import evaluate_rankings, refuse_attributes
 from rankscope.evaluation.evaluating import Asked, choose_ties
-from rankscope.evaluation.groups import join_groups
-from rankscope.evaluation.query_groups import read_attributes, read_by, slice_queries
+from rankscope.evaluation.query_groups import read_by
 from rankscope.evaluation.question import (
     read_table_options,
     refuse_single_precision,
+    refuse_table_options,
     split_question,
 )
 from rankscope.evaluation.rankings import rank_rows, rank_run
@@ -143,20 +143,22 @@ def report(
         items=read_items_for(wanted, **beside, reading=reading),
         strict=strict,
     )
+    if judged is not None:
+        refuse_table_options(columns)
+    # What a command has no option for is an argument of the call in its place.
+    given_here: dict[str, object] = {"by": by, "weights": weights, "attributes": attributes}
+    said = say_reading(reading)
+    if judged is None:
+        said = [*_say_table(asked, columns), *said]
+        is_said = {"by": not isinstance(read_by(by), Mapping), "weights": isinstance(weights, str)}
+        given_here = {name: value for name, value in given_here.items() if not is_said.get(name)}
+    beside |= {name: (value,) for name, value in given_here.items() if value is not None}
     if judged is None:
         held = [hold(given, "table")]
         rankings = [_rank_table(held[0], columns, asked, reading)]
     else:
-        if columns.attributed is not None:
-            raise UsageError(
-                "labels are for one table, found judgments and runs",
-                hint="write report(table, measures, labels=…)",
-                code="bad_parameter",
-            )
         held, rankings = _rank_runs(judged, _name_runs(given), asked, reading)
-        if by is not None:
-            asked = replace(asked, by=_find_slices(asked, rankings[0].query_texts, reading))
-    said = [*_say_table(asked, columns), *say_reading(reading)]
+        asked = asked.resolve(rankings[0].query_texts, reading)
     return report_rankings(
         rankings, asked, reading, held=held, worst=worst, beside=beside, options=said
     )
@@ -165,6 +167,7 @@ def report(
 def _rank_table(
     held: HashedInput, columns: JoinedColumns, asked: Asked, reading: Reading
 ) -> Rankings:
+    refuse_attributes(asked)
     refuse_single_precision(reading)
     given = recognise_table(held.value)
     wanted = replace(columns, attributes=asked.list_attributes())
@@ -192,18 +195,6 @@ def _rank_runs(
         rank_run(Rankings, qrels, run.value, request.ties, of_runs)
         for run in follow(held[1:], "reading runs", is_shown=reading.progress is True)
     ]
-
-
-def _find_slices(asked: Asked, queries: Sequence[str], reading: Reading) -> Mapping[str, object]:
-    """Return the slice of each query of judgments and runs."""
-    by = read_by(asked.by)
-    if isinstance(by, Mapping):
-        return by
-    held = read_attributes(asked.attributes, by, queries, reading)
-    groups = join_groups(slice_queries(by, queries, held.find))
-    return (
-        {} if groups is None else {q: groups[1][c] for q, c in zip(queries, groups[2], strict=True)}
-    )
 
 
 def _say_table(asked: Asked, columns: JoinedColumns) -> Iterator[tuple[str, str]]:
@@ -306,6 +297,7 @@ def report_rankings(
             settings=_say_policy(asked.policy, first, rankings[0]),
             convention="" if first.convention is None else first.convention.address,
             interval=asked.interval,
+            columns=reading.columns,
             beside=beside,
             options=options,
         ),

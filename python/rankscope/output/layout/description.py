@@ -16,6 +16,11 @@ MOST_CODES = 3
 """Kinds of notes that are named in one line; others are counted."""
 
 
+ATTRIBUTE = ".small_print"
+PRINTED = f"{ATTRIBUTE}, --small-print"
+"""Where small print is, the second for results that a command prints like this."""
+
+
 @record(frozen=True, slots=True)
 class Cell:
     """A cell of a grid.
@@ -71,7 +76,8 @@ class Layout:
     def shorten(self, notes: Mapping[str, int] | None = None) -> Layout:
         """Return it with at most two lines below the numbers, which say where the others are."""
         room = SHORT - sum(len(grid.notes) for grid in self.grids)
-        return replace(self, small_print=shorten(self.small_print, notes, room, WIDTH))
+        lines = shorten(self.small_print, notes, room, WIDTH, where=PRINTED)
+        return replace(self, small_print=lines)
 
 
 def shorten(
@@ -79,6 +85,7 @@ def shorten(
     notes: Mapping[str, int] | None = None,
     room: int = SHORT,
     width: int | None = None,
+    where: str = ATTRIBUTE,
 ) -> tuple[str, ...]:
     """Return small print in a few lines; the last one says where all of it is.
 
@@ -87,12 +94,13 @@ def shorten(
         notes: The count of each code of the notes in it, which are named even if they are left out.
         room: The most lines.
         width: The longest line (default: any).
+        where: Where all of it is.
 
     Examples:
         >>> shorten(["policy: ties=average", "intervals: 95%, dense"])
         ('policy: ties=average', 'intervals: 95%, dense')
         >>> shorten(["policy: ties=average", "intervals: 95%", "note: …"], {"n_missing": 3})[1]
-        'Notes: n_missing (3). 2 more lines: .small_print, --small-print'
+        'Notes: n_missing (3). 2 more lines: .small_print'
     """
     is_short = width is None or all(len(line) <= width for line in lines)
     if len(lines) <= room and is_short:
@@ -102,21 +110,23 @@ def shorten(
     what = f"{left} {'more ' if kept else ''}line{'s' * (left != 1)}"
     if not kept and not notes:
         what += " of small print"
-    return (*kept, point_to(what, notes or {}, width))
+    return (*kept, point_to(what, notes or {}, width, where=where))
 
 
-def point_to(what: str, notes: Mapping[str, int], width: int | None = None) -> str:
+def point_to(
+    what: str, notes: Mapping[str, int], width: int | None = None, *, where: str = PRINTED
+) -> str:
     """Return where all of the small print is, with as many codes of notes as the line has room for.
 
     None of them is left out in silence.
     """
-    where = f"{what}: .small_print, --small-print"
+    whole = f"{what}: {where}"
     if not notes:
-        return where
+        return whole
     codes = [f"{code} ({count:,})" for code, count in notes.items()]
     for named in range(min(MOST_CODES, len(codes)), 0, -1):
         left = len(codes) - named
-        line = f"Notes: {', '.join(codes[:named])}{f' and {left} more' if left else ''}. {where}"
+        line = f"Notes: {', '.join(codes[:named])}{f' and {left} more' if left else ''}. {whole}"
         if width is None or len(line) <= width:
             return line
-    return f"Notes: {len(codes)} kind{'s' * (len(codes) != 1)}. {where}"
+    return f"Notes: {len(codes)} kind{'s' * (len(codes) != 1)}. {whole}"
