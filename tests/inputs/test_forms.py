@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import sqlite3
+import subprocess
 import sys
 import types
 from contextlib import closing
@@ -475,5 +476,11 @@ def test_lists_are_read_without_an_object_for_each_document(
 
 
 def test_no_library_is_imported_to_recognise_what_is_passed() -> None:
-    assert "datasets" not in sys.modules
-    assert "ir_datasets" not in sys.modules
+    code = (
+        "import sys; import rankscope as rs;"
+        "rs.evaluate({'q': {'d': 1}}, {'q': {'d': 0.5}}, 'AP');"
+        "rs.evaluate([('q', 'd', 1)], [('q', 'd', 0.5)], 'AP');"
+        "print({'datasets', 'ir_datasets', 'pandas', 'polars', 'pyterrier'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
