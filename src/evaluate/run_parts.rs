@@ -1,8 +1,9 @@
 //! Evaluates a run of columns part by part, each with all rows of its queries: in memory are one part,
 //! the judgments, and one value per query and measure.
 
-use std::sync::Arc;
-use std::sync::atomic::{self, AtomicUsize};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::evaluate::evaluation::Evaluation;
@@ -10,15 +11,18 @@ use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::{Scored, Scorer};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, vec};
+use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::qrels::attributes::pick;
+use crate::qrels::duplicates::occurs_again;
 use crate::qrels::judgments::Judgments;
-use crate::rank::join_columns::{JoinedPart, Room, RunColumns, join_part};
+use crate::rank::join_columns::{Joined, Part, Room, RunColumns, arrange_scores};
 use crate::rank::order::{Rows, rank_rows};
 use crate::rank::ranked::Ranked;
 use crate::rank::rows::are_regular;
 use crate::rank::run::no_rows;
+use crate::table::columns::{IdColumn, check_texts, slice, write_texts};
+use crate::text::list::{List, Row};
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::Watch;
 
@@ -62,7 +66,7 @@ impl RunParts {
     /// before. If one did, nothing more can be added.
     ///
     /// # Errors
-    /// As [`join_part`]; lines are 1-based rows of the part.
+    /// As [`Part::join`]; lines are 1-based rows of the part.
     pub fn push(&mut self, plan: &Plan, run: &RunColumns<'_>, threads: usize) -> Result<bool> {
         let before = self.rows;
         self.push_numbered(plan, run, |row| before + row as u64, threads)
@@ -79,24 +83,101 @@ impl RunParts {
         number: impl Fn(usize) -> u64,
         threads: usize,
     ) -> Result<bool> {
-        let choices = (plan.duplicates, plan.score_type);
-        let part = join_part(&self.judgments, run, choices, &mut self.room, threads)?;
-        for &query in &part.queries {
+        let part = Part::group(&self.judgments, run, &mut self.room, threads)?;
+        for &query in &part.queries[..part.judged] {
             if std::mem::replace(&mut self.is_seen[query as usize], true) {
                 return Ok(false);
             }
         }
-        if !self.run_only.append_new(&part.joined.run_only) {
+        if !self.run_only.append_new(&part.run_only) {
             return Ok(false);
         }
-        self.first_rows.extend(part.first_rows.iter().map(|&row| number(row)));
+        self.first_rows.extend(part.first_rows().map(number));
         self.rows += run.scores.len() as u64;
-        self.score(plan, part, run.are_ranks, threads);
+        match run.docs {
+            IdColumn::Texts { offsets, bytes } => {
+                self.score_texts(plan, &part, run, (offsets, bytes), threads)?;
+            }
+            // Subtopics are known of documents by their texts.
+            IdColumn::Ints(values) if self.judgments.axis().subtopics().is_some() => {
+                let (offsets, bytes) = write_texts(values);
+                self.score_texts(plan, &part, run, (&offsets, &bytes), threads)?;
+            }
+            IdColumn::Ints(_) => {
+                let choices = (plan.duplicates, plan.score_type);
+                let queries = memory::copy(&part.queries[..part.judged]);
+                let joined = part.join(&self.judgments, run, choices, &mut self.room, threads)?;
+                self.score_numbered(plan, &queries, joined, run.are_ranks, threads);
+            }
+        }
         Ok(true)
     }
 
-    fn score(&mut self, plan: &Plan, part: JoinedPart, are_ranks: bool, threads: usize) {
-        let JoinedPart { queries, mut joined, .. } = part;
+    /// Evaluates lists whose documents are texts, which are compared within their query only: no other
+    /// document has to be remembered.
+    fn score_texts(
+        &mut self,
+        plan: &Plan,
+        part: &Part,
+        run: &RunColumns<'_>,
+        (offsets, bytes): (&[i64], &[u8]),
+        threads: usize,
+    ) -> Result<()> {
+        check_texts(offsets, bytes, threads)?;
+        let scores = arrange_scores(run, &part.grouped, plan.score_type)?;
+        let doc = |row: usize| slice(bytes, offsets[row], offsets[row + 1]).unwrap_or_default();
+        let judgments = Arc::clone(&self.judgments);
+        let mistake = Mutex::new(None);
+        let irregular = AtomicU64::new(0);
+        let make = || {
+            let are_integers = run.docs.are_integers();
+            let (mut list, mut ranks) = (List { are_integers, ..List::default() }, Vec::new());
+            let (scores, grouped, judgments) = (&scores, &part.grouped, &*judgments);
+            let (doc, mistake, irregular) = (&doc, &mistake, &irregular);
+            move |scorer: &mut Scorer<'_>, group: usize| {
+                list.begin(&[]);
+                for place in grouped.offsets[group]..grouped.offsets[group + 1] {
+                    let (row, score) = (grouped.row(place), scores[place]);
+                    list.is_sorted &= score <= list.last_score();
+                    list.rows.push(Row { doc: doc(row), score, line: row as u64 });
+                }
+                let query = (group < part.judged).then(|| part.queries[group] as usize);
+                if let Err(error) = scorer.score(judgments, query, &mut list) {
+                    let mut mistake = mistake.lock().unwrap_or_else(PoisonError::into_inner);
+                    if mistake.as_ref().is_none_or(|&(first, _)| group < first) {
+                        *mistake = Some((group, error));
+                    }
+                    return false;
+                }
+                if run.are_ranks && query.is_some() {
+                    ranks.clear();
+                    ranks.extend(list.rows.iter().map(|row| -row.score));
+                    ranks.sort_unstable_by(f64::total_cmp);
+                    let is_regular = are_regular(ranks.iter().copied());
+                    irregular.fetch_add(u64::from(!is_regular), Relaxed);
+                }
+                true
+            }
+        };
+        self.score_each(plan, (part.queries.len(), scores.len()), threads, make);
+        if let Some((group, error)) = mistake.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            let row = error.place().line.and_then(|row| usize::try_from(row).ok());
+            let again = |row| occurs_again(doc(row), &part.name(&judgments, group), row as u64 + 1);
+            return Err(row.map_or(error, again));
+        }
+        self.notes.add_many(Note::RankGap, irregular.into_inner(), (0, 0));
+        Ok(())
+    }
+
+    /// Evaluates lists whose documents are numbers.
+    fn score_numbered(
+        &mut self,
+        plan: &Plan,
+        queries: &[u32],
+        mut joined: Joined,
+        are_ranks: bool,
+        threads: usize,
+    ) {
         let (offsets, ties) = (&joined.offsets, plan.policy.ties);
         let rows = Rows {
             offsets,
@@ -114,30 +195,50 @@ impl RunParts {
             let irregular = (0..queries.len()).filter(|at| !are_regular(ranks(at))).count();
             self.notes.add_many(Note::RankGap, irregular as u64, (0, 0));
         }
+        self.score_each(plan, (queries.len(), joined.scores.len()), threads, || {
+            let (mut ranked, joined) = (Ranked::default(), &joined);
+            move |scorer: &mut Scorer<'_>, at: usize| {
+                let (relevance, scores) = (&joined.relevance[list(at)], &joined.scores[list(at)]);
+                ranked.take_in_order(relevance, scores, ties);
+                scorer.score_ranked(queries[at] as usize, &ranked, scores.len());
+                true
+            }
+        });
+    }
+
+    /// Scores so many lists on several threads, each of which makes what it scores them with. Where one
+    /// can't be scored, those before it are.
+    fn score_each<F: FnMut(&mut Scorer<'_>, usize) -> bool>(
+        &mut self,
+        plan: &Plan,
+        (lists, rows): (usize, usize),
+        threads: usize,
+        make: impl Fn() -> F + Sync,
+    ) {
+        let threads = if rows < FEW_ROWS { 1 } else { threads };
         let next = AtomicUsize::new(0);
-        let scored = std::sync::Mutex::new(std::mem::take(&mut self.scored));
+        let scored = Mutex::new(std::mem::take(&mut self.scored));
         let work = |_: Watch<'_>| {
-            let known = scored.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+            let known = scored.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let axis = self.judgments.axis();
             let mut scorer = Scorer::resume(plan, axis, known.unwrap_or_default());
-            let mut ranked = Ranked::default();
+            let mut score = make();
             loop {
-                let start = next.fetch_add(AT_ONCE, atomic::Ordering::Relaxed);
-                if start >= queries.len() {
+                let start = next.fetch_add(AT_ONCE, Relaxed);
+                if start >= lists {
                     return scorer.finish();
                 }
-                for at in start..queries.len().min(start + AT_ONCE) {
-                    let (relevance, scores) =
-                        (&joined.relevance[list(at)], &joined.scores[list(at)]);
-                    ranked.take_in_order(relevance, scores, ties);
-                    scorer.score_ranked(queries[at] as usize, &ranked, scores.len());
+                for at in start..lists.min(start + AT_ONCE) {
+                    if !score(&mut scorer, at) {
+                        next.store(lists, Relaxed);
+                        break;
+                    }
                     scorer.compute_held();
                 }
             }
         };
-        let threads = if joined.scores.len() < FEW_ROWS { 1 } else { threads };
         let made = on_threads(threads, &mut |_| Ok(()), work);
-        self.scored = scored.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.scored = scored.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.scored.extend(made);
     }
 
@@ -157,16 +258,18 @@ impl RunParts {
             return Err(no_rows());
         }
         let axis = self.judgments.axis();
-        plan.check(axis)?;
+        plan.check_lists(axis)?;
         let mut run_only = self.run_only;
         if !self.first_rows.is_sorted() {
             let mut order: Vec<u32> = (0..self.first_rows.len() as u32).collect();
             order.sort_unstable_by_key(|&query| self.first_rows[query as usize]);
             run_only = pick(&run_only, &order);
         }
+        let dropped = self.scored.iter().map(|scored| scored.dropped).sum();
         let mut made = finish_run(plan, axis, self.scored, &run_only)?;
         made.notes.merge(&self.notes);
-        made.flat = self.flat;
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        made.flat += self.flat;
         Ok(made)
     }
 }

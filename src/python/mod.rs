@@ -34,6 +34,7 @@ mod room;
 mod run;
 mod run_columns;
 mod saved;
+mod scalars;
 mod significance;
 mod spilled;
 mod sums;

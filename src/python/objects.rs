@@ -15,11 +15,12 @@ use pyo3::types::{
 };
 
 use super::errors::to_python;
+use super::scalars::Scalars;
 use crate::error::{Error, Kind, show};
-use crate::ids::interner::Ids;
+use crate::ids::interner::{Arena, Ids};
 use crate::memory::Vec;
 use crate::notes::Notes;
-use crate::number::decimal::NotANumber;
+use crate::number::decimal::{Decimal, NotANumber};
 use crate::policy::ScoreType;
 use crate::text::fields;
 use crate::text::list::{self, List, Row};
@@ -113,11 +114,13 @@ pub(super) unsafe fn with_list<T>(
     notes: &mut Notes,
     take: impl FnOnce(&mut List<'_>, bool) -> T,
 ) -> PyResult<T> {
+    let mut texts = Arena::default();
     let mut list = List { query, is_sorted: true, ..List::default() };
     if let Ok(dict) = docs.cast_exact::<PyDict>()
         // SAFETY: no Python code runs until `take` has ended, as the caller promises.
-        && unsafe { fill_in_place(dict, score_type, &mut list) }
+        && unsafe { fill_in_place(dict, score_type, &mut list, &mut texts) }
     {
+        notes.has_integers |= list.are_integers;
         return Ok(take(&mut list, true));
     }
     let place = format!("run[{:?}]", show(query));
@@ -149,41 +152,63 @@ pub(super) unsafe fn with_list<T>(
     Ok(take(&mut list, false))
 }
 
-/// Fills a list from a dict of plain `str` to plain `float`; gives up on anything else.
+/// Fills a list from a dict of plain `str`, or of plain `int`, to numbers of known types; gives up on
+/// anything else. The texts are those of the integers.
 ///
 /// # Safety
 /// The dict must not change while the list is in use.
-pub(super) unsafe fn fill_in_place<'a>(
+unsafe fn fill_in_place<'a>(
     dict: &'a Bound<'_, PyDict>,
     score_type: ScoreType,
     list: &mut List<'a>,
+    texts: &'a mut Arena,
 ) -> bool {
+    let scalars = Scalars::of(dict.py());
     list.rows.clear();
     list.rows.reserve(dict.len());
     let mut last = f64::INFINITY;
     let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+    let mut room = Decimal::default();
     // SAFETY: key and value are borrowed from the dict, which the caller keeps as it is; the text of
     // a str lives as long as the str.
     unsafe {
         while ffi::PyDict_Next(dict.as_ptr(), &raw mut at, &raw mut key, &raw mut value) != 0 {
-            if ffi::PyUnicode_CheckExact(key) == 0 || ffi::PyFloat_CheckExact(value) == 0 {
+            let Some(score) = scalars.double(value) else { return false };
+            let doc = if ffi::PyUnicode_CheckExact(key) != 0 {
+                let mut length = 0;
+                let text = ffi::PyUnicode_AsUTF8AndSize(key, &raw mut length);
+                if text.is_null() {
+                    ffi::PyErr_Clear();
+                    return false;
+                }
+                let doc = std::slice::from_raw_parts(text.cast::<u8>(), length.cast_unsigned());
+                if fields::check_id(doc).is_err() {
+                    return false;
+                }
+                doc
+            } else if let Some(integer) = scalars.integer(key) {
+                texts.push(room.write(integer));
+                &[]
+            } else {
                 return false;
-            }
-            let mut length = 0;
-            let text = ffi::PyUnicode_AsUTF8AndSize(key, &raw mut length);
-            if text.is_null() {
-                ffi::PyErr_Clear();
-                return false;
-            }
-            let doc = std::slice::from_raw_parts(text.cast::<u8>(), length.cast_unsigned());
-            let score = score_type.round(ffi::PyFloat_AsDouble(value));
-            if !score.is_finite() || fields::check_id(doc).is_err() {
+            };
+            let score = score_type.round(score);
+            if !score.is_finite() {
                 return false;
             }
             list.is_sorted &= score <= last;
             last = score;
             list.rows.push(Row { doc, score, line: 0 });
         }
+    }
+    list.are_integers = !texts.is_empty();
+    if list.are_integers {
+        // An integer equals the text of one, and one of NumPy that of Python.
+        if texts.len() < list.rows.len() {
+            return false;
+        }
+        let texts: &'a Arena = texts;
+        list.rows.iter_mut().zip(texts.iter()).for_each(|(row, text)| row.doc = text);
     }
     !list::is_too_long(list.rows.len())
 }
@@ -319,6 +344,7 @@ fn at_line(py: Python<'_>, raised: PyErr, line: u64) -> PyErr {
 }
 
 /// The bytes of an identifier: a text as it is, a typed integer as its decimal text.
+#[allow(clippy::disallowed_methods)] // an integer has at most 20 bytes
 pub(super) fn read_id<'a>(
     id: &'a Bound<'_, PyAny>,
     place: &str,
@@ -340,6 +366,11 @@ pub(super) fn read_id<'a>(
         })?;
         fields::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Borrowed(text.as_bytes()));
+    }
+    // SAFETY: it is an object.
+    if let Some(integer) = unsafe { Scalars::of(py).integer(id.as_ptr()) } {
+        notes.has_integers = true;
+        return Ok(Cow::Owned(Decimal::default().write(integer).to_vec()));
     }
     if let Some(integer) = as_integer(id)? {
         notes.has_integers = true;
@@ -400,12 +431,14 @@ pub(super) fn read_number(
     kind: Number,
     place: impl Fn() -> String,
 ) -> PyResult<f64> {
-    // Most numbers are small integers, which their type shows. Asking one for a `dtype` takes a
-    // microsecond.
-    if let Some(small) = small_integer(object) {
-        return Ok(small);
-    }
     let py = object.py();
+    // Most numbers are of a known type. Asking one for a `dtype` takes a microsecond.
+    // SAFETY: it is an object.
+    let known = unsafe { Scalars::of(py).double(object.as_ptr()) };
+    if let Some(known) = known.filter(|known| known.is_finite()) {
+        // -0.0 is 0.
+        return Ok(known + 0.0);
+    }
     let (code, what) = match kind {
         Number::Grade => ("rel", "grade"),
         Number::Score => ("score", "score"),
@@ -456,17 +489,6 @@ pub(super) fn read_number(
         // -0.0 is 0.
         value => Ok(value + 0.0),
     }
-}
-
-/// The double that an integer of Python equals, if it is small enough for any to do so.
-#[allow(clippy::cast_precision_loss)] // it is below 2^53
-fn small_integer(object: &Bound<'_, PyAny>) -> Option<f64> {
-    const LIMIT: i64 = 1 << 53;
-    if !object.is_exact_instance_of::<PyInt>() {
-        return None;
-    }
-    let integer = object.extract::<i64>().ok()?;
-    (-LIMIT..=LIMIT).contains(&integer).then_some(integer as f64)
 }
 
 /// Whether an object is a truth value of Python, or one of an array library.

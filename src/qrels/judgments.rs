@@ -16,8 +16,8 @@ use crate::qrels::duplicates::{judged_twice, resolve};
 use crate::qrels::numbered::{self, Numbered, no_judgments};
 use crate::qrels::subtopics::Subtopics;
 use crate::saved::{Reader, Writer, require};
-use crate::table::cells::Cells;
-use crate::table::columns::IdColumn;
+use crate::table::cells::{Cells, look_through};
+use crate::table::columns::{IdColumn, check_all_finite, check_lengths, check_texts, slice};
 use crate::text::blocks::{Block, Blocks};
 use crate::text::fields::is_same;
 use crate::text::source::Input;
@@ -350,28 +350,38 @@ impl Builder {
     ///
     /// # Errors
     /// Where there are no judgments, or one document is judged twice and differently.
-    pub fn finish(self, duplicates: Duplicates, mut notes: Notes) -> Result<Judgments> {
+    pub fn finish(self, duplicates: Duplicates, notes: Notes) -> Result<Judgments> {
         let Self { queries, texts, rows, .. } = self;
-        if rows.is_empty() {
-            return Err(no_judgments());
-        }
-        let count = queries.texts().len();
-        let grouped = group_by_query(rows, count);
-        let mut tables = Tables { texts, ..Tables::with_room(count, grouped.rows.len()) };
-        let mut offsets = vec![0];
-        for query in 0..count {
-            let name = queries.texts().get(query);
-            tables.add_query(name, grouped.of_query(query), duplicates, &mut notes)?;
-            offsets.push(tables.entries.len());
-        }
-        let grades = tables.entries.iter().map(|entry| entry.grade).collect();
-        let names = Names::Known(Vocabulary::Texts(queries));
-        let axis = Arc::new(Axis::new(names, offsets, grades, 1));
-        let by_text = OnceLock::from(tables.finish());
-        let mut made = Judgments { axis, by_text, by_number: OnceLock::new(), notes };
-        made.note_equal_ids();
-        Ok(made)
+        assemble(Vocabulary::Texts(queries), texts, rows, duplicates, notes)
     }
+}
+
+/// Judgments of rows whose queries have numbers, and whose documents are texts.
+fn assemble(
+    queries: Vocabulary,
+    texts: Arena,
+    rows: Vec<BuilderRow>,
+    duplicates: Duplicates,
+    mut notes: Notes,
+) -> Result<Judgments> {
+    if rows.is_empty() {
+        return Err(no_judgments());
+    }
+    let count = queries.len();
+    let grouped = group_by_query(rows, count);
+    let mut tables = Tables { texts, ..Tables::with_room(count, grouped.rows.len()) };
+    let mut offsets = vec![0];
+    for query in 0..count {
+        let name = queries.get(query);
+        tables.add_query(&name, grouped.of_query(query), duplicates, &mut notes)?;
+        offsets.push(tables.entries.len());
+    }
+    let grades = tables.entries.iter().map(|entry| entry.grade).collect();
+    let axis = Arc::new(Axis::new(Names::Known(queries), offsets, grades, 1));
+    let by_text = OnceLock::from(tables.finish());
+    let mut made = Judgments { axis, by_text, by_number: OnceLock::new(), notes };
+    made.note_equal_ids();
+    Ok(made)
 }
 
 /// The tables of judgments while they are made.
@@ -497,9 +507,46 @@ impl Judgments {
         duplicates: Duplicates,
         threads: usize,
     ) -> Result<Self> {
+        if let IdColumn::Texts { offsets, bytes } = docs {
+            return Self::from_texts(queries, (offsets, bytes), grades, duplicates, threads);
+        }
         let (axis, numbered, notes) =
             numbered::from_columns(queries, docs, grades, duplicates, threads)?;
         Ok(Self::of_numbers(axis, numbered, notes))
+    }
+
+    /// Documents that are texts are kept by them.
+    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+    fn from_texts(
+        queries: IdColumn<'_>,
+        (offsets, bytes): (&[i64], &[u8]),
+        grades: &dyn Cells<f64>,
+        duplicates: Duplicates,
+        threads: usize,
+    ) -> Result<Self> {
+        check_lengths(&[queries.len(), offsets.len().saturating_sub(1), grades.len()])?;
+        let (codes, names) = Vocabulary::number(&queries, threads)?;
+        check_texts(offsets, bytes, threads)?;
+        let (mut texts, mut rows) = (Arena::default(), Vec::with_capacity(codes.len()));
+        let mut notes = Notes::default();
+        let refused = look_through(grades, 0..grades.len(), |start, block| {
+            if let Err(refused) = check_all_finite(start, block.iter().copied(), "rel", "grade") {
+                return Some(refused);
+            }
+            for (row, &grade) in (start..).zip(block) {
+                let line = row as u64 + 1;
+                notes.add_grade(grade, (0, line));
+                texts.push(slice(bytes, offsets[row], offsets[row + 1]).unwrap_or_default());
+                rows.push(BuilderRow {
+                    query: codes[row],
+                    text: row as u32,
+                    grade: grade + 0.0,
+                    line,
+                });
+            }
+            None
+        });
+        refused.map_or_else(|| assemble(names, texts, rows, duplicates, notes), Err)
     }
 
     /// No judgments, which a part of the queries may have.

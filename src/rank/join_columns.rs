@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::ids::finder::{Finder, MOST_ENTRIES};
-use crate::ids::vocabulary::{Vocabulary, extend_both};
+use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::policy::{Duplicates, ScoreType};
@@ -62,7 +62,9 @@ pub fn join(
     choices: (Duplicates, ScoreType),
     threads: usize,
 ) -> Result<Joined> {
-    let Numbered { queries, run_only, codes, docs } = number(judgments, run, threads)?;
+    check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
+    let (queries, run_only) = number_queries(judgments, run, threads)?;
+    let (codes, docs) = number_docs(judgments, run, threads)?;
     let judged = judgments.axis().len();
     let grouped = group(queries, judged + run_only.len(), threads);
     let rows = Rows { judgments, run, grouped, codes, docs, run_only, present: None };
@@ -79,39 +81,88 @@ pub struct Room {
     finders: Vec<Finder>,
 }
 
-/// A part of a run beside its judgments, with all rows of its queries.
+/// A part of a run with all rows of its queries, by query.
 #[derive(Debug)]
-pub struct JoinedPart {
-    /// The judged queries of the part, by number, ascending.
+pub struct Part {
+    /// The queries of the part by number, ascending: judged ones, then others.
     pub queries: Vec<u32>,
-    /// Rows by these queries.
-    pub joined: Joined,
-    /// The first row of each query that is not judged.
-    pub first_rows: Vec<usize>,
+    /// How many of them are judged.
+    pub judged: usize,
+    /// The rows of each.
+    pub grouped: Grouped,
+    /// The queries of the part that are not judged.
+    pub run_only: Vocabulary,
 }
 
-/// Joins a part of a run, in time that grows with its rows and not with the judged queries.
+impl Part {
+    /// Groups the rows of a part, in time that grows with its rows and not with the judged queries.
+    ///
+    /// # Errors
+    /// Where the columns do not fit, or hold what is no query; lines are 1-based rows.
+    pub fn group(
+        judgments: &Judgments,
+        run: &RunColumns<'_>,
+        room: &mut Room,
+        threads: usize,
+    ) -> Result<Self> {
+        check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
+        let (mut codes, run_only) = number_queries(judgments, run, threads)?;
+        let judged = judgments.axis().len();
+        let queries = room.renumber(&mut codes, judged + run_only.len());
+        let grouped = group(codes, queries.len(), threads);
+        let judged = queries.partition_point(|&query| (query as usize) < judged);
+        Ok(Self { queries, judged, grouped, run_only })
+    }
+
+    /// What a query of the part is called.
+    #[must_use]
+    pub fn name(&self, judgments: &Judgments, group: usize) -> Vec<u8> {
+        let query = self.queries[group] as usize;
+        match query.checked_sub(judgments.axis().len()) {
+            None => memory::copy(&judgments.axis().name(query)),
+            Some(other) => memory::copy(&self.run_only.get(other)),
+        }
+    }
+
+    /// The first row of each query that is not judged.
+    pub fn first_rows(&self) -> impl Iterator<Item = usize> {
+        let others = &self.grouped.offsets[self.judged..self.queries.len()];
+        others.iter().map(|&place| self.grouped.row(place))
+    }
+
+    /// Joins the part by the numbers of documents.
+    ///
+    /// # Errors
+    /// As [`join`].
+    pub fn join(
+        self,
+        judgments: &Arc<Judgments>,
+        run: &RunColumns<'_>,
+        choices: (Duplicates, ScoreType),
+        room: &mut Room,
+        threads: usize,
+    ) -> Result<Joined> {
+        let (codes, docs) = number_docs(judgments, run, threads)?;
+        let Self { queries, grouped, run_only, .. } = self;
+        let rows = Rows { judgments, run, grouped, codes, docs, run_only, present: Some(&queries) };
+        Ok(rows.join(choices, &mut room.finders, threads)?.0)
+    }
+}
+
+/// The scores of a run in the order of its groups.
 ///
 /// # Errors
-/// As [`join`].
-pub fn join_part(
-    judgments: &Arc<Judgments>,
+/// Where one is not finite; the line is the 1-based row.
+pub fn arrange_scores(
     run: &RunColumns<'_>,
-    choices: (Duplicates, ScoreType),
-    room: &mut Room,
-    threads: usize,
-) -> Result<JoinedPart> {
-    let Numbered { mut queries, run_only, codes, docs } = number(judgments, run, threads)?;
-    let mut present = room.renumber(&mut queries, judgments.axis().len() + run_only.len());
-    let grouped = group(queries, present.len(), threads);
-    let is_judged = |&query: &u32| (query as usize) < judgments.axis().len();
-    let judged = present.partition_point(is_judged);
-    let rows = Rows { judgments, run, grouped, codes, docs, run_only, present: Some(&present) };
-    let (joined, grouped) = rows.join(choices, &mut room.finders, threads)?;
-    let first_row = |group: usize| grouped.row(grouped.offsets[group]);
-    let first_rows = (judged..present.len()).map(first_row).collect();
-    present.truncate(judged);
-    Ok(JoinedPart { queries: present, joined, first_rows })
+    grouped: &Grouped,
+    score_type: ScoreType,
+) -> Result<Vec<f64>> {
+    grouped.arrange(run.scores, |start, block, out| {
+        let rounded = block.iter().map(|&score| score_type.round(score) + 0.0);
+        out.iter_mut().zip(rounded).for_each(|(out, score)| *out = score);
+        check_all_finite(start, out.iter().copied(), "score", "score")
+    })
 }
 
 impl Room {
@@ -123,19 +174,19 @@ impl Room {
             self.places.resize(count, 0);
         }
         let mut present = Vec::new();
-        for &query in &*queries {
-            let place = &mut self.places[query as usize];
+        for rows in queries.chunk_by(|one, other| one == other) {
+            let place = &mut self.places[rows[0] as usize];
             if *place == 0 {
                 *place = 1;
-                present.push(query);
+                present.push(rows[0]);
             }
         }
         present.sort_unstable();
         for (place, &query) in (1..).zip(&present) {
             self.places[query as usize] = place;
         }
-        for query in queries {
-            *query = self.places[*query as usize] - 1;
+        for rows in queries.chunk_by_mut(|one, other| one == other) {
+            rows.fill(self.places[rows[0] as usize] - 1);
         }
         for &query in &present {
             self.places[query as usize] = 0;
@@ -144,23 +195,25 @@ impl Room {
     }
 }
 
-/// The rows of a run with numbers in place of identifiers.
-struct Numbered {
-    queries: Vec<u32>,
-    run_only: Vocabulary,
-    codes: Vec<u32>,
-    docs: Docs,
+/// The numbers of queries, judged ones first, and what the others are called.
+fn number_queries(
+    judgments: &Judgments,
+    run: &RunColumns<'_>,
+    threads: usize,
+) -> Result<(Vec<u32>, Vocabulary)> {
+    let none = Vocabulary::default();
+    judgments.axis().ids().unwrap_or(&none).extend(&run.queries, threads)
 }
 
-fn number(judgments: &Arc<Judgments>, run: &RunColumns<'_>, threads: usize) -> Result<Numbered> {
-    check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
-    let none = Vocabulary::default();
-    let judged_queries = judgments.axis().ids().unwrap_or(&none);
-    let judged_docs = &judgments.by_number().docs;
-    let [(queries, run_only), (codes, others)] =
-        extend_both([(judged_queries, &run.queries), (judged_docs, &run.docs)], threads)?;
-    let docs = Docs::new(Some(Arc::clone(judgments)), others, run.docs.are_integers());
-    Ok(Numbered { queries, run_only, codes, docs })
+/// The numbers of documents, judged ones first, and what they are called. What threads number anew is
+/// numbered once more for all of them, which costs more time than it saves where most are new.
+fn number_docs(
+    judgments: &Arc<Judgments>,
+    run: &RunColumns<'_>,
+    threads: usize,
+) -> Result<(Vec<u32>, Docs)> {
+    let (codes, others) = judgments.by_number().docs.extend(&run.docs, threads.div_ceil(2))?;
+    Ok((codes, Docs::new(Some(Arc::clone(judgments)), others, run.docs.are_integers())))
 }
 
 /// Rows in groups by query.
@@ -197,15 +250,9 @@ impl Rows<'_> {
         threads: usize,
     ) -> Result<(Joined, Grouped)> {
         let Self { run, grouped, docs, .. } = &self;
-        let arrange_scores = || {
-            grouped.arrange(run.scores, |start, block, out| {
-                let rounded = block.iter().map(|&score| score_type.round(score) + 0.0);
-                out.iter_mut().zip(rounded).for_each(|(out, score)| *out = score);
-                check_all_finite(start, out.iter().copied(), "score", "score")
-            })
-        };
         let arrange_codes = || grouped.arrange_all(&self.codes);
-        let (scores, codes) = threads::both(threads, arrange_scores, arrange_codes);
+        let (scores, codes) =
+            threads::both(threads, || arrange_scores(run, grouped, score_type), arrange_codes);
         let scores = scores?;
         let relevance = vec![0.0; scores.len()];
         let mut made = Joined { relevance, scores, codes, ..Joined::default() };
@@ -231,7 +278,7 @@ impl Rows<'_> {
         let mut dropped = 0;
         made.offsets.push(0);
         for outcome in outcomes {
-            let Part { sizes, count } = outcome.map_err(|again| {
+            let Kept { sizes, count } = outcome.map_err(|again| {
                 let line = grouped.row(again.place) as u64 + 1;
                 occurs_again(&docs.get(again.doc), &self.name(again.group), line)
             })?;
@@ -268,10 +315,10 @@ impl Rows<'_> {
         columns: &mut Columns<'_>,
         duplicates: Duplicates,
         finder: &mut Finder,
-    ) -> std::result::Result<Part, Again> {
+    ) -> std::result::Result<Kept, Again> {
         let numbered = self.judgments.by_number();
         let judged = self.judgments.axis().offsets();
-        let mut made = Part { sizes: Vec::with_capacity(groups.len()), count: 0 };
+        let mut made = Kept { sizes: Vec::with_capacity(groups.len()), count: 0 };
         let start = self.grouped.offsets[groups.start];
         let mut at = 0;
         for group in groups {
@@ -316,7 +363,7 @@ struct Columns<'a> {
 }
 
 /// What one thread did: how many rows each query kept, and how many were dropped.
-struct Part {
+struct Kept {
     sizes: Vec<usize>,
     count: u64,
 }

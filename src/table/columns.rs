@@ -1,10 +1,13 @@
 //! Columns of a table, and the checks on their cells.
 
+use std::ops::Range;
+
 use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
 use crate::number::decimal::{Decimal, NotANumber};
-use crate::table::cells::Cells;
-use crate::text::fields::{check_id, name_number_mistake};
+use crate::table::cells::{Cells, look_through};
+use crate::text::fields::{MAX_ID, check_id, name_number_mistake};
+use crate::threads;
 
 /// A column of identifiers.
 #[derive(Clone, Copy, Debug)]
@@ -130,4 +133,51 @@ pub fn check_text(text: &[u8]) -> Result<()> {
         return Err(Error::new(Kind::Format, "encoding", "expected UTF-8").value(text));
     }
     Ok(())
+}
+
+/// The texts that integers are as identifiers: their offsets and bytes.
+#[must_use]
+pub fn write_texts(values: &dyn Cells<i64>) -> (Vec<i64>, Vec<u8>) {
+    let (mut offsets, mut bytes) = (Vec::with_capacity(values.len() + 1), Vec::new());
+    let mut room = Decimal::default();
+    offsets.push(0);
+    look_through(values, 0..values.len(), |_, block| {
+        for &value in block {
+            bytes.extend_from_slice(room.write(value));
+            offsets.push(bytes.len().cast_signed() as i64);
+        }
+        None::<()>
+    });
+    (offsets, bytes)
+}
+
+/// Refuses texts of which one is no identifier.
+///
+/// # Errors
+/// Where one is none; the line is the 1-based row.
+pub fn check_texts(offsets: &[i64], bytes: &[u8], threads: usize) -> Result<()> {
+    let check = |rows: Range<usize>| -> Result<()> {
+        if are_plain(&offsets[rows.start..=rows.end], bytes) {
+            return Ok(());
+        }
+        rows.into_iter().try_for_each(|row| {
+            let text = slice(bytes, offsets[row], offsets[row + 1])?;
+            check_text(text).map_err(|error| error.line(row as u64 + 1))
+        })
+    };
+    let ranges = threads::cut_rows(offsets.len().saturating_sub(1), threads);
+    threads::on_each(ranges, check).into_iter().collect()
+}
+
+/// Whether texts are ASCII, and all of them identifiers: most columns are told so at once.
+fn are_plain(offsets: &[i64], bytes: &[u8]) -> bool {
+    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return true };
+    let Ok(all) = slice(bytes, first, last) else { return false };
+    let is_length = |ends: &[i64]| {
+        let length = ends[1].wrapping_sub(ends[0]).cast_unsigned();
+        length > 0 && length <= MAX_ID as u64
+    };
+    all.is_ascii()
+        && memchr::memchr(0, all).is_none()
+        && offsets.windows(2).fold(true, |are, ends| are & is_length(ends))
 }

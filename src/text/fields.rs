@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result, show};
 use crate::number::decimal::NotANumber;
 
 /// The longest identifier, in bytes.
-pub(super) const MAX_ID: usize = 4096;
+pub(crate) const MAX_ID: usize = 4096;
 
 /// Whether two identifiers are the same. Most have fewer than 16 bytes, for which calling the C
 /// library costs more than comparing them.

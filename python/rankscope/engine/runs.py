@@ -14,7 +14,7 @@ from rankscope.engine.progress import watch
 from rankscope.errors import InputError, RankscopeError, UsageError
 from rankscope.inputs import tables
 from rankscope.inputs.id_texts import spell_key_ids
-from rankscope.inputs.reading import open_retrieved, rank_run, read_run
+from rankscope.inputs.reading import RETRIEVED, open_retrieved, rank_run, read_run, see_table
 from rankscope.inputs.recognition import find_stream, recognise
 
 TYPE_CHECKING = False
@@ -64,16 +64,18 @@ def evaluate_input(
     """
     notes: list[Note] = []
     with watch(given, reading.progress) as tell:
-        if is_held or (given.kind == "table" and not given.is_in_files):
+        if is_held:
             ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
             return ranked.evaluate(plan, reading.threads), notes
+        if given.kind == "table" and not given.is_in_files:
+            return _evaluate_table(judgments, given, plan, reading, notes, tell), notes
         if given.kind == "mapping":
             return evaluate_dict(judgments, plan, spell_key_ids(given.value)), notes
         if not given.is_in_files:
             return evaluate_run(judgments, plan, read_run(given, reading), reading.threads), notes
         room = Room(reading.memory, reading.spill_folder)
         if given.kind != "file":
-            run = ColumnRun(given, judgments, plan, ties, reading, tell=tell)
+            run = ColumnRun(given, judgments, plan, reading, tell=tell)
             return run.evaluate(room), run.notes
         with given.placed():
             answer, written = evaluate_path(
@@ -90,6 +92,27 @@ def evaluate_input(
         return answer, notes
 
 
+def _evaluate_table(
+    judgments: Judgments,
+    given: Input,
+    plan: Plan,
+    reading: Reading,
+    notes: list[Note],
+    tell: Tell,
+    source: TableFile | None = None,
+) -> CoreEvaluation:
+    """Evaluate all rows of a table at once; the source is the open table, if it is open already."""
+    parts = RunParts(judgments)
+    seen = see_table(given, RETRIEVED, reading, notes=notes, tell=tell, source=source)
+    with seen as (table, found, *_):
+        parts.push(plan, tables.read_retrieved(table, found), reading.threads)
+    try:
+        return parts.finish(plan)
+    except RankscopeError as error:
+        error.file = given.name
+        raise
+
+
 class ColumnRun:
     """A run in files of columns, such as Parquet or CSV, beside the plan of its evaluation."""
 
@@ -98,7 +121,6 @@ class ColumnRun:
         given: Input,
         judgments: Judgments,
         plan: Plan,
-        ties: str,
         reading: Reading,
         *,
         tell: Tell,
@@ -106,7 +128,6 @@ class ColumnRun:
         self._given = given
         self._judgments = judgments
         self._plan = plan
-        self._ties = ties
         self._reading = reading
         self._tell = tell
         self.notes: list[Note] = []
@@ -136,20 +157,9 @@ class ColumnRun:
     def _open(self) -> TableFile:
         return open_retrieved(self._given, self._reading, self._tell)
 
-    def _hold(self, source: TableFile) -> CoreEvaluation:
-        ranked = rank_run(
-            self._judgments,
-            self._given,
-            self._ties,
-            self._reading,
-            notes=self.notes,
-            tell=self._tell,
-            source=source,
-        )
-        try:
-            return ranked.evaluate(self._plan, self._reading.threads)
-        except RankscopeError as error:
-            raise self._place(error) from None
+    def _hold(self, file: TableFile) -> CoreEvaluation:
+        given, reading, notes = self._given, self._reading, self.notes
+        return _evaluate_table(self._judgments, given, self._plan, reading, notes, self._tell, file)
 
     def _stream(self, rows_at_once: int) -> CoreEvaluation | None:
         """Evaluate the run while reading it; `None` if rows aren't contiguous, or invalid.

@@ -216,18 +216,11 @@ def rank_run(
     *,
     notes: list[Note],
     tell: Tell = None,
-    source: TableFile | None = None,
 ) -> Rankings:
-    """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`.
-
-    The source is the open table, if it is open already.
-    """
+    """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`."""
     if given.kind == "table":
-        with see_table(given, RETRIEVED, reading, notes=notes, tell=tell, source=source) as (
-            table,
-            found,
-            *_,
-        ):
+        seen = see_table(given, RETRIEVED, reading, notes=notes, tell=tell)
+        with seen as (table, found, *_):
             return Rankings.from_pairs(
                 judgments,
                 *read_retrieved(table, found),

@@ -1,0 +1,111 @@
+"""Numbers and integer ids of dicts mean the same in every type of Python and NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.generated import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MEASURES = ["nDCG", "AP", "RR", "P@2"]
+NUMBERS: list[Callable[[Any], Any]] = [
+    int,
+    float,
+    np.float64,
+    np.float32,
+    np.float16,
+    np.int64,
+    np.int32,
+    np.int16,
+    np.int8,
+    np.uint64,
+    np.uint32,
+    np.uint16,
+    np.uint8,
+]
+INTEGERS = [kind for kind in NUMBERS if kind is int or issubclass(kind, np.integer)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@examples(50)
+@given(
+    grades=st.lists(st.integers(0, 3), min_size=1, max_size=8),
+    scores=st.lists(st.integers(0, 4), min_size=8, max_size=8),
+)
+def test_numbers_have_the_values_of_floats(
+    kind: Callable[[Any], Any], grades: list[int], scores: list[int]
+) -> None:
+    docs = [f"d{at}" for at in range(8)]
+    qrels = {"q": dict(zip(docs, map(float, grades), strict=False))}
+    run = {"q": dict(zip(docs, map(float, scores), strict=True))}
+    expected = rs.evaluate(qrels, run, MEASURES)
+    found = rs.evaluate(
+        {"q": {doc: kind(grade) for doc, grade in qrels["q"].items()}},
+        {"q": {doc: kind(score) for doc, score in run["q"].items()}},
+        MEASURES,
+    )
+    assert found.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+@examples(50)
+@given(
+    judged=st.dictionaries(st.integers(0, 12), st.integers(0, 3), min_size=1),
+    run=st.dictionaries(st.integers(0, 12), st.integers(0, 2), min_size=1),
+)
+def test_integer_ids_are_those_of_their_texts(
+    kind: Callable[[Any], Any], judged: dict[int, int], run: dict[int, int]
+) -> None:
+    expected = rs.evaluate(
+        {"q": {str(doc): grade for doc, grade in judged.items()}},
+        {"q": {str(doc): score for doc, score in run.items()}},
+        MEASURES,
+    )
+    found = rs.evaluate(
+        {"q": {kind(doc): grade for doc, grade in judged.items()}},
+        {"q": {kind(doc): score for doc, score in run.items()}},
+        MEASURES,
+    )
+    assert found.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("doc", [2**63 - 1, 2**63, -(2**63), -(2**63) - 1, np.uint64(2**64 - 1)])
+def test_an_integer_id_may_have_more_than_64_bits(doc: int | np.uint64) -> None:
+    assert rs.evaluate({"q": {str(doc): 1}}, {"q": {doc: 0.5}}, "AP")["AP"] == 1.0
+
+
+def test_an_integer_and_its_text_are_one_document() -> None:
+    with pytest.raises(rs.DuplicateError, match="expected each document once, found `7`"):
+        rs.evaluate({"q": {"7": 1}}, {"q": {7: 0.5, "7": 0.4}}, "AP")
+
+
+@pytest.mark.parametrize("score", [2**53, -(2**53), 2**53 + 2, np.int64(2**53 + 2)])
+def test_an_integer_that_a_double_holds_is_a_score(score: int | np.int64) -> None:
+    assert rs.evaluate({"q": {"d": 1}}, {"q": {"d": score}}, "AP")["AP"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("score", "code"),
+    [
+        (2**53 + 1, "inexact_number"),
+        (np.int64(2**53 + 1), "inexact_number"),
+        (np.uint64(2**64 - 1), "inexact_number"),
+        (np.float32("nan"), "score_nan"),
+        (np.float16("inf"), "score_overflow"),
+        (True, "score_not_number"),
+        (np.bool_(True), "score_not_number"),
+    ],
+)
+@pytest.mark.parametrize("doc", ["d", 7])
+def test_what_no_double_equals_is_no_score(score: object, code: str, doc: str | int) -> None:
+    with pytest.raises(rs.RankscopeError) as raised:
+        rs.evaluate({"q": {doc: 1}}, {"q": {doc: score}}, "AP")  # type: ignore[dict-item]
+    assert raised.value.code == code
