@@ -561,7 +561,7 @@ class Rankings:
     ) -> Rankings: ...
     @staticmethod
     def from_table(
-        columns: _TableColumns, ties: str, duplicates: str, threads: int
+        columns: _TableColumns, ties: str, duplicates: str, numbers_docs: bool, threads: int
     ) -> Rankings: ...
     @staticmethod
     def from_groups(

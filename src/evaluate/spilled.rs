@@ -121,7 +121,8 @@ impl SpilledTable {
         let Some(shape) = &self.shape else { return Ok(()) };
         let parts = Parts { frame, shape };
         let rankings = match parts.view(|table| {
-            Rankings::from_table(table, choices.ties, choices.duplicates, choices.threads)
+            let of_rows = (choices.ties, choices.duplicates);
+            Rankings::from_table(table, of_rows, false, choices.threads)
         }) {
             Ok(rankings) => rankings,
             Err(error) => {
@@ -305,7 +306,7 @@ impl Parts<'_> {
         let row = line.map_or(0, |line| line as usize - 1);
         let number = if line.is_some() { self.number(row) } else { 0 };
         let collect = |table: &Table<'_>| {
-            Columns::collect(table, choices.duplicates, choices.threads)
+            Columns::collect(table, choices.duplicates, false, choices.threads)
                 .is_err_and(|other| other.code() == error.code())
         };
         let place = match error.code() {

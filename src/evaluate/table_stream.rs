@@ -29,12 +29,12 @@ impl TableStream {
         &mut self,
         plan: &Plan,
         table: &Table<'_>,
-        (ties, duplicates): (Ties, Duplicates),
+        choices: (Ties, Duplicates),
         is_grouped: bool,
         threads: usize,
     ) -> Result<bool> {
         let place = |error: crate::error::Error| error.after_lines(self.rows);
-        let rankings = Rankings::from_table(table, ties, duplicates, threads).map_err(place)?;
+        let rankings = Rankings::from_table(table, choices, false, threads).map_err(place)?;
         if is_grouped && !rankings.is_grouped() {
             return Ok(false);
         }

@@ -1,6 +1,6 @@
 //! Interns identifiers, which are UTF-8 bytes stored end to end in one arena.
 
-use crate::memory::Vec;
+use crate::memory::{self, Vec};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
@@ -47,6 +47,17 @@ impl Arena {
     pub fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Texts that lie end to end between offsets into these bytes, which fit them.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // they fit
+    pub fn copied(offsets: &[i64], bytes: &[u8]) -> Self {
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+            return Self::default();
+        };
+        let ends = offsets[1..].iter().map(|end| (end - first) as usize).collect();
+        Self { bytes: memory::copy(&bytes[first as usize..last as usize]), ends }
     }
 
     /// Removes all texts, and keeps their memory.
@@ -182,11 +193,17 @@ impl Ids {
         self.slots.slots.fill(0);
     }
 
+    /// Texts in the order in which they come, which may repeat and are seldom looked for.
+    #[must_use]
+    pub fn listed(texts: Arena) -> Self {
+        Self { texts, ..Self::default() }
+    }
+
     /// The number of an identifier, if it was seen.
     #[must_use]
     pub fn find(&self, id: &[u8]) -> Option<usize> {
-        if self.texts.is_empty() {
-            return None;
+        if self.slots.slots.is_empty() {
+            return self.texts.iter().position(|text| text == id);
         }
         find(&self.slots.slots, self.hasher.hash(id), |index| self.texts.get(index) == id)
     }

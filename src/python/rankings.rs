@@ -96,13 +96,14 @@ impl Rankings {
         columns: TableColumns,
         ties: &str,
         duplicates: &str,
+        numbers_docs: bool,
         threads: usize,
     ) -> PyResult<Self> {
         guard(|| {
             let table = columns.view(py)?;
-            let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
+            let choices = (choices::field(ties)?, choices::field(duplicates)?);
             let made = py.detach(|| {
-                rankings::Rankings::from_table(&table.table(), ties, duplicates, threads)
+                rankings::Rankings::from_table(&table.table(), choices, numbers_docs, threads)
             });
             Self::finish(py, made, "table")
         })

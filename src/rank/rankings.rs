@@ -175,17 +175,19 @@ impl Rankings {
         Ok(made)
     }
 
-    /// Brings the rows of each query together, and ranks them.
+    /// Brings the rows of each query together, and ranks them. What only asks for the values of measures
+    /// needs no numbers of documents.
     ///
     /// # Errors
     /// As [`Columns::collect`] and [`Rankings::from_columns`].
     pub fn from_table(
         table: &Table<'_>,
-        ties: Ties,
-        duplicates: Duplicates,
+        (ties, duplicates): (Ties, Duplicates),
+        numbers_docs: bool,
         threads: usize,
     ) -> Result<Self> {
-        Self::rank_columns(Columns::collect(table, duplicates, threads)?, ties, threads)
+        let columns = Columns::collect(table, duplicates, numbers_docs, threads)?;
+        Self::rank_columns(columns, ties, threads)
     }
 
     /// Ranks rows that have both scores and grades.

@@ -1,6 +1,9 @@
 //! Rows with scores and grades, grouped by query.
 
+use std::ops::Range;
+
 use crate::error::{Error, Kind, Result, show};
+use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
 use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
@@ -10,10 +13,14 @@ use crate::qrels::attributes::Attributes;
 use crate::qrels::axis::Names;
 use crate::qrels::duplicates::occurs_again;
 use crate::qrels::grades::Grades;
+use crate::rank::join::Joiner;
 use crate::rank::run::no_rows;
 use crate::table::cells::Cells;
-use crate::table::columns::{IdColumn, check_all_finite, check_finite, check_lengths};
+use crate::table::columns::{
+    IdColumn, check_all_finite, check_finite, check_lengths, check_texts, slice,
+};
 use crate::table::group::{Grouped, group};
+use crate::text::list::{List, Row};
 use crate::threads;
 
 /// A table whose rows hold a score and a grade each, in any order.
@@ -61,12 +68,19 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Brings the rows of each query together.
+    /// Brings the rows of each query together. Documents are numbered where `numbers_docs`, and where they
+    /// are integers or may occur again; else each row has one of its own, which is all that the values
+    /// of measures need to know.
     ///
     /// # Errors
     /// Where the columns do not fit, a value is no number, a document occurs twice, ranks contradict
     /// scores, or an attribute differs within a query; lines are 1-based rows.
-    pub fn collect(table: &Table<'_>, duplicates: Duplicates, threads: usize) -> Result<Self> {
+    pub fn collect(
+        table: &Table<'_>,
+        duplicates: Duplicates,
+        numbers_docs: bool,
+        threads: usize,
+    ) -> Result<Self> {
         let docs_length = table.docs.map_or(table.scores.len(), |docs| docs.len());
         let lengths = [table.queries.len(), docs_length, table.relevance.len(), table.scores.len()];
         let others = table.attributes.iter().map(|(_, column)| column.len());
@@ -76,13 +90,26 @@ impl Columns {
             return Err(no_rows());
         }
         let none = Vocabulary::default();
-        let (queries, docs) = match table.docs {
-            Some(docs) => {
+        let texts = match table.docs {
+            Some(IdColumn::Texts { offsets, bytes })
+                if !numbers_docs && duplicates == Duplicates::Error =>
+            {
+                Some((offsets, bytes))
+            }
+            _ => None,
+        };
+        let (queries, docs) = match (table.docs, texts) {
+            (Some(_), Some((offsets, bytes))) => {
+                let queries = none.extend(&table.queries, threads)?;
+                check_texts(offsets, bytes, threads)?;
+                (queries, None)
+            }
+            (Some(docs), None) => {
                 let pairs = [(&none, &table.queries), (&none, &docs)];
                 let [queries, docs] = extend_both(pairs, threads)?;
                 (queries, Some(docs))
             }
-            None => (none.extend(&table.queries, threads)?, None),
+            (None, _) => (none.extend(&table.queries, threads)?, None),
         };
         let (codes, names) = queries;
         let names = Names::Known(names);
@@ -103,7 +130,13 @@ impl Columns {
             }
             (grades, scores) => (grades?, scores?),
         };
-        let docs = docs.map(|(codes, docs)| (grouped.arrange_all(&codes), docs));
+        let docs = match texts {
+            Some((offsets, bytes)) => {
+                let docs = Vocabulary::Texts(Ids::listed(Arena::copied(offsets, bytes)));
+                Some((grouped.all_rows(), docs))
+            }
+            None => docs.map(|(codes, docs)| (grouped.arrange_all(&codes), docs)),
+        };
         let mut made = Self {
             names,
             relevance,
@@ -119,10 +152,37 @@ impl Columns {
         if let Some(ranks) = table.ranks {
             made.check_ranks(&grouped, &grouped.arrange_all(ranks))?;
         }
-        let dropped = made.resolve(&grouped, duplicates)?;
+        let dropped = match texts {
+            Some(texts) => made.check_distinct(texts, threads).map(|()| 0)?,
+            None => made.resolve(&grouped, duplicates)?,
+        };
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         made.notes.merge(&noted);
         Ok(made)
+    }
+
+    /// Refuses documents that occur again in a query, where each row has one of its own.
+    fn check_distinct(&self, (offsets, bytes): (&[i64], &[u8]), threads: usize) -> Result<()> {
+        let Some((rows, _)) = &self.docs else { return Ok(()) };
+        let find = |queries: Range<usize>| {
+            let (mut joiner, mut list) = (Joiner::default(), List::default());
+            queries.into_iter().find_map(|query| {
+                list.begin(&[]);
+                list.rows.extend(rows[self.offsets[query]..self.offsets[query + 1]].iter().map(
+                    |&row| {
+                        let ends = &offsets[row as usize..][..2];
+                        let doc = slice(bytes, ends[0], ends[1]).unwrap_or_default();
+                        Row { doc, score: 0.0, line: u64::from(row) + 1 }
+                    },
+                ));
+                let error = joiner.check_distinct(&list).err()?;
+                let line = error.place().line.unwrap_or_default();
+                let again = list.rows.iter().find(|row| row.line == line)?;
+                Some(occurs_again(again.doc, &self.names.get(query), line))
+            })
+        };
+        let found = threads::on_each(threads::cut(&self.offsets, threads), find);
+        found.into_iter().flatten().next().map_or(Ok(()), Err)
     }
 
     /// Refuses or drops documents that occur again in a query; says how many it dropped.

@@ -110,6 +110,14 @@ impl Grouped {
         }
     }
 
+    /// The row of the table at each place.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    pub fn all_rows(&self) -> Vec<u32> {
+        let places = 0..self.offsets.last().copied().unwrap_or(0);
+        places.map(|place| self.row(place) as u32).collect()
+    }
+
     /// The row of the table that stands at a place.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits

@@ -89,7 +89,10 @@ def evaluate_table(
         if assume_grouped and given.is_in_files:
             raise _comes_back(given.name)
         own = replace(columns, attributes=wanted.columns)
-        rankings = rank_rows(Rankings, given, own, asked.choose_ties(), reading, source=kept)
+        ties = asked.choose_ties()
+        rankings = rank_rows(
+            Rankings, given, own, ties, reading, numbers_docs=needs_all, source=kept
+        )
         evaluation = evaluate_rankings(rankings, asked, reading)
     elif asked.strict:
         refuse_diagnostics(evaluation.notes)

@@ -229,10 +229,14 @@ def rank_table(
     ties: Ties | None,
     reading: Reading,
     *,
+    numbers_docs: bool,
     tell: Tell = None,
     source: TableFile | None = None,
 ) -> tuple[Queries, Rankings, Ties, list[tuple[str, int, int]]]:
-    """Rank a table in memory; `Rankings.from_table` documents the arguments."""
+    """Rank a table in memory; `Rankings.from_table` documents the arguments.
+
+    The values of measures need no numbers of documents, which take longer than the values.
+    """
     notes: list[tuple[str, int, int]] = []
     with see_joined(given, wanted, reading, notes=notes, tell=tell, source=source) as (
         held,
@@ -245,7 +249,9 @@ def rank_table(
         if is_even and not is_judged(columns.relevance):
             raise no_judgments(given.name)
         ties = ties or choose_ties(has_documents=columns.docs is not None)
-        core = Rankings.from_table(columns.to_core(), ties, reading.duplicates, reading.threads)
+        core = Rankings.from_table(
+            columns.to_core(), ties, reading.duplicates, numbers_docs, reading.threads
+        )
     queries = Queries(given.name, reading.duplicates, core.query_ids, source=columns.source)
     return queries, core, ties, notes
 

@@ -312,12 +312,13 @@ def rank_rows(
     ties: Ties | None,
     reading: Reading,
     *,
+    numbers_docs: bool = True,
     source: TableFile | None = None,
 ) -> Kind:
     """Rank the rows of a table, which may be open already."""
     with watch(given, None if source else reading.progress) as tell:
         queries, core, chosen, notes = rank_table(
-            given, wanted, ties, reading, tell=tell, source=source
+            given, wanted, ties, reading, numbers_docs=numbers_docs, tell=tell, source=source
         )
     choices = Choices(chosen, reading.duplicates, "float64")
     return kind(queries, core, given.name, choices, notes=notes)
