@@ -72,7 +72,7 @@ def to_array(column: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
 
 
 def fill_nulls(column: Any, value: float) -> NDArray[Any]:  # noqa: ANN401 - as above
-    """Return the numbers or truth values of an array, with a value where one is missing."""
+    """Return the numbers of an array, with a value where one is missing."""
     array = join(column)
     if not array.null_count:
         return to_array(array)
@@ -84,7 +84,7 @@ def fill_nulls(column: Any, value: float) -> NDArray[Any]:  # noqa: ANN401 - as 
 def fill_texts(texts: Any, text: str) -> Any:  # noqa: ANN401 - as above
     """Return large texts with another one where one is missing."""
     pa, held = load_arrow(), text.encode()
-    buffers = pa.py_buffer(np.array([0, len(held)])), pa.py_buffer(held)
+    buffers = pa.py_buffer(np.array([0, len(held)], dtype=np.int64)), pa.py_buffer(held)
     (filler,) = pa.LargeStringArray.from_buffers(1, *buffers)
     return load_arrow("pyarrow.compute").fill_null(texts, filler)
 
