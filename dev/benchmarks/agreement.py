@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from dev.benchmarks.workloads import Contender
 
 # Tools add up in different orders; and a table shows four places.
-SLACK = {"report": 1e-9, "table": 0.5e-4 + 1e-9}
+SLACK = {"report": 1e-9, "table": 0.5e-4 + 1e-9, "trec_eval": 0.5e-4 + 1e-9}
+TREC_EVAL = {"ndcg_cut_10": "nDCG@10", "map": "AP", "recip_rank": "RR"}
 
 
 class WrongMeanError(Exception):
@@ -29,6 +30,8 @@ def check_means(
     Raises:
         WrongMeanError: A measure is missing, or its mean is wrong.
     """
+    if contender.measures is not None:
+        expected = {name: expected[name] for name in contender.measures}
     if means.keys() != expected.keys():
         raise WrongMeanError(
             f"{contender.name}: expected the measures {', '.join(expected)}, "
@@ -60,3 +63,17 @@ def read_table(output: str) -> dict[str, float]:
     """
     rows = (line.split("\t") for line in output.splitlines())
     return {measure: float(mean) for measure, mean in rows}
+
+
+def read_trec_eval(output: str) -> dict[str, float]:
+    """Read the means that trec_eval prints, of which only some are known.
+
+    Args:
+        output: Lines of a measure, a query or `all`, and a value, between tabs and blanks.
+
+    Returns:
+        Means by the canonical names of the measures.
+    """
+    rows = (line.split() for line in output.splitlines())
+    found = {measure: value for measure, query, value in rows if query == "all"}
+    return {name: float(found[measure]) for measure, name in TREC_EVAL.items()}

@@ -22,6 +22,9 @@ ENVIRONMENT = {
 }
 """Python keeps what it compiles, as it does for users: the first round fills its caches."""
 
+MOST_READ = 1 << 16
+"""Bytes of the output that are read. Means come last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -31,7 +34,7 @@ class Finished:
         wall: Seconds from before it was started until it was gone.
         peak: Largest resident memory in MB (10⁶ bytes). A process starts with that of the
             one which starts it, so that nothing smaller than the runner can be seen.
-        output: Its standard output.
+        output: The end of its standard output, in whole lines.
     """
 
     wall: float
@@ -52,7 +55,7 @@ def run_process(command: list[str], folder: Path) -> Finished:
     Raises:
         SystemExit: It ended with an error; its messages are shown above.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+    with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, cwd=folder, env=ENVIRONMENT)
         # Unlike getrusage, this tells the memory of this one process.
@@ -61,5 +64,8 @@ def run_process(command: list[str], folder: Path) -> Finished:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise SystemExit(f"Exit status {process.returncode} of {' '.join(command)}")
-        output.seek(0)
-        return Finished(wall, usage.ru_maxrss * PEAK_UNIT / 1e6, output.read())
+        # What is held here would count as memory of the processes that are started later.
+        end = output.seek(0, os.SEEK_END)
+        if output.seek(max(0, end - MOST_READ)) > 0:
+            output.readline()
+        return Finished(wall, usage.ru_maxrss * PEAK_UNIT / 1e6, output.read().decode())

@@ -14,7 +14,7 @@ import statistics
 import sys
 from typing import TYPE_CHECKING
 
-from dev.benchmarks.agreement import check_means, read_table
+from dev.benchmarks.agreement import check_means, read_table, read_trec_eval
 from dev.benchmarks.environments import OURS, interpreter
 from dev.benchmarks.process import run_process
 from dev.benchmarks.workloads import environments, placeholders
@@ -82,8 +82,10 @@ def run_once(contender: Contender, command: list[str], files: CorpusFiles | None
             report = json.loads(finished.output)
             seconds, means = report["seconds"], report["means"]
             seconds["inside"] = sum(seconds.values())
-        else:
+        elif contender.prints == "table":
             means = read_table(finished.output)
+        else:
+            means = read_trec_eval(finished.output)
         check_means(contender, means, files.expected)
     return {"wall": finished.wall, "peak": finished.peak, **seconds}
 

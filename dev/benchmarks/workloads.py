@@ -28,14 +28,16 @@ class Contender:
         prints: What its standard output is, `nothing` where there is nothing to check.
         ties: Whether it orders documents with equal scores by id, or anyhow.
         within: How far its means may be from the right ones, if not as far as those of others.
+        measures: The measures it computes, if not all of the corpus.
         optional: Whether it takes part only where it is asked for by name.
     """
 
     name: str
     command: str
-    prints: Literal["report", "table", "nothing"] = "nothing"
+    prints: Literal["report", "table", "trec_eval", "nothing"] = "nothing"
     ties: Literal["doc_id", "any"] = "doc_id"
     within: float | None = None
+    measures: list[str] | None = None
     optional: bool = False
 
 
@@ -99,7 +101,7 @@ def read_workloads(*, small: bool) -> list[Workload]:
             name=row["name"],
             about=row["about"],
             contenders=[Contender(**contender) for contender in row["contenders"]],
-            targets=[Target(**target) for target in row["targets"]],
+            targets=[Target(**target) for target in row.get("targets", [])],
             corpus=corpora[row["corpus"]] if "corpus" in row else None,
         )
         for row in declared["workloads"]

@@ -5,9 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 import rankscope
+from rankscope.cli.commands import COMMANDS, Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -93,3 +99,71 @@ def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:
     )
     parts = {name.split(".")[1] for name in done.stdout.split() if name.startswith("rankscope.")}
     assert not parts & {"cli", "conventions", "monitor", "plots", "stats", "web"}
+
+
+def test_evaluating_mappings_needs_no_numpy() -> None:
+    program = "rankscope.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'nDCG@10')"
+    assert "numpy" not in loaded_by(f"import rankscope; {program}")
+
+
+ROWS = "query_id,doc_id,country,score,relevance\nq1,a,nl,0.5,1\nq2,b,,0.4,0\n"
+ARROW = f"import io; from pyarrow import csv; rows = csv.read_csv(io.BytesIO({ROWS.encode()!r}))"
+POLARS = f"import io, polars; rows = polars.read_csv(io.BytesIO({ROWS.encode()!r}))"
+
+
+@pytest.mark.parametrize("made", [ARROW, POLARS], ids=["arrow", "polars"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "rankscope.evaluate(rows, 'nDCG@10', by='country')",
+        "rankscope.evaluate(rows, rows, 'nDCG@10')",
+        "rankscope.evaluate(rows.select(['score', 'relevance', 'query_id']), 'nDCG@10')",
+    ],
+)
+def test_a_table_of_arrow_or_polars_needs_no_pandas(made: str, call: str) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    loaded = loaded_by(f"{made}; import rankscope; {call}")
+    assert "pyarrow" in loaded
+    assert "pandas" not in loaded
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_a_table_in_a_file_needs_no_pandas(name: str, tmp_path: Path) -> None:
+    csv, parquet = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("pandas")
+    path = tmp_path / name
+    path.write_text(ROWS)
+    if path.suffix == ".parquet":
+        parquet.write_table(csv.read_csv(path), path)
+    loaded = loaded_by(
+        f"import rankscope; rankscope.evaluate({str(path)!r}, 'nDCG@10', by='country')"
+    )
+    assert "pyarrow" in loaded
+    assert "pandas" not in loaded
+
+
+HEAVY = {"httpcore", "numpy", "pandas", "pyarrow", "pydantic", "sqlalchemy", "ssl", "starlette"}
+
+
+def test_help_loads_no_library() -> None:
+    commands = [" ".join(words) for words in list_commands(COMMANDS)]
+    assert "monitor webhook set" in commands
+    commands.remove("monitor rule add")  # its options are the fields of the models of rules
+    program = (
+        "import io, sys; from contextlib import redirect_stdout; from rankscope.cli import main\n"
+        f"for command in {commands}:\n"
+        "    with redirect_stdout(io.StringIO()):\n"
+        "        try: main([*command.split(), '--help'])\n"
+        "        except SystemExit as ended: assert not ended.code, command\n"
+        f"    assert not {HEAVY} & sys.modules.keys(), command\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", program], check=True)
+
+
+def list_commands(group: Group) -> Iterator[list[str]]:
+    """The words of each command of a group, and of the groups in it."""
+    for name, command in group.commands.items():
+        yield [name]
+        if isinstance(command, Group):
+            yield from ([name, *words] for words in list_commands(command))

@@ -6,8 +6,10 @@ import json
 import sys
 from dataclasses import asdict
 
-from dev.benchmarks.corpora import arrays, trec
+from dev.benchmarks.corpora import arrays, parquet, trec
 from dev.benchmarks.corpora.corpus import Corpus
+
+WRITERS = {**dict.fromkeys(trec.STYLES, trec.write), "parquet": parquet.write}
 
 
 def main(asked: str, *files: str) -> None:
@@ -18,8 +20,7 @@ def main(asked: str, *files: str) -> None:
         *files: Paths of its files, in their order.
     """
     corpus = Corpus(**json.loads(asked))
-    write = trec.write if corpus.style in trec.STYLES else arrays.write
-    expected = write(corpus, *files)
+    expected = (WRITERS.get(corpus.style) or arrays.write)(corpus, *files)
     print(json.dumps({measure: asdict(means) for measure, means in expected.items()}))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # The files of each style, by their placeholders in commands.
 TREC = {"run": "run.trec", "qrels": "qrels.trec"}
 ARRAYS = {"arrays": "arrays.npz"}
+PARQUET = {"grouped": "grouped.parquet", "scattered": "scattered.parquet"}
 FILES = {
     "marco": TREC,
     "robust": TREC,
@@ -27,9 +28,10 @@ FILES = {
     "recommendations": ARRAYS,
     "recommended-items": ARRAYS,
     "rows": ARRAYS,
+    "parquet": PARQUET,
 }
 # Raise when the drawing changes, so that older files are drawn anew.
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)

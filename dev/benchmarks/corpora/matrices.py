@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from dev.benchmarks.corpora.corpus import Corpus
 
+DECIMALS = {"three-decimals": 3, "one-decimal": 1}
+"""The arrays of scores with ties, and the decimals that they have."""
+
 
 def draw(corpus: Corpus, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     """Draw the two matrices.
@@ -27,33 +30,65 @@ def draw(corpus: Corpus, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         rng: Source of chance.
 
     Returns:
-        `grades`, and `scores` of which no two of a row are equal, in single precision neither.
+        `grades`, `scores` of which no two of a row are equal, in single precision neither, and
+        the same scores with fewer decimals, of which some are.
     """
 
     def draw_scores(count: int) -> NDArray[np.float32]:
         return rng.random((count, corpus.depth), dtype=np.float32)
 
     scores = draw_distinct(draw_scores, corpus.queries).astype(np.float64)
-    return {"grades": draw_grades(rng, scores), "scores": scores}
+    tied = {name: scores.round(decimals) for name, decimals in DECIMALS.items()}
+    return {"grades": draw_grades(rng, scores), "scores": scores} | tied
 
 
 def evaluate(arrays: dict[str, NDArray[Any]]) -> dict[str, float]:
-    """Sort every row whole, and average.
+    """Sort every row whole, give documents with equal scores their mean grade, and average.
 
     Args:
         arrays: As drawn.
 
     Returns:
-        The mean of nDCG@10.
+        The means of nDCG@10 and nDCG with each of the scores.
     """
-    grades, scores = arrays["grades"], arrays["scores"]
-    ranked = np.take_along_axis(grades, np.argsort(-scores, axis=1), axis=1)
+    grades = arrays["grades"]
     ideal = -np.sort(-grades, axis=1)
-    values = _dcg(ranked) / np.maximum(_dcg(ideal), np.finfo(np.float64).tiny)
-    return {"nDCG@10": math.fsum(values) / len(values)}
+    means = {}
+    for scores in ("scores", *DECIMALS):
+        order = np.argsort(-arrays[scores], axis=1)
+        sorted_scores = np.take_along_axis(arrays[scores], order, axis=1)
+        ranked = _share_grades(np.take_along_axis(grades, order, axis=1), sorted_scores)
+        for cutoff in (CUTOFF, None):
+            best = np.maximum(_dcg(ideal, cutoff), np.finfo(np.float64).tiny)
+            values = _dcg(ranked, cutoff) / best
+            means[name_mean(scores, cutoff)] = math.fsum(values) / len(values)
+    return means
 
 
-def _dcg(ranked: NDArray[np.int64]) -> NDArray[np.float64]:
-    first = ranked[:, :CUTOFF]
+def name_mean(scores: str, cutoff: int | None) -> str:
+    """Name the mean of nDCG with some of the scores.
+
+    Args:
+        scores: Name of their array.
+        cutoff: How many ranks count, or nothing for all.
+
+    Returns:
+        The name of the measure, and that of scores with few decimals.
+    """
+    measure = "nDCG" if cutoff is None else f"nDCG@{cutoff}"
+    return measure if scores == "scores" else f"{measure}, {scores}"
+
+
+def _share_grades(ranked: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    is_first = np.ones(ranked.shape, dtype=bool)
+    is_first[:, 1:] = scores[:, 1:] != scores[:, :-1]
+    starts = np.flatnonzero(is_first)
+    sizes = np.diff(np.r_[starts, ranked.size])
+    shared = np.add.reduceat(ranked.ravel(), starts) / sizes
+    return np.repeat(shared, sizes).reshape(ranked.shape)
+
+
+def _dcg(ranked: NDArray[Any], cutoff: int | None) -> NDArray[np.float64]:
+    first = ranked[:, :cutoff]
     discounts = [math.log2(rank + 1) for rank in range(1, first.shape[1] + 1)]
     return np.asarray((first / discounts).sum(axis=1))

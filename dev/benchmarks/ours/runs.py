@@ -1,4 +1,4 @@
-"""Evaluate with rankscope: `python -m dev.benchmarks.ours.runs files|dicts|unsorted QRELS RUN`."""
+"""Evaluate with rankscope: `python -m dev.benchmarks.ours.runs KIND QRELS RUN`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 import rankscope as rs
 from rankscope import AP, RR, nDCG
 
-from dev.benchmarks.dicts import read_qrels, read_run
 from dev.benchmarks.stopwatch import Stopwatch
 
 MEASURES = {"nDCG@10": nDCG @ 10, "AP": AP, "RR": RR}
@@ -17,7 +16,7 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
     """Evaluate once, and print seconds and means.
 
     Args:
-        kind: `files` to read the paths, `dicts` or `unsorted` to hold them as dicts beforehand.
+        kind: `files` to read the paths, or a form of dicts to hold beforehand.
         qrels_path: A qrels file.
         run_path: A run file.
     """
@@ -25,7 +24,9 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
         watch = Stopwatch()
         evaluation = rs.evaluate(qrels_path, run_path, list(MEASURES.values()))
     else:
-        qrels, run = read_qrels(qrels_path), read_run(run_path, shuffle=kind == "unsorted")
+        from dev.benchmarks.dicts import read_dicts  # noqa: PLC0415 - files need no NumPy
+
+        qrels, run = read_dicts(kind, qrels_path, run_path)
         watch = Stopwatch()
         evaluation = rs.evaluate(qrels, run, list(MEASURES.values()))
     means = {name: evaluation[measure] for name, measure in MEASURES.items()}

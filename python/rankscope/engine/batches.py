@@ -58,8 +58,7 @@ def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iter
             yield carried
             carried = carried.slice(carried.num_rows)
             continue
-        is_other = compute.fill_null(compute.not_equal(column, column[-1]), False)
-        others = compute.indices_nonzero(is_other)
+        others = compute.indices_nonzero(compute.not_equal(column, column[-1]))
         if len(others) > 0:
             cut = others[-1].as_py() + 1
             yield carried.slice(0, cut)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from rankscope.deferred import np
 from rankscope.errors import FormatError, hint_extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from numpy.typing import NDArray
 
 
 def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no types
@@ -42,6 +45,55 @@ def open_text(text: bytes) -> Any:  # noqa: ANN401 - as above
     buffer = arrow.allocate_buffer(len(text))
     memoryview(buffer).cast("B")[:] = text
     return arrow.BufferReader(buffer)
+
+
+def join(column: Any) -> Any:  # noqa: ANN401 - as above
+    """Return one array of a column that may be in pieces."""
+    pa = load_arrow()
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
+
+
+# PyArrow's own ways to and from NumPy, and its `scalar` and `fill_null`, load pandas where it is
+# installed. That takes longer than to import everything else.
+
+
+def to_array(column: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
+    """Return the numbers or truth values of an array of Arrow, none of which is missing."""
+    joined = join(column)
+    if load_arrow().types.is_boolean(joined.type):
+        return np.from_dlpack(joined.cast("uint8")).view(np.bool_)
+    return np.from_dlpack(joined)
+
+
+def fill_nulls(column: Any, value: float) -> NDArray[Any]:  # noqa: ANN401 - as above
+    """Return the numbers of an array, with a value where one is missing."""
+    array = join(column)
+    if not array.null_count:
+        return to_array(array)
+    held = [None, array.buffers()[1]]
+    whole = load_arrow().Array.from_buffers(array.type, len(array), held, offset=array.offset)
+    return np.where(to_array(array.is_null()), value, to_array(whole))
+
+
+def fill_texts(texts: Any, text: str) -> Any:  # noqa: ANN401 - as above
+    """Return large texts with another one where one is missing."""
+    pa, held = load_arrow(), text.encode()
+    buffers = pa.py_buffer(np.array([0, len(held)], dtype=np.int64)), pa.py_buffer(held)
+    (filler,) = pa.LargeStringArray.from_buffers(1, *buffers)
+    return load_arrow("pyarrow.compute").fill_null(texts, filler)
+
+
+def of_array(numbers: NDArray[Any]) -> Any:  # noqa: ANN401 - as above
+    """Return numbers as an array of Arrow, without a copy if they lie end to end."""
+    pa = load_arrow()
+    buffer = pa.py_buffer(np.ascontiguousarray(numbers))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, buffer])
 
 
 def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.arrow import fill_nulls, fill_texts, load_arrow, of_array, to_array
 from rankscope.inputs.doubles import read_decimal
 from rankscope.inputs.foreign import is_integer, is_row
 from rankscope.inputs.id_texts import find_spelling, spell, spell_column, spell_moments
@@ -60,7 +60,7 @@ def _read_ids(column: Foreign, name: str) -> IdColumn:
     values = spell_column(values)
     kinds = load_arrow().types
     if kinds.is_integer(values.type):
-        return _ids_of_numbers(values.to_numpy(), name)
+        return _ids_of_numbers(to_array(values), name)
     if kinds.is_large_string(values.type):
         return _texts_of(values)
     if kinds.is_large_binary(values.type):
@@ -182,7 +182,7 @@ def to_arrow(ids: IdColumn) -> Foreign:
     """Return ids as an Arrow array of texts, or of integers."""
     pa = load_arrow()
     if isinstance(ids, np.ndarray):
-        return pa.array(ids)
+        return of_array(ids)
     offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)
     return pa.LargeStringArray.from_buffers(count_ids(ids), offsets, texts)
 
@@ -209,7 +209,7 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
     try:
         if isinstance(values, list | np.ndarray):
             values = decode(pa.array(values, from_pandas=True))
-        texts = _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
+        texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
         return texts, _value_type(values.type)
     except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
         raise refuse(f"{getattr(values, 'type', 'a mixture')}") from error
@@ -289,9 +289,8 @@ def _numbers_of_arrow(values: Foreign, name: str, *, are_grades: bool) -> NDArra
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise not_numbers(name, str(kind))
     if not values.null_count:
-        return np.asarray(values.to_numpy())
-    is_missing = values.is_null().to_numpy(zero_copy_only=False)
-    return np.ma.array(values.fill_null(0).to_numpy(), mask=is_missing)
+        return to_array(values)
+    return np.ma.array(fill_nulls(values, 0), mask=to_array(values.is_null()))
 
 
 def _round_decimals(values: Foreign, name: str) -> Foreign:

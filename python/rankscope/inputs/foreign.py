@@ -157,6 +157,8 @@ def is_truth(kind: type) -> bool:
 
 def is_integer(kind: type) -> bool:
     """Check whether a type holds integers."""
+    if kind.__module__ == "builtins":  # which needs no NumPy
+        return kind is int
     return issubclass(kind, int | np.integer) and is_number(kind)
 
 

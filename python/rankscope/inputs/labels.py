@@ -6,7 +6,7 @@ from itertools import chain
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
-from rankscope.inputs.arrow import check_whole, load_arrow
+from rankscope.inputs.arrow import check_whole, fill_nulls, load_arrow
 from rankscope.inputs.open_column import decode, is_null
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
 
@@ -152,15 +152,15 @@ def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
     if separator is not None:
         chunk = compute.split_pattern(_to_texts(chunk, name), separator)
     if isinstance(chunk, pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray):
-        counts = compute.list_value_length(chunk).fill_null(0).to_numpy(zero_copy_only=False)
+        counts = fill_nulls(compute.list_value_length(chunk), 0)
         values = compute.list_flatten(chunk)
     else:
         counts, values = np.ones(len(chunk), dtype=np.int64), chunk
     if not pa.types.is_dictionary(values.type):
         values = _to_texts(values, name).dictionary_encode()
     names = [*_to_texts(values.dictionary, name).to_pylist(), None]
-    codes = values.indices.cast(pa.int64()).fill_null(len(names) - 1)
-    return names, codes.to_numpy(zero_copy_only=False), counts.astype(np.int64)
+    codes = fill_nulls(values.indices.cast(pa.int64()), len(names) - 1)
+    return names, codes, counts.astype(np.int64)
 
 
 def _to_texts(values: Foreign, name: str) -> Foreign:

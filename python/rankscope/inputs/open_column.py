@@ -103,7 +103,7 @@ def _join(values: Foreign) -> Foreign:
     if values.num_chunks == 1:
         return decode(values.chunk(0))
     pieces = [decode(piece) for piece in values.chunks]
-    return pa.concat_arrays(pieces) if pieces else pa.array([], values.type)
+    return pa.concat_arrays(pieces) if pieces else pa.nulls(0, values.type)
 
 
 def is_uuid_type(kind: Foreign) -> bool:
@@ -126,7 +126,7 @@ def _spell_uuids(values: Foreign) -> Foreign:
     ends = np.arange(count + 1, dtype=np.int64) * 36
     made = pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(texts))
     compute = load_arrow("pyarrow.compute")
-    return compute.if_else(stored.is_valid(), made, pa.scalar(None, pa.large_string()))
+    return compute.if_else(stored.is_valid(), made, pa.nulls(1, pa.large_string())[0])
 
 
 def decode(values: Foreign) -> Foreign:

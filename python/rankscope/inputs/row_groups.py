@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError, UsageError
+from rankscope.inputs.arrow import to_array
 from rankscope.inputs.columns import read_ids, to_arrow
 from rankscope.inputs.numbers import count_offsets, to_numbers
 from rankscope.records import record
@@ -116,7 +117,7 @@ def _number_ids(ids: Any) -> NDArray[np.int64]:  # noqa: ANN401 - a column of an
         raise
     if isinstance(column, np.ndarray):
         return column
-    return np.asarray(to_arrow(column).dictionary_encode().indices.to_numpy(), dtype=np.int64)
+    return np.asarray(to_array(to_arrow(column).dictionary_encode().indices), dtype=np.int64)
 
 
 def _gather(codes: NDArray[np.int64]) -> RowGroups:

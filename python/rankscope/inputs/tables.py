@@ -396,7 +396,12 @@ def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
     pa = load_arrow()
     try:
         if hasattr(table, "__arrow_c_stream__"):
-            return pa.table(table)
+            # `pa.table` loads pandas.
+            return (
+                table
+                if isinstance(table, pa.Table)
+                else pa.RecordBatchReader.from_stream(table).read_all()
+            )
         if hasattr(table, "__arrow_c_array__"):
             return pa.record_batch(table)
     except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these

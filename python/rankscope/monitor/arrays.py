@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import check_whole, load_arrow
+from rankscope.inputs.arrow import check_whole, fill_nulls, fill_texts, join, load_arrow, to_array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def read_texts(column: Foreign, name: str) -> Texts:
     A whole number becomes its digits, and a missing text an empty one. Dictionaries are resolved.
     """
     pa = load_arrow()
-    array = _join(column)
+    array = join(column)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
         raise FormatError(
@@ -43,7 +43,7 @@ def read_texts(column: Foreign, name: str) -> Texts:
     if array.type != pa.large_string():
         array = array.cast(pa.large_string())
     if array.null_count:
-        array = array.fill_null("")
+        array = fill_texts(array, "")
     if not len(array):
         return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
     _, starts, text = array.buffers()
@@ -77,7 +77,7 @@ def find_texts(column: Texts, wanted: Sequence[str]) -> NDArray[np.bool_]:
 def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
     """Read whole numbers."""
     pa = load_arrow()
-    array = _join(column)
+    array = join(column)
     kind = array.type
     if not pa.types.is_integer(kind) or array.null_count:
         found = "missing values" if array.null_count else str(kind)
@@ -90,27 +90,13 @@ def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
 def read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
     """Read numbers, with NaN where one is missing."""
     pa = load_arrow()
-    array = _join(column)
+    array = join(column)
     kind = array.type
     is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
     if not (is_number or pa.types.is_null(kind)):
         raise FormatError(f"expected numbers in {name}, found {kind}", code="input_type", file=name)
     array = array.cast(pa.float64())
     return fill_nulls(array, np.nan)
-
-
-def to_array(column: Foreign) -> NDArray[Any]:
-    """Return the numbers or truth values of an array of Arrow, none of which is missing."""
-    # Arrow's own ways load pandas where it is installed, which takes half a second.
-    joined = _join(column)
-    if load_arrow().types.is_boolean(joined.type):
-        return np.from_dlpack(joined.cast("uint8")).view(np.bool_)
-    return np.from_dlpack(joined)
-
-
-def fill_nulls(array: Foreign, value: float) -> NDArray[Any]:
-    """Return the numbers of an array, with a value where one is missing."""
-    return to_array(array.fill_null(value) if array.null_count else array)
 
 
 def write_numbers(column: NDArray[np.float64]) -> Foreign:
@@ -121,7 +107,7 @@ def write_numbers(column: NDArray[np.float64]) -> Foreign:
 def read_times(column: Foreign, name: str) -> NDArray[np.int64]:
     """Read times, in microseconds since 1970."""
     pa = load_arrow()
-    array = _join(column)
+    array = join(column)
     kind = array.type
     if not pa.types.is_timestamp(kind) or array.null_count:
         found = "missing times" if array.null_count else str(kind)
@@ -150,7 +136,7 @@ def read_lists(column: Foreign, name: str) -> tuple[NDArray[np.int64], Foreign]:
     """
     pa = load_arrow()
     types = pa.types
-    array = _join(column)
+    array = join(column)
     if types.is_map(array.type):
         entry = [("key", array.type.key_type), ("value", array.type.item_type)]
         array = array.cast(pa.list_(pa.struct(entry)))
@@ -243,7 +229,7 @@ def encode(column: Foreign, name: str) -> tuple[list[str], NDArray[np.int64]]:
     A missing text is an empty one.
     """
     pa = load_arrow()
-    array = _join(column)
+    array = join(column)
     if pa.types.is_dictionary(array.type) and not _is_text(array.type.value_type):
         array = array.dictionary_decode()
     if not pa.types.is_dictionary(array.type):
@@ -262,18 +248,6 @@ def _is_text(kind: Foreign) -> bool:
         or types.is_binary(kind)
         or types.is_large_binary(kind)
     )
-
-
-def _join(column: Foreign) -> Foreign:
-    """Return one array of a column that may be in pieces."""
-    pa = load_arrow()
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    return column.combine_chunks() if column.num_chunks else pa.array([], column.type)
 
 
 def check_columns(table: Foreign, source: str) -> None:

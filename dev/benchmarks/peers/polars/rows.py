@@ -1,4 +1,4 @@
-"""Evaluate rows with Polars: `… -m dev.benchmarks.peers.polars.rows sorted|ranked ARRAYS`."""
+"""Evaluate rows with Polars: `… -m dev.benchmarks.peers.polars.rows sorted|ranked FILE`."""
 
 from __future__ import annotations
 
@@ -54,12 +54,17 @@ def main(kind: str, path: str) -> None:
 
     Args:
         kind: `sorted` or `ranked`.
-        path: File of the columns.
+        path: File of the columns, which are in memory beforehand unless it is a Parquet file.
     """
-    with np.load(path) as arrays:
-        rows = pl.DataFrame({name: arrays[name] for name in ("query", "score", "label")})
-    watch = Stopwatch()
-    values = QUERIES[kind](rows.lazy())
+    if path.endswith(".parquet"):
+        watch = Stopwatch()
+        names = {"query_id": "query", "score": "score", "relevance": "label"}
+        rows = pl.scan_parquet(path).select(*names).rename(names)
+    else:
+        with np.load(path) as arrays:
+            rows = pl.LazyFrame({name: arrays[name] for name in ("query", "score", "label")})
+        watch = Stopwatch()
+    values = QUERIES[kind](rows)
     is_defined = pl.col("idcg") > 0
     quotients = {"nDCG@10": pl.col("dcg") / pl.col("idcg"), "RR": 1 / pl.col("first")}
     means = values.select(

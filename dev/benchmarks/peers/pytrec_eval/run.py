@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytrec_eval
 
-from dev.benchmarks.dicts import read_qrels, read_run
+from dev.benchmarks.dicts import read_dicts
 from dev.benchmarks.stopwatch import Stopwatch
 
 ASKED = {"ndcg_cut.10", "map", "recip_rank"}
@@ -18,11 +18,12 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
     """Evaluate once, and print seconds and means.
 
     Args:
-        kind: `files` to read the paths, `dicts` or `unsorted` to hold them as dicts beforehand.
+        kind: `files` to read the paths, `all` to compute all measures of them, or a form of dicts
+            to hold beforehand.
         qrels_path: A qrels file.
         run_path: A run file.
     """
-    if kind == "files":
+    if kind in {"files", "all"}:
         watch = Stopwatch()
         with Path(qrels_path).open() as file:
             qrels = pytrec_eval.parse_qrel(file)
@@ -30,15 +31,15 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
             run = pytrec_eval.parse_run(file)
         watch.lap("load")
     else:
-        qrels, run = read_qrels(qrels_path), read_run(run_path, shuffle=kind == "unsorted")
+        qrels, run = read_dicts(kind, qrels_path, run_path)
         watch = Stopwatch()
-    values = pytrec_eval.RelevanceEvaluator(qrels, ASKED).evaluate(run)
-    means = {
-        name: float(
-            pytrec_eval.compute_aggregated_measure(key, [value[key] for value in values.values()])
-        )
-        for name, key in ANSWERED.items()
+    asked = pytrec_eval.supported_measures if kind == "all" else ASKED
+    values = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run)
+    aggregated = {
+        key: pytrec_eval.compute_aggregated_measure(key, [value[key] for value in values.values()])
+        for key in next(iter(values.values()))
     }
+    means = {name: float(aggregated[key]) for name, key in ANSWERED.items()}
     watch.lap("evaluate")
     watch.report(means)
 

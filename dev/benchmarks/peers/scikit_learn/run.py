@@ -1,4 +1,4 @@
-"""With scikit-learn: `… -m dev.benchmarks.peers.scikit_learn.run averaged|ignored ARRAYS`."""
+"""With scikit-learn: `… -m dev.benchmarks.peers.scikit_learn.run TIES ARRAYS [SCORES [CUTOFF]]`."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ import sys
 import numpy as np
 from sklearn.metrics import ndcg_score
 
+from dev.benchmarks.corpora.matrices import name_mean
 from dev.benchmarks.stopwatch import Stopwatch
 
 
-def main(ties: str, path: str) -> None:
+def main(ties: str, path: str, chosen: str = "scores", cutoff: str = "10") -> None:
     """Evaluate again and again, and print seconds and the mean.
 
     Args:
         ties: `averaged`, or `ignored`, which is faster.
         path: File of the matrices.
+        chosen: Which array of scores.
+        cutoff: How many ranks count; `0` for all.
     """
     with np.load(path) as arrays:
-        grades, scores = arrays["grades"], arrays["scores"]
-    ignore_ties = ties == "ignored"
+        grades, scores = arrays["grades"], arrays[chosen]
+    k, ignore_ties = int(cutoff) or None, ties == "ignored"
     watch = Stopwatch()
     mean = watch.repeat(
-        "evaluate", lambda: float(ndcg_score(grades, scores, k=10, ignore_ties=ignore_ties))
+        "evaluate", lambda: float(ndcg_score(grades, scores, k=k, ignore_ties=ignore_ties))
     )
-    watch.report({"nDCG@10": mean})
+    watch.report({name_mean(chosen, k): mean})
 
 
 if __name__ == "__main__":

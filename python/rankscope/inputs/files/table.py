@@ -268,7 +268,11 @@ class TableFile:
     def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow = load_arrow()
         try:
-            made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+            made, _ = self._explode(
+                arrow.RecordBatch.from_arrays(
+                    [arrow.nulls(0, kind) for kind in file.schema.types], schema=file.schema
+                )
+            )
         except FormatError as error:
             error.file = file.name
             raise

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.parser import read_integer
 from rankscope.errors import EmptyError, FormatError, LimitError
-from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.commands.store import (
     SERVICE,
     add_store_arguments,
@@ -26,7 +25,6 @@ from rankscope.monitor.events.times import format_time
 from rankscope.monitor.intake.files import EventFile
 from rankscope.names import quote
 from rankscope.output.text import show_lines
-from rankscope.trace.compute import TraceChoices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.ask.trace import Span
     from rankscope.monitor.monitor import Monitor
 
 
@@ -141,6 +140,8 @@ def run_trace(options: Namespace) -> int:
     """Trace a drop, and print its causes."""
     if is_service(options.store):
         return _trace_at_service(options)
+    from rankscope.trace.compute import TraceChoices  # noqa: PLC0415 - help needs no engine
+
     documents = None if options.documents is None else read_documents(options.documents)
     with open_reader(options) as monitor:
         before, after = _choose_spans(monitor, options)
@@ -186,6 +187,8 @@ def run_explain(options: Namespace) -> int:
 
 def _choose_spans(monitor: Monitor, options: Namespace) -> tuple[Span, Span]:
     """Return the spans of the options; a span that is not named is suggested."""
+    from rankscope.monitor.ask.trace import Span  # noqa: PLC0415 - help needs no engine
+
     before, after = (
         None if one is None else Span(**one) for one in (options.before, options.after)
     )

@@ -19,12 +19,7 @@ from rankscope.monitor.commands.store import (
     print_fields,
     refuse_at_service,
 )
-from rankscope.monitor.notify.channels import list_channel_states, read_channels
-from rankscope.monitor.notify.http import Poster, read_url
-from rankscope.monitor.notify.sending import AppriseSender, check_services, send_test
-from rankscope.monitor.notify.webhook import find_webhook, remove_webhook, set_webhook, try_webhook
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import WEBHOOK
 from rankscope.output.table import Table
 
@@ -99,6 +94,15 @@ def _list_at_service(options: Namespace) -> list[dict[str, Any]]:
 
 
 def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
+    from rankscope.monitor.notify.channels import (  # noqa: PLC0415 - help needs no HTTP
+        list_channel_states,
+        read_channels,
+    )
+    from rankscope.monitor.notify.sending import (  # noqa: PLC0415 - help needs no HTTP
+        AppriseSender,
+        check_services,
+    )
+
     channels = read_channels(options.config)
     services = check_services(channels, AppriseSender())
     with open_reader(options) as monitor:
@@ -107,6 +111,14 @@ def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
 
 
 def _test_here(options: Namespace) -> dict[str, Any]:
+    from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.sending import (  # noqa: PLC0415 - help needs no HTTP
+        AppriseSender,
+        send_test,
+    )
+    from rankscope.monitor.notify.webhook import try_webhook  # noqa: PLC0415 - help needs no HTTP
+
     channels = read_channels(options.config)
     with open_reader(options) as monitor:
         now = monitor.clock()
@@ -167,6 +179,10 @@ def add_webhook_remove(parser: Parser) -> None:
 
 def run_webhook_set(options: Namespace) -> int:
     """Set the webhook, and print its secret if it was generated."""
+    from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.webhook import set_webhook  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.store.keys import Secret  # noqa: PLC0415 - help needs no hashes
+
     given = os.environ.get(SECRET)
     with open_writer(options) as monitor:
         made = set_webhook(
@@ -185,6 +201,9 @@ def run_webhook_set(options: Namespace) -> int:
 
 def run_webhook_show(options: Namespace) -> int:
     """Print the host of the webhook and its state."""
+    from rankscope.monitor.notify.http import read_url  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.webhook import find_webhook  # noqa: PLC0415 - help needs no HTTP
+
     with open_reader(options) as monitor:
         webhook = find_webhook(monitor.store, options.project)
     fields: dict[str, object] = dict.fromkeys(("host", "created", "disabled", "needs_secret"))
@@ -198,6 +217,9 @@ def run_webhook_show(options: Namespace) -> int:
 
 def run_webhook_test(options: Namespace) -> int:
     """Send a test notification, and print what came back."""
+    from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.webhook import try_webhook  # noqa: PLC0415 - help needs no HTTP
+
     with open_reader(options) as monitor:
         tried = try_webhook(monitor.store, options.project, poster=Poster(), now=monitor.clock())
     print_fields(options, {"is_delivered": tried.is_delivered, "told": tried.told})
@@ -206,6 +228,8 @@ def run_webhook_test(options: Namespace) -> int:
 
 def run_webhook_remove(options: Namespace) -> int:
     """Remove the webhook."""
+    from rankscope.monitor.notify.webhook import remove_webhook  # noqa: PLC0415 - help needs no HTTP
+
     with open_writer(options) as monitor:
         remove_webhook(monitor.writer, options.project, now=monitor.clock(), actor=ACTOR)
     print_fields(options, {"removed": True})

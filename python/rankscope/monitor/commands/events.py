@@ -11,7 +11,6 @@ from rankscope.cli.output import print_json
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import RankscopeError
 from rankscope.file import EVENT_FORMATS
-from rankscope.monitor.client.sink import ServiceSink
 from rankscope.monitor.commands.store import (
     KEY,
     add_store_arguments,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.client.sink import ServiceSink
     from rankscope.monitor.commands.store import Run
     from rankscope.monitor.intake.ingestion import Ingested, Kind
 
@@ -127,6 +127,8 @@ def _add_arguments(parser: Parser, run: Run, roles: Iterable[str]) -> None:
 
 def _store_files(options: Namespace, kind: Kind) -> int:
     """Store the events of files, print how many there were, and return the exit status."""
+    from rankscope.monitor.client.sink import ServiceSink  # noqa: PLC0415 - help needs no HTTP
+
     refuse_stdin_twice(options.files)
     names = read_roles(options.col, "--col", options.roles)
     files = [EventFile(path, options.format, options.encoding) for path in options.files]
@@ -176,6 +178,8 @@ def _open_sink(
 ) -> tuple[StoreSink | ServiceSink, Expected | None]:
     """Return where events go, and the names that the project is configured with, if known."""
     if is_service(options.store):
+        from rankscope.monitor.client.sink import ServiceSink  # noqa: PLC0415 - help needs no HTTP
+
         service = ServiceSink(open_transport(options))
         # Labels have no attributes.
         reads = options.attributes is None

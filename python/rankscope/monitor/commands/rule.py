@@ -21,8 +21,6 @@ from rankscope.monitor.commands.store import (
     write_moment,
 )
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
-from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule
-from rankscope.monitor.rules.rule import DROP
 from rankscope.names import quote
 from rankscope.output.table import Table
 
@@ -76,6 +74,9 @@ def _add_rule(parser: Parser, run: Run) -> None:
 
 def add_add(parser: Parser) -> None:
     """Add the arguments of `rule add`."""
+    from rankscope.monitor.rules.kinds import FIELDS, KINDS  # noqa: PLC0415 - help needs no rules
+    from rankscope.monitor.rules.rule import DROP  # noqa: PLC0415 - help needs no rules
+
     _add_rule(parser, run_add)
     kinds = "; ".join(f"{name} {kind.text}" for name, kind in KINDS.items())
     parser.add_argument("--kind", choices=tuple(KINDS), default=DROP, metavar="KIND", help=kinds)
@@ -91,6 +92,8 @@ def add_add(parser: Parser) -> None:
 
 def _add_field(parser: Parser, field: RuleField) -> None:
     """Add the option of a field; what isn't given is the default of its kind."""
+    from rankscope.monitor.rules.kinds import KINDS  # noqa: PLC0415 - help needs no rules
+
     setting, default = field.setting, field.setting.unset
     if not default and field.default is not None and field.control not in {"boxes", "flag"}:
         default = f"{field.default:g}" if field.control == "number" else str(field.default)
@@ -128,6 +131,8 @@ def _add_field(parser: Parser, field: RuleField) -> None:
 
 def run_add(options: Namespace) -> int:
     """Create or replace a rule, and print it."""
+    from rankscope.monitor.rules.kinds import FIELDS, Rule  # noqa: PLC0415 - help needs no rules
+
     given: dict[str, Any] = {"kind": options.kind}
     for name, field in FIELDS.items():
         value = getattr(options, name, None)
@@ -202,6 +207,8 @@ def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
 
 
 def _show(fields: dict[str, Any], name: str) -> str:
+    from rankscope.monitor.rules.kinds import FIELDS  # noqa: PLC0415 - help needs no rules
+
     value = fields[name]
     if name == "tolerance" and fields.get("is_relative"):
         return f"{100 * value:g}%"

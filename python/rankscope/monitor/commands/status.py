@@ -21,7 +21,6 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.monitor.incidents.incident import write_part
 from rankscope.monitor.plain import make_plain, write_record
-from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.output.table import Table
 from rankscope.output.text import show
 from rankscope.records import replace
@@ -229,6 +228,8 @@ def _evaluate(monitor: Monitor) -> None:
 def _check_names(monitor: Monitor, names: list[str] | None) -> None:
     """Refuse names of rules that there aren't, before anything is evaluated."""
     if names and monitor.is_configured:
+        from rankscope.monitor.rules.data.rule import default_rule  # noqa: PLC0415 - help needs no rules
+
         known = [rule.name for rule in monitor.rules()]
         _refuse_unknown(names, known, {*known, default_rule().name})
 

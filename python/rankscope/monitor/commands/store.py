@@ -6,17 +6,14 @@ import os
 import re
 import sys
 from argparse import ArgumentTypeError
-from http.client import HTTPException
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag, OnceList, listed
 from rankscope.errors import FileError, FormatError, UsageError
-from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.events import times as durations
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
-from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.names import quote
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, TypeAlias
 
+    from rankscope.monitor.client.http import HTTPTransport
     from rankscope.monitor.monitor import Monitor
 
     Run: TypeAlias = Callable[[Namespace], int]
@@ -298,6 +296,9 @@ def open_transport(options: Namespace) -> HTTPTransport:
     """Return what asks the service that STORE names; its key names the project."""
     if options.project != PROJECT:
         raise refuse_at_service("--project", "remove --project: the key names the project")
+    from rankscope.monitor.client.http import HTTPTransport  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.store.keys import Secret  # noqa: PLC0415 - help needs no hashes
+
     return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
 
 
@@ -305,6 +306,8 @@ def ask_service(
     options: Namespace, method: str, path: str, body: Mapping[str, object] | None = None
 ) -> Mapping[str, Any]:
     """Send a request to the service that STORE names, and return its answer."""
+    from http.client import HTTPException  # noqa: PLC0415 - help needs no HTTP
+
     transport = open_transport(options)
     try:
         told = transport.ask(method, path, body)

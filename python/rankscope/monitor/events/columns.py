@@ -7,9 +7,9 @@ columns of the usual types are taken; the reader of rows has the others.
 from __future__ import annotations
 
 from rankscope.deferred import np
-from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.arrow import fill_nulls, load_arrow, to_array
 from rankscope.inputs.open_column import decode
-from rankscope.monitor.arrays import fill_nulls, read_texts, to_array
+from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.events.tables import differs_from_next
 from rankscope.records import record

@@ -8,13 +8,12 @@ from functools import partial
 
 from rankscope.deferred import np
 from rankscope.errors import LimitError
-from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.arrow import load_arrow, to_array
 from rankscope.inputs.files.blocks import Lines
 from rankscope.inputs.files.cells import NUMBER_ROLES, name_mistake
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode, is_null, open_column
 from rankscope.inputs.tables import open_table
-from rankscope.monitor.arrays import to_array
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column
 from rankscope.records import record

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.arrow import load_arrow, to_array
 from rankscope.monitor.arrays import (
     count_ranks,
     encode,
@@ -18,7 +18,6 @@ from rankscope.monitor.arrays import (
     read_numbers,
     read_texts,
     repeat_nan,
-    to_array,
     write_numbers,
     write_texts,
     write_times,

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from rankscope import _core
 from rankscope.deferred import np
-from rankscope.inputs.arrow import check_whole, load_arrow
+from rankscope.inputs.arrow import check_whole, load_arrow, to_array
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode
-from rankscope.monitor.arrays import to_array
 from rankscope.monitor.events.decoding import move_attributes
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (

@@ -10,8 +10,7 @@ from typing import NamedTuple, TypeVar, cast
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import InputError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import to_array
+from rankscope.inputs.arrow import load_arrow, to_array
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import read_texts, to_array, write_texts
+from rankscope.inputs.arrow import load_arrow, to_array
+from rankscope.monitor.arrays import read_texts, write_texts
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import buffer_texts
 from rankscope.monitor.store.deadline import check_deadline

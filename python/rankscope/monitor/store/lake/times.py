@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import fill_nulls, to_array
+from rankscope.inputs.arrow import fill_nulls, load_arrow, to_array
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import FAR, YEARS, read_time
 from rankscope.output.text import show

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from rankscope import _core
 from rankscope.deferred import np
-from rankscope.inputs.arrow import load_arrow
-from rankscope.monitor.arrays import to_array, write_texts
+from rankscope.inputs.arrow import load_arrow, to_array
+from rankscope.monitor.arrays import write_texts
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import (
