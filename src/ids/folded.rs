@@ -32,6 +32,7 @@ impl Vocabulary {
     #[must_use]
     pub fn count_alike(&self) -> u64 {
         match self {
+            Self::Texts(ids) if ids.texts().is_of_one_case() => 0,
             Self::Texts(ids) => Folded::default().count_alike(ids.texts().iter(), self.len()),
             Self::Integers(_) => 0,
         }
@@ -48,4 +49,26 @@ fn fold(id: &[u8], room: &mut Vec<u8>) {
     }
     let text: String = String::from_utf8_lossy(id).nfc().flat_map(char::to_lowercase).collect();
     room.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::interner::Ids;
+
+    #[test]
+    fn texts_that_differ_by_case_or_form_are_alike() {
+        let count = |texts: &[&str]| {
+            let mut ids = Ids::default();
+            for text in texts {
+                ids.number(text.as_bytes());
+            }
+            Vocabulary::Texts(ids).count_alike()
+        };
+        assert_eq!(count(&["d1", "d2", "e1"]), 0);
+        assert_eq!(count(&["D1", "D2", "E1"]), 0);
+        assert_eq!(count(&["d1", "D1", "d2"]), 1);
+        assert_eq!(count(&["d1", "d2", "D2", "D1"]), 2);
+        assert_eq!(count(&["\u{e4}", "a\u{308}", "b"]), 1);
+    }
 }

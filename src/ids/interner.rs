@@ -92,6 +92,13 @@ impl Arena {
         self.ends.is_empty()
     }
 
+    /// Whether they are ASCII without letters of both cases, so that those that differ look different.
+    #[must_use]
+    pub fn is_of_one_case(&self) -> bool {
+        let has = |is: fn(&u8) -> bool| self.bytes.iter().fold(false, |any, byte| any | is(byte));
+        self.bytes.is_ascii() && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
+    }
+
     /// The texts in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
