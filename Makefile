@@ -72,6 +72,10 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected PostgreSQL, found none, and apt-get cannot install it here."; \
 		echo "Hint: install PostgreSQL by other means, and put pg_ctl into PATH"; \
 		exit 1; }
+	@command -v promtool > /dev/null || { apt-get update && apt-get install --yes prometheus; } || { \
+		echo "Expected Prometheus, found none, and apt-get cannot install it here."; \
+		echo "Hint: install Prometheus by other means, and put prometheus and promtool into PATH"; \
+		exit 1; }
 	@{ command -v pdflatex && command -v pdftotext; } > /dev/null || { \
 		apt-get update && apt-get install --yes texlive-latex-recommended poppler-utils; } || { \
 		echo "Expected LaTeX and pdftotext, found none, and apt-get cannot install them here."; \

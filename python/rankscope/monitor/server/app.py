@@ -34,6 +34,7 @@ from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpo
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
 from rankscope.monitor.server.routing.static import Content
+from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -68,6 +69,7 @@ class Service:
         is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
         run: Runs the decoding of a large body (default: in a thread).
         deadlines: Limits how long reads take.
+        telemetry: Counts and times requests (default: a new one).
 
     Attributes:
         app: The application, for any ASGI server.
@@ -86,9 +88,11 @@ class Service:
         is_late: Callable[[], bool] | None = None,
         run: Run | None = None,
         deadlines: Deadlines | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         settings = settings or Settings()
         deadlines = deadlines or Deadlines(clock)
+        telemetry = telemetry or Telemetry()
         self._store = store
         self._is_late = is_late
         self._keys = CapacityLimiter(settings.decoders)
@@ -115,7 +119,7 @@ class Service:
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *make_endpoints(routes, pool, slow),
-            make_metrics_endpoint(pool),
+            make_metrics_endpoint(pool, telemetry),
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
             Endpoint(
@@ -156,6 +160,7 @@ class Service:
             settings,
             AccessLog(write_log, now),
             pages.show_problem,
+            telemetry,
         )
 
     async def describe(self, call: Call) -> Response:

@@ -267,6 +267,7 @@ class StoreReader(KeepsHistory, ABC):
 
     contexts = reads(version_table.read_contexts)
     versions = reads(version_table.list_versions)
+    find_newest_time = reads(version_table.find_newest_time)
 
     progress = reads(windows.read_progress)
     cells = reads(windows.read_cells)

@@ -25,6 +25,7 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
+from rankscope.monitor.server.telemetry import Telemetry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def serve_store(
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
         schedule = ArchiveSchedule(archive_after)
+        telemetry = Telemetry()
 
         def evaluate(project: str) -> None:
             moment = now()
@@ -110,6 +112,7 @@ def serve_store(
             seconds=seconds,
             now=now,
             report=access_log.write,
+            telemetry=telemetry,
         )
         deadlines = Deadlines()
         app = make_app(
@@ -122,6 +125,7 @@ def serve_store(
             is_late=lambda: scheduler.is_late,
             run=decoders.run,
             deadlines=deadlines,
+            telemetry=telemetry,
         )
         server = make_server(
             app, store, host=host, port=port, settings=settings, report=access_log.write
