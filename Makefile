@@ -76,6 +76,10 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected Prometheus, found none, and apt-get cannot install it here."; \
 		echo "Hint: install Prometheus by other means, and put prometheus and promtool into PATH"; \
 		exit 1; }
+	@command -v systemd-analyze > /dev/null || { apt-get update && apt-get install --yes systemd; } || { \
+		echo "Expected systemd-analyze, found none, and apt-get cannot install it here."; \
+		echo "Hint: install systemd by other means, and put systemd-analyze into PATH"; \
+		exit 1; }
 	@{ command -v pdflatex && command -v pdftotext; } > /dev/null || { \
 		apt-get update && apt-get install --yes texlive-latex-recommended poppler-utils; } || { \
 		echo "Expected LaTeX and pdftotext, found none, and apt-get cannot install them here."; \
