@@ -72,9 +72,9 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected PostgreSQL, found none, and apt-get cannot install it here."; \
 		echo "Hint: install PostgreSQL by other means, and put pg_ctl into PATH"; \
 		exit 1; }
-	@command -v promtool > /dev/null || { apt-get update && apt-get install --yes prometheus; } || { \
-		echo "Expected Prometheus, found none, and apt-get cannot install it here."; \
-		echo "Hint: install Prometheus by other means, and put prometheus and promtool into PATH"; \
+	@{ command -v promtool && command -v prometheus-alertmanager; } > /dev/null || { apt-get update && apt-get install --yes prometheus prometheus-alertmanager; } || { \
+		echo "Expected Prometheus and its Alertmanager, found none, and apt-get cannot install it here."; \
+		echo "Hint: install them by other means, and put prometheus, promtool and prometheus-alertmanager into PATH"; \
 		exit 1; }
 	@command -v systemd-analyze > /dev/null || { apt-get update && apt-get install --yes systemd; } || { \
 		echo "Expected systemd-analyze, found none, and apt-get cannot install it here."; \

@@ -12,6 +12,8 @@ from typing import Protocol
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.notify.alertmanager import post_alerts, write_test_alert
+from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.http import PostError
 from rankscope.monitor.notify.message import TEST, write_message, write_test
 from rankscope.monitor.notify.webhook import call
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.notify.http import Poster
     from rankscope.monitor.notify.message import Message
     from rankscope.monitor.store.records import OutboxRow
-
-
-GONE = 410
 
 
 def send_notifications(
@@ -64,6 +63,8 @@ def send_test(
     """Send a test message to a channel of the operator, once, by the rules of all others."""
     if channel.kind == "service":
         return sender.send(channel, write_test(channel.name, public_url))
+    if channel.kind == "alertmanager":
+        return post_alerts(channel, [write_test_alert(channel.name, now)], poster)
     name = f"test_{secrets.token_hex(16)}"
     body = {"type": TEST, "id": name, "project": project, "time": format_time(now)}
     return _post(channel, name, json.dumps(body), poster=poster, now=now)
@@ -83,15 +84,6 @@ def check_services(channels: Channels, sender: Sender) -> dict[str, str]:
             )
         names[channel.name] = name
     return names
-
-
-def judge_reply(status: int, retry_after: float) -> Attempt:
-    """Return what the answer of a webhook means."""
-    if status in range(200, 300):
-        return Attempt()
-    if status == GONE:
-        return Attempt("the webhook is gone", is_gone=True)
-    return Attempt(f"status {status}", retry_after)
 
 
 def add_url(body: str, public_url: str | None) -> str:
@@ -142,21 +134,6 @@ KEPT = (
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 """Variables of the environment that the process gets. Behind a proxy nobody can judge addresses, so
 that only channels that may call private ones use it."""
-
-
-@record(frozen=True, slots=True)
-class Attempt:
-    """The result of an attempt to deliver a notification.
-
-    Args:
-        problem: What was wrong; empty if it was delivered.
-        wait: For how many seconds the other side asks to be left alone.
-        is_gone: Whether it will never take anything again.
-    """
-
-    problem: str = ""
-    wait: float = 0.0
-    is_gone: bool = False
 
 
 class Sender(Protocol):

@@ -123,7 +123,7 @@ class ChannelFields(TypedDict):
     """A channel, without its address and its secrets."""
 
     name: str
-    kind: Literal["log", "webhook", "service", "unknown"]
+    kind: Literal["log", "webhook", "service", "alertmanager", "unknown"]
     service: str
     severity: Literal["warning", "critical"]
     last_delivered: Time | None

@@ -14,6 +14,7 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster
@@ -108,6 +109,7 @@ def serve_store(
                 channels=settings.notifying,
                 sender=sender,
                 find_chart=partial(find_chart, store),
+                alerts=AlertSchedule(),
             ),
             seconds=seconds,
             now=now,
