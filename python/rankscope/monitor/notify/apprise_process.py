@@ -141,6 +141,7 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
     plugin.redirects = False
     plugin.socket_connect_timeout = plugin.socket_read_timeout = asked["seconds"] / 2
     form = _choose_format(plugin)
+    asked["urgency"] = _follow(plugin, asked.get("topic"), asked["urgency"])
     with tempfile.TemporaryDirectory() as folder:
         attached = None
         if picture is not None:
@@ -158,6 +159,25 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
     if statuses:
         return {"problem": f"status {statuses[-1]}"}
     return {"problem": "the service did not accept the message, or was not reached"}
+
+
+def _follow(plugin: Any, topic: dict[str, Any] | None, urgency: str) -> str:  # noqa: ANN401 - of Apprise
+    """Let tools such as PagerDuty change the incident of a topic, and return how urgent that is.
+
+    They open one for each message by default. With a key they change that which has the key, and
+    resolve it on success, which may only be said once all of the topic is over.
+    """
+    if topic is None:
+        return urgency
+    if hasattr(plugin, "dedup"):
+        plugin.dedup = plugin.dedup or topic["key"]
+        plugin.action = "map" if plugin.action == "trigger" else plugin.action
+        if topic["is_over"]:
+            return "success"
+        return "info" if urgency == "success" else urgency
+    if hasattr(plugin, "alias"):
+        plugin.alias = plugin.alias or topic["key"]
+    return urgency
 
 
 def _notify(plugin: Any, asked: dict[str, Any], form: str, attached: Path | None) -> bool:  # noqa: ANN401 - of Apprise

@@ -11,7 +11,13 @@ from hashlib import blake2b
 
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Notice
+from rankscope.monitor.incidents.incident import (
+    ACTIVE,
+    CHANGED,
+    DIGEST,
+    Notice,
+    read_incident,
+)
 from rankscope.monitor.notify.alertmanager import (
     AlertSchedule,
     list_current,
@@ -21,7 +27,7 @@ from rankscope.monitor.notify.alertmanager import (
 )
 from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.notify.message import LOST
+from rankscope.monitor.notify.message import LOST, Topic
 from rankscope.monitor.notify.sending import (
     AppriseSender,
     add_url,
@@ -195,9 +201,21 @@ class Deliverer:
                 public_url=self.channels.public_url,
                 now=now,
                 chart=self.find_chart(letter) if channel.kind == "service" else None,
+                topic=self._find_topic(batch),
             )
         except Exception as error:  # noqa: BLE001 - one message must not hold up all others
             return Attempt(f"the message could not be written ({type(error).__name__})")
+
+    def _find_topic(self, batch: Sequence[OutboxRow]) -> Topic | None:
+        """Return what notifications are about, if that is a group of incidents.
+
+        A reminder of several groups belongs to the first, the most important one.
+        """
+        told = [incident.group for one in batch for incident in list_incidents(one.body)]
+        if not told or (len(batch) > 1 and len(set(told)) > 1):
+            return None
+        rows = self.store.list_incidents(batch[0].project, states=ACTIVE)
+        return Topic(told[0], is_over=all(read_incident(row).group not in told for row in rows))
 
     def _call(self, letter: OutboxRow, now: int) -> Attempt:
         """Post a notification to the webhook of the project."""

@@ -18,7 +18,7 @@ from rankscope.monitor.notify.http import PostError
 from rankscope.monitor.notify.message import TEST, write_message, write_test
 from rankscope.monitor.notify.webhook import call
 from rankscope.monitor.store.records import Webhook
-from rankscope.records import record
+from rankscope.records import as_dict, record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.notify.channels import Channel, Channels
     from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.message import Message
+    from rankscope.monitor.notify.message import Message, Topic
     from rankscope.monitor.store.records import OutboxRow
 
 
@@ -41,11 +41,12 @@ def send_notifications(
     public_url: str | None,
     now: int,
     chart: Chart | None = None,
+    topic: Topic | None = None,
 ) -> Attempt:
     """Send notifications to a channel of the operator, as one message."""
     if channel.kind == "service":
         message = write_message([letter.body for letter in letters], public_url)
-        return sender.send(channel, message, chart)
+        return sender.send(channel, replace(message, topic=topic), chart)
     (letter,) = letters
     body = add_url(letter.body, public_url)
     return _post(channel, letter.notification_id, body, poster=poster, now=now)
@@ -167,6 +168,7 @@ class AppriseSender:
                 "markdown": message.markdown,
                 "html": message.html,
                 "urgency": message.urgency,
+                "topic": None if message.topic is None else as_dict(message.topic),
                 # Python's JSON has NaN.
                 "chart": None if chart is None else chart.to_dict(),
             },
