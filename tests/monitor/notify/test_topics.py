@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+import requests
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.notify.apprise_process import Guard, send
-from rankscope.monitor.notify.message import Topic, write_message
+from rankscope.monitor.notify.apprise_process import Guard, _find_service, _follow, send
+from rankscope.monitor.notify.message import Topic, write_message, write_test
 from rankscope.records import as_dict, replace
 
 from tests.monitor.notify.notices import NOW, make, make_incident
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 
 PAGER = f"pagerduty://{'i' * 32}@{'a' * 20}"
+TOOLS = (
+    "squadcast://abcdefghijklmnopqrstuvwxyz",
+    "ilert://abcdefghijklmnopqrstuvwxyz",
+    "incidentio://source/token",
+    "goalert://goalert.example/token",
+    "firehydrant://token",
+)
 GROUP = "group_1"
 
 
@@ -65,6 +74,36 @@ def test_pagerduty_keeps_an_incident_while_one_of_the_group_lasts(
 ) -> None:
     said = tell_tool(monkeypatch, PAGER, "recovered", topic=Topic(GROUP, is_over=False))
     assert (said["event_action"], said["dedup_key"]) == ("trigger", GROUP)
+
+
+def test_other_tools_have_the_same_keys() -> None:
+    for url in TOOLS:
+        plugin = _find_service(url)
+        topic = as_dict(Topic(GROUP, is_over=True))
+        assert _follow(plugin, topic, "info") == "success"
+        assert (plugin.dedup, plugin.action) == (GROUP, "map")
+
+
+@pytest.mark.parametrize("scheme", ["opsgenie", "jira"])
+def test_a_tool_with_aliases_has_one_alert_and_gets_tests(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    bodies: list[dict[str, Any]] = []
+
+    def post(*_args: object, **said: Any) -> SimpleNamespace:  # noqa: ANN401 - of requests
+        bodies.append(json.loads(said["data"]))
+        return SimpleNamespace(status_code=202, content=b'{"requestId": "1"}')
+
+    monkeypatch.setattr(requests, "post", post)
+    url = f"{scheme}://{'a' * 20}"
+    opened = write_message([make(("opened", make_incident())).to_json()])
+    topic = as_dict(Topic(GROUP, is_over=False))
+    for message, more in ((opened, {"topic": topic}), (write_test("chat"), {})):
+        asked = ask(url, message, **more)
+        assert send(asked, Guard(allows_private=True)) == {"problem": ""}
+    said, tested = bodies
+    assert said["alias"] == GROUP
+    assert "Test message" in tested["message"]
 
 
 def test_a_key_of_the_operator_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,6 +168,9 @@ def _follow(plugin: Any, topic: dict[str, Any] | None, urgency: str) -> str:  # 
     resolve it on success, which may only be said once all of the topic is over.
     """
     if topic is None:
+        if hasattr(plugin, "alias"):
+            # A message that is about no incident, such as a test, is no note on one either.
+            plugin.action = "new" if plugin.action == "map" else plugin.action
         return urgency
     if hasattr(plugin, "dedup"):
         plugin.dedup = plugin.dedup or topic["key"]
