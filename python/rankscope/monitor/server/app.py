@@ -17,6 +17,7 @@ from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import causes, incidents, project, rules, values
+from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.notifications import Notifying
@@ -119,6 +120,7 @@ class Service:
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *make_endpoints(routes, pool, slow),
+            *make_feed_endpoints(pool, settings.notifying.public_url),
             make_metrics_endpoint(pool, telemetry),
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
