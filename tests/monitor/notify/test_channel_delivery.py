@@ -51,6 +51,7 @@ class Services:
         self.sent: list[tuple[str, Message]] = []
         self.failing: dict[str, str] = {}
         self.charts: list[Chart | None] = []
+        self.receipt = ""
         self.refuses: Callable[[Message], bool] = lambda _message: False
         self.before: Callable[[str], object] = lambda _name: None
 
@@ -58,7 +59,8 @@ class Services:
         self.charts.append(chart)
         self.before(channel.name)
         self.sent.append((channel.name, message))
-        return Attempt(self.failing.get(channel.name, "status 400" * self.refuses(message)))
+        problem = self.failing.get(channel.name, "status 400" * self.refuses(message))
+        return Attempt(problem, receipt=self.receipt)
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         return tuple("Slack" for _ in channels)

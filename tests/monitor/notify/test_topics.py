@@ -124,6 +124,100 @@ def test_chats_get_a_message_for_each_notification(
     assert "New incident" in posted.bodies[0]
 
 
+BOT = "slack://xoxb-1234-1234-4ddbc191d40ee098cbaae6f3523ada2d/#ops"
+
+
+class Slack:
+    """What a bot of Slack has posted, and its answers.
+
+    Attributes:
+        calls: The methods that were called, each with what it got.
+        refuses: Methods that are answered with an error.
+        more: What else is answered.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.refuses: set[str] = set()
+        self.more: dict[str, object] = {}
+        monkeypatch.setattr(requests, "request", self.take)
+        monkeypatch.setattr(requests, "post", lambda url, **said: self.take("post", url, **said))
+
+    def take(self, _verb: str, url: str, **said: Any) -> SimpleNamespace:  # noqa: ANN401 - of requests
+        method = url.rpartition("/")[2]
+        self.calls.append((method, json.loads(said["data"])))
+        answer = {"ok": method not in self.refuses, "channel": "C1", "ts": f"{len(self.calls)}.5"}
+        answer |= self.more
+        return SimpleNamespace(status_code=200, content=json.dumps(answer).encode())
+
+    def send(self, event: Event, receipt: str = "") -> str:
+        """Send a message, and return its receipt."""
+        message = write_message([make((event, make_incident(recovered=NOW))).to_json()])
+        topic = Topic(GROUP, is_over=False, receipt=receipt)
+        said = send(ask(BOT, message, topic=as_dict(topic)), Guard(allows_private=False))
+        assert said["problem"] == ""
+        return str(said.get("receipt", ""))
+
+
+def test_a_bot_of_slack_changes_its_message_and_replies_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slack = Slack(monkeypatch)
+    receipt = slack.send("opened")
+    assert [method for method, _ in slack.calls] == ["chat.postMessage"]
+    assert slack.calls[0][1]["channel"] == "#ops"
+    assert slack.send("recovered", receipt) == receipt
+    assert [method for method, _ in slack.calls[1:]] == ["chat.update", "chat.postMessage"]
+    update, reply = (said for _, said in slack.calls[1:])
+    assert (update["channel"], update["ts"]) == ("C1", "1.5")
+    assert (reply["channel"], reply["thread_ts"]) == ("C1", "1.5")
+    assert "Recovered" in json.dumps(update)
+    assert "Recovered" in json.dumps(reply)
+
+
+def test_a_message_that_is_gone_is_posted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    slack = Slack(monkeypatch)
+    receipt = slack.send("opened")
+    slack.refuses.add("chat.update")
+    assert slack.send("worsened", receipt) not in {"", receipt}
+    assert [method for method, _ in slack.calls[1:]] == ["chat.update", "chat.postMessage"]
+    assert slack.calls[2][1]["channel"] == "#ops"
+
+
+@pytest.mark.parametrize("more", [{"ts": None}, {"ts": 5}, {"channel": "C" * 101}, {"channel": {}}])
+def test_an_answer_that_makes_no_sense_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, more: dict[str, object]
+) -> None:
+    slack = Slack(monkeypatch)
+    slack.more = more
+    assert slack.send("opened") == ""
+    assert len(slack.calls) == 1
+
+
+def test_a_receipt_is_kept_until_its_topic_is_over(store: SQLiteStore) -> None:
+    world = World(store, service("chat"))
+    world.services.receipt = "receipt"
+    incident = make_incident(project=PROJECT)
+    put(store, incident)
+    for _ in range(2):
+        tell(world, ("opened", incident))
+        assert store.find_receipt(PROJECT, "chat", GROUP) == "receipt"
+    assert [message.topic.receipt for _, message in world.services.sent] == ["", "receipt"]
+    ended = replace(incident, state="recovered", recovered=NOW)
+    put(store, ended)
+    assert tell(world, ("recovered", ended)) == Topic(GROUP, is_over=True, receipt="receipt")
+    assert store.find_receipt(PROJECT, "chat", GROUP) == ""
+
+
+def test_a_message_that_failed_leaves_no_receipt(store: SQLiteStore) -> None:
+    world = World(store, service("chat"))
+    world.services.receipt = "receipt"
+    world.services.failing["chat"] = "status 500"
+    put(store, make_incident(project=PROJECT))
+    tell(world, ("opened", make_incident(project=PROJECT)))
+    assert store.find_receipt(PROJECT, "chat", GROUP) == ""
+
+
 def tell(world: World, *parts: tuple[Event, Incident]) -> Topic | None:
     """The topic of what a channel gets when it is told of events."""
     name = f"notice_{next(world.numbers)}"

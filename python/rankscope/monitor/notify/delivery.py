@@ -193,7 +193,8 @@ class Deliverer:
             if channel.kind == "alertmanager":
                 told = list_current(self.store, letter.project, list_incidents(letter.body))
                 return self._post_alerts(channel, told, now)
-            return send_notifications(
+            topic = self._find_topic(batch)
+            outcome = send_notifications(
                 channel,
                 batch,
                 sender=self.sender,
@@ -201,10 +202,15 @@ class Deliverer:
                 public_url=self.channels.public_url,
                 now=now,
                 chart=self.find_chart(letter) if channel.kind == "service" else None,
-                topic=self._find_topic(batch),
+                topic=topic,
             )
         except Exception as error:  # noqa: BLE001 - one message must not hold up all others
             return Attempt(f"the message could not be written ({type(error).__name__})")
+        if topic is not None and not outcome.problem:
+            receipt = "" if topic.is_over else outcome.receipt
+            if receipt != topic.receipt:
+                self.store.keep_receipt(letter.project, channel.name, topic.key, receipt)
+        return outcome
 
     def _find_topic(self, batch: Sequence[OutboxRow]) -> Topic | None:
         """Return what notifications are about, if that is a group of incidents.
@@ -215,7 +221,11 @@ class Deliverer:
         if not told or (len(batch) > 1 and len(set(told)) > 1):
             return None
         rows = self.store.list_incidents(batch[0].project, states=ACTIVE)
-        return Topic(told[0], is_over=all(read_incident(row).group not in told for row in rows))
+        return Topic(
+            told[0],
+            is_over=all(read_incident(row).group not in told for row in rows),
+            receipt=self.store.find_receipt(batch[0].project, batch[0].channel, told[0]),
+        )
 
     def _call(self, letter: OutboxRow, now: int) -> Attempt:
         """Post a notification to the webhook of the project."""

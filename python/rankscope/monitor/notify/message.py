@@ -61,10 +61,12 @@ class Topic:
     Args:
         key: The ID of the group.
         is_over: Whether none of its incidents lasts.
+        receipt: By what the service finds its message about this again; empty if it has none.
     """
 
     key: str
     is_over: bool
+    receipt: str = ""
 
 
 @record(frozen=True, slots=True, kw_only=True)

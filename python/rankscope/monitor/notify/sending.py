@@ -174,7 +174,7 @@ class AppriseSender:
             },
             allows_proxy=channel.allows_private,
         )
-        return Attempt(said["problem"])
+        return Attempt(said["problem"], receipt=said.get("receipt", ""))
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         """Return the names of the services of channels; `None` for an address of no service."""
