@@ -26,6 +26,7 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
+from rankscope.monitor.server.run.tracing import trace_requests
 from rankscope.monitor.server.telemetry import Telemetry
 
 TYPE_CHECKING = False
@@ -129,6 +130,7 @@ def serve_store(
             deadlines=deadlines,
             telemetry=telemetry,
         )
+        app, end_telemetry = trace_requests(app)
         server = make_server(
             app, store, host=host, port=port, settings=settings, report=access_log.write
         )
@@ -152,6 +154,7 @@ def serve_store(
             scheduler.stop(server.seconds_left)
             # It commits what waits, for as long as the database holds it up.
             store.close()
+            end_telemetry()
             server.finish()
 
 
