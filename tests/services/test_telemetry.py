@@ -15,8 +15,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from rankscope.errors import UsageError
-from rankscope.monitor.server.run import tracing
-from rankscope.monitor.server.run.tracing import trace_requests
+from rankscope.monitor.server.run.tracing import find_endpoint, trace_requests
 
 from tests.services.running import command, poll, run_service
 
@@ -142,13 +141,39 @@ def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(
 
 
 def test_without_an_endpoint_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in tracing.ENDPOINTS:
-        monkeypatch.delenv(name, raising=False)
     app: Any = object()
     assert trace_requests(app)[0] is app
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     assert trace_requests(app)[0] is app
+
+
+@pytest.mark.parametrize(
+    ("environment", "sent"),
+    [
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a"}, {"TRACES", "METRICS"}),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://a"}, {"TRACES"}),
+        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://a"}, {"METRICS"}),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a", "OTEL_METRICS_EXPORTER": "none"},
+            {"TRACES"},
+        ),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, set()),
+    ],
+)
+def test_each_signal_is_sent_where_the_environment_says(
+    environment: dict[str, str], sent: set[str]
+) -> None:
+    signals = {"TRACES", "METRICS"}
+    assert {one for one in signals if find_endpoint(environment, one) is not None} == sent
+
+
+def test_another_protocol_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    app: Any = object()
+    with pytest.raises(UsageError, match="expected http/protobuf, found 'grpc'"):
+        trace_requests(app)
 
 
 def test_an_endpoint_without_the_library_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 
 from rankscope.errors import UsageError
 from rankscope.monitor.server.routing.middleware import METHODS
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+TRACES, METRICS = "TRACES", "METRICS"
+"""The signals, as variables of the environment call them."""
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
-ENDPOINTS = (
-    ENDPOINT,
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-)
 DISABLED = "OTEL_SDK_DISABLED"
-SERVICE = "OTEL_SERVICE_NAME"
+PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
+SPOKEN = "http/protobuf"
+NAME, ATTRIBUTES = "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"
 CONTEXT = frozenset({b"traceparent", b"tracestate"})
 """The headers that name the trace of whoever asks."""
 HIDDEN = "rankscope.scope"
@@ -37,18 +37,20 @@ LAST_SECONDS = 1.0
 """How long the last spans may take to be sent while the service ends."""
 
 
-def find_endpoint(environment: Mapping[str, str]) -> str | None:
-    """Return the variable that says where to send telemetry; `None` if nothing is to be sent.
+def find_endpoint(environment: Mapping[str, str], signal: str) -> str | None:
+    """Return the variable that says where to send a signal; `None` if it is not to be sent.
 
     Examples:
-        >>> find_endpoint({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"})
+        >>> find_endpoint({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, TRACES)
         'OTEL_EXPORTER_OTLP_ENDPOINT'
-        >>> find_endpoint({}) is None
+        >>> find_endpoint({}, TRACES) is None
         True
     """
-    if environment.get(DISABLED, "").lower() == "true":
+    is_disabled = environment.get(DISABLED, "").lower() == "true"
+    if is_disabled or environment.get(f"OTEL_{signal}_EXPORTER", "otlp") != "otlp":
         return None
-    return next((name for name in ENDPOINTS if environment.get(name)), None)
+    names = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", ENDPOINT)
+    return next((name for name in names if environment.get(name)), None)
 
 
 def trace_requests(app: ASGIApp) -> tuple[ASGIApp, Callable[[], None]]:
@@ -57,11 +59,18 @@ def trace_requests(app: ASGIApp) -> tuple[ASGIApp, Callable[[], None]]:
     Where nothing is to be sent, the application stays as it is.
 
     Raises:
-        UsageError: OpenTelemetry is not installed.
+        UsageError: OpenTelemetry is not installed, or another protocol is asked for.
     """
-    variable = find_endpoint(os.environ)
+    found = [find_endpoint(os.environ, signal) for signal in (TRACES, METRICS)]
+    variable = next(filter(None, found), None)
     if variable is None:
         return app, lambda: None
+    if (protocol := os.environ.get(PROTOCOL, SPOKEN)) != SPOKEN:
+        raise UsageError(
+            f"{PROTOCOL}: expected {SPOKEN}, found {quote(protocol)}",
+            hint="send to the port of the collector for HTTP, usually 4318",
+            code="no_telemetry",
+        )
     try:
         from opentelemetry.instrumentation.asgi import (  # noqa: PLC0415 - optional
             OpenTelemetryMiddleware,
@@ -121,12 +130,16 @@ def _make_providers() -> tuple[TracerProvider, MeterProvider]:
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - likewise
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - likewise
 
-    resource = Resource.create({"service.name": os.environ.get(SERVICE) or "rankscope"})
+    is_named = bool(os.environ.get(NAME)) or "service.name=" in os.environ.get(ATTRIBUTES, "")
+    resource = Resource.create({} if is_named else {"service.name": "rankscope"})
     # At the end of the process they would wait for a collector that is gone.
     tracing = TracerProvider(resource=resource, shutdown_on_exit=False)
-    tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    reader = PeriodicExportingMetricReader(OTLPMetricExporter())
-    return tracing, MeterProvider([reader], resource=resource, shutdown_on_exit=False)
+    readers = []
+    if find_endpoint(os.environ, TRACES) is not None:
+        tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    if find_endpoint(os.environ, METRICS) is not None:
+        readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
+    return tracing, MeterProvider(readers, resource=resource, shutdown_on_exit=False)
 
 
 async def _answer(app: ASGIApp, shown: Scope, receive: Receive, send: Send) -> None:
