@@ -72,6 +72,14 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected PostgreSQL, found none, and apt-get cannot install it here."; \
 		echo "Hint: install PostgreSQL by other means, and put pg_ctl into PATH"; \
 		exit 1; }
+	@{ command -v promtool && command -v prometheus-alertmanager; } > /dev/null || { apt-get update && apt-get install --yes prometheus prometheus-alertmanager; } || { \
+		echo "Expected Prometheus and its Alertmanager, found none, and apt-get cannot install it here."; \
+		echo "Hint: install them by other means, and put prometheus, promtool and prometheus-alertmanager into PATH"; \
+		exit 1; }
+	@command -v systemd-analyze > /dev/null || { apt-get update && apt-get install --yes systemd; } || { \
+		echo "Expected systemd-analyze, found none, and apt-get cannot install it here."; \
+		echo "Hint: install systemd by other means, and put systemd-analyze into PATH"; \
+		exit 1; }
 	@{ command -v pdflatex && command -v pdftotext; } > /dev/null || { \
 		apt-get update && apt-get install --yes texlive-latex-recommended poppler-utils; } || { \
 		echo "Expected LaTeX and pdftotext, found none, and apt-get cannot install them here."; \

@@ -17,6 +17,7 @@ from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import yaml
 from rankscope._core import POLICY, SHARES
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
@@ -57,6 +58,7 @@ COUNTERPARTS = TESTS / "parity" / "counterparts.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 PROJECT = TESTS.parent / "pyproject.toml"
+ALERTS = TESTS.parent / "deploy" / "prometheus" / "rankscope.rules.yml"
 FIELD = re.compile(r"{(\w+)}")
 ENDING = re.compile(r":\w+}")
 ARGUMENT = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
@@ -288,6 +290,20 @@ def write_routes() -> str:
     return "\n".join(["| route | scope | what it does |", "| --- | --- | --- |", *lines])
 
 
+def write_alerts() -> str:
+    """Return the table of the alerts that are shipped for Prometheus."""
+    rules = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))["groups"][0]["rules"]
+    lines = []
+    for rule in rules:
+        condition = " ".join(rule["expr"].split()).replace("|", "\\|")
+        lasting = rule.get("for", "")
+        lines.append(
+            f"| `{rule['alert']}` | {rule['labels']['severity']} | `{condition}` | {lasting} |"
+        )
+    head = ["| alert | severity | condition | for |", "| --- | --- | --- | --- |"]
+    return "\n".join([*head, *lines])
+
+
 def write_rules() -> str:
     """Return the table of the fields of alert rules, with the kinds that have them."""
     lines = []
@@ -395,6 +411,7 @@ def write_costs(which: str) -> str:
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
+        "alerts": write_alerts,
         "routes": write_routes,
         "rules": write_rules,
         "defects": write_defects,

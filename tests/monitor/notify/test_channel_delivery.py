@@ -13,10 +13,11 @@ import pytest
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.notify import delivery
+from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels, list_channel_states
 from rankscope.monitor.notify.delivery import MOST_AGE, Deliverer, write_to_log
 from rankscope.monitor.notify.http import Reply
-from rankscope.monitor.notify.sending import Attempt, send_test
+from rankscope.monitor.notify.sending import send_test
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 
@@ -50,6 +51,7 @@ class Services:
         self.sent: list[tuple[str, Message]] = []
         self.failing: dict[str, str] = {}
         self.charts: list[Chart | None] = []
+        self.receipt = ""
         self.refuses: Callable[[Message], bool] = lambda _message: False
         self.before: Callable[[str], object] = lambda _name: None
 
@@ -57,7 +59,8 @@ class Services:
         self.charts.append(chart)
         self.before(channel.name)
         self.sent.append((channel.name, message))
-        return Attempt(self.failing.get(channel.name, "status 400" * self.refuses(message)))
+        problem = self.failing.get(channel.name, "status 400" * self.refuses(message))
+        return Attempt(problem, receipt=self.receipt)
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         return tuple("Slack" for _ in channels)
@@ -295,6 +298,7 @@ def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store: SQLiteSto
         hook = Channel(
             name="hook",
             url=Secret(listener.url),
+            kind="webhook",
             secret=SECRET,
             allows_http=True,
             allows_private=True,
@@ -311,7 +315,9 @@ def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store: SQLiteSto
 
 
 def test_a_webhook_of_the_operator_is_not_private_unless_that_is_said(store: SQLiteStore) -> None:
-    hook = Channel(name="hook", url=Secret("https://hook.internal/x"), secret=SECRET)
+    hook = Channel(
+        name="hook", url=Secret("https://hook.internal/x"), kind="webhook", secret=SECRET
+    )
     world = World(store, hook, poster=make_poster("10.0.0.1"))
     world.tell("hook")
     world.step()

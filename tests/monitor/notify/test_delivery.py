@@ -13,9 +13,9 @@ from rankscope import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.management import list_notifications
+from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster, PostError, Reply
-from rankscope.monitor.notify.sending import Attempt, judge_reply
 from rankscope.monitor.notify.webhook import (
     check_secret,
     find_webhook,

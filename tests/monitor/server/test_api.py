@@ -137,6 +137,8 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
         "/metrics": 200,
         "/openapi.json": 200,
         "/v1/incidents": 200,
+        "/v1/incidents.atom": 200,
+        "/v1/incidents.ics": 200,
         "/v1/incidents/{incident_id}": 404,
         "/v1/channels": 200,
         "/v1/notifications": 200,

@@ -27,6 +27,7 @@ from rankscope.monitor.server.metrics import find_windows
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.run.connections import BoundedProtocol, Connections
+from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.monitor.store.keys import AuditEntry
 
 TYPE_CHECKING = False
@@ -147,7 +148,7 @@ def test_a_body_may_be_packed_as_well_as_can_be_up_to_a_mebibyte(size: int) -> N
 @pytest.mark.parametrize("length", [(16 << 10) - 1, 16 << 10, (16 << 10) + 1])
 def test_an_address_has_at_most_16_kib(length: int) -> None:
     nothing: Any = None
-    middleware = RequestMiddleware(nothing, Settings(), nothing, nothing)
+    middleware = RequestMiddleware(nothing, Settings(), nothing, nothing, Telemetry())
     scope: Any = {
         "type": "http",
         "state": {},

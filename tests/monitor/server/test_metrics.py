@@ -13,6 +13,11 @@ from tests.monitor.server.service import NOW, Service
 
 TYPE_CHECKING = False
 
+LABELS = {
+    *("measure", "k", "model", "version", "window", "baseline", "rule", "state", "kind"),
+    *("reason", "status", "method", "route", "le"),
+}
+
 
 def scrape(service: Service, project: str = "music") -> dict[tuple[str, tuple[str, ...]], float]:
     """The samples, by name and the values of their labels, in the order of their names."""
@@ -52,6 +57,64 @@ def test_values_are_those_of_the_newest_final_windows(service: Service) -> None:
         assert told == baseline.means[measure].value
     assert samples["rankscope_evaluated_timestamp_seconds", ()] == NOW / SECOND
     assert samples["rankscope_events_not_evaluated", ()] == 0
+    newest = START + 95 * HOUR // 4  # of 96 rankings, four an hour; those for validation are older
+    assert samples["rankscope_newest_ranking_timestamp_seconds", ()] == newest / SECOND
+
+
+def test_requests_are_timed_by_the_template_of_their_route(service: Service) -> None:
+    key = service.make_key("music", "read")
+    paths = ["/v1/rankings/a", "/v1/rankings/a/b", "/v1/rules", "/v1/series?measure=x"]
+    for path in [*paths, "/nothing/a", "/healthz"]:
+        service.ask("GET", path, key=key)
+    service.ask("GET", "/v1/rules", key="rk_x")
+    service.ask("PUT", "/v1/rules/a", b"{}", key=key)
+    samples = scrape(service)
+    counted = {
+        place: value
+        for (name, place), value in samples.items()
+        if name == "rankscope_http_requests_total"
+    }
+    assert counted == {
+        ("GET", "/v1/rankings/{ranking_id:id}", "409"): 2,
+        ("GET", "/v1/rules", "200"): 1,
+        ("GET", "/v1/series", "409"): 1,
+        ("PUT", "/v1/rules/{name}", "403"): 1,
+    }
+    name = "rankscope_http_request_duration_seconds_bucket"
+    assert samples[name, ("+Inf", "GET", "/v1/rankings/{ranking_id:id}")] == 2
+
+
+def test_a_project_does_not_see_requests_of_others(service: Service) -> None:
+    service.ask("GET", "/v1/rules", key=service.make_key("films", "read"))
+    assert not any("http" in name for name, _ in scrape(service))
+
+
+def test_notifications_are_counted_by_status_also_those_of_which_there_are_none(
+    service: Service,
+) -> None:
+    samples = scrape(service)
+    for status in ("waiting", "delivered", "dead", "summed"):
+        assert samples["rankscope_notifications", (status,)] == 0
+
+
+def test_metrics_follow_the_rules_of_prometheus(service: Service) -> None:
+    log_music(service)
+    key = service.make_key("music", "read")
+    service.ask("GET", "/metrics", key=key)
+    text = service.ask("GET", "/metrics", key=key).text
+    families = list(text_string_to_metric_families(text))
+    for family in families:
+        assert family.documentation.endswith(".") or not family.name.startswith("rankscope"), family
+        names = {sample.name for sample in family.samples}
+        if family.type == "counter":
+            assert names <= {f"{family.name}_total"}
+        if any(unit in family.name for unit in ("duration", "timestamp")):
+            assert family.name.endswith("_seconds")
+        # What could be an ID of a user, a document or a query is no label.
+        labels = {label for sample in family.samples for label in sample.labels}
+        assert labels <= LABELS | {family.name}, family.name
+    series = [(sample.name, *sample.labels.items()) for one in families for sample in one.samples]
+    assert len(series) == len(set(series))
 
 
 def test_what_was_discarded_is_counted_by_reason(service: Service) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from rankscope import FileError, UsageError
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.server.run.schedule import Repeater, Scheduler
+from rankscope.monitor.server.telemetry import Telemetry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +24,21 @@ class World:
         self.order: list[str] = []
         self.told: list[tuple[str, dict[str, object]]] = []
         self.now = 0
+        self.seconds = 0
+        self.telemetry = Telemetry()
         self.scheduler = Scheduler(
-            lambda: projects, self.evaluate, now=lambda: self.now, report=self.report
+            lambda: projects,
+            self.evaluate,
+            now=lambda: self.now,
+            report=self.report,
+            telemetry=self.telemetry,
         )
 
     def evaluate(self, project: str) -> None:
         """Evaluate a project, or fail."""
         self.counts[project] += 1
         self.order.append(project)
+        self.now += self.seconds * SECOND
         if project in self.failing:
             raise self.failing[project]
 
@@ -66,6 +74,24 @@ def test_what_is_not_configured_is_not_wrong() -> None:
     world = World("a", a=UsageError("none", code="not_configured"))
     world.scheduler.run_round()
     assert (world.told, world.scheduler.failing) == ([], {})
+    assert world.telemetry.collect("a") == []
+
+
+def test_rounds_are_timed_and_failures_counted_by_project() -> None:
+    world = World("a", "b", b=FileError("secret", code="store_busy"))
+    world.seconds = 2
+    for _ in range(3):
+        world.scheduler.run_round()
+    for project, failures in (("a", 0), ("b", 3)):
+        samples = {
+            (sample.name, sample.labels.get("le")): sample.value
+            for metric in world.telemetry.collect(project)
+            for sample in metric.samples
+        }
+        assert samples["rankscope_round_failures_total", None] == failures
+        assert samples["rankscope_round_duration_seconds_sum", None] == 2 * 3
+        assert samples["rankscope_round_duration_seconds_bucket", "1.0"] == 0
+        assert samples["rankscope_round_duration_seconds_bucket", "3.0"] == 3
 
 
 def test_a_round_that_takes_too_long_is_known() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels
 from rankscope.monitor.notify.http import Poster, Reply
-from rankscope.monitor.notify.sending import Attempt
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import Secret
 
@@ -45,8 +45,13 @@ class Recording(Poster):
 TOKEN = "the-token-of-the-team"  # noqa: S105 - of nobody
 CHANNELS = Channels(
     channels=(
-        Channel(name="hook", url=Secret(f"{URL}{TOKEN}"), secret=Secret(SECRET)),
-        Channel(name="inner", url=Secret("https://inner.example/"), secret=Secret(SECRET)),
+        Channel(name="hook", url=Secret(f"{URL}{TOKEN}"), kind="webhook", secret=Secret(SECRET)),
+        Channel(
+            name="inner",
+            url=Secret("https://inner.example/"),
+            kind="webhook",
+            secret=Secret(SECRET),
+        ),
         Channel(name="oncall", url=Secret(f"slack://{TOKEN}"), severity="critical"),
     )
 )

@@ -16,6 +16,11 @@ digest = "1h"
 webhook = "https://hooks.internal/rankscope"
 secret = "${HOOK_SECRET}"
 allow_private = true
+
+[channels.alerts]
+alertmanager = "http://alertmanager.internal:9093"
+allow_http = true
+allow_private = true
 ```
 
 Addresses have tokens in them, so that none of them is ever part of an error, a log or an answer.
@@ -30,6 +35,7 @@ from urllib.parse import urlsplit
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, MINUTE, SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime
+from rankscope.monitor.notify.alertmanager import PATH
 from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.notify.webhook import check_secret, find_webhook
 from rankscope.monitor.store.keys import Secret
@@ -48,8 +54,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
     from rankscope.toml_file import TomlFlaw
 
-    Kind: TypeAlias = Literal["service", "webhook"]
-    ChannelKind: TypeAlias = Literal["log", "webhook", "service", "unknown"]
+    Kind: TypeAlias = Literal["service", "webhook", "alertmanager"]
+    ChannelKind: TypeAlias = Literal["log", "webhook", "service", "alertmanager", "unknown"]
 
 
 MOST_CHANNELS = 100
@@ -65,7 +71,17 @@ VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
 TOP = ("public_url", "channels")
-KEYS = ("url", "webhook", "secret", "allow_http", "allow_private", "severity", "digest")
+ADDRESSES: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
+    "url": ("service", ()),
+    "webhook": ("webhook", ("secret", "allow_http")),
+    "alertmanager": ("alertmanager", ("token", "allow_http")),
+}
+"""The keys of addresses, of which a channel has one: its kind, and the keys that belong to it."""
+KEYS = (
+    *("url", "webhook", "alertmanager", "secret", "token"),
+    *("allow_http", "allow_private", "severity", "digest"),
+)
+TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 DIGESTS = (MINUTE, DAY)
 
 
@@ -75,9 +91,11 @@ class Channel:
 
     Args:
         name: Its name, by which rules choose it.
-        url: Where messages go: an address of Apprise, or that of a webhook.
-        secret: What a webhook is signed with; `None` for a service.
-        allows_http: Whether a webhook may be without TLS.
+        url: Where messages go: an address of Apprise, of a webhook, or of an Alertmanager.
+        kind: `service` for a service that Apprise knows, `webhook` for a signed webhook, or
+            `alertmanager`.
+        secret: What a webhook is signed with, or the token that an Alertmanager asks for.
+        allows_http: Whether a webhook or an Alertmanager may be without TLS.
         allows_private: Whether private networks and this machine may be called.
         severity: The least severity that it takes where a rule doesn't name its channels.
         digest: Messages that aren't critical are collected for this many microseconds, and sent
@@ -86,16 +104,12 @@ class Channel:
 
     name: str
     url: Secret
+    kind: Kind = "service"
     secret: Secret | None = None
     allows_http: bool = False
     allows_private: bool = False
     severity: Severity = "warning"
     digest: int = 0
-
-    @property
-    def kind(self) -> Kind:
-        """`service` for a service that Apprise knows, `webhook` for a signed webhook."""
-        return "service" if self.secret is None else "webhook"
 
     def takes(self, severity: str) -> bool:
         """Whether it takes incidents of a severity where a rule doesn't name its channels."""
@@ -246,21 +260,29 @@ class _FileReader:
             raise self._expect("channels", name, "a table, such as [channels.oncall]")
         self._refuse_unknown(table, KEYS, where)
         said = {key: self._fill(value, where, key) for key, value in table.items()}
-        if ("url" in said) == ("webhook" in said):
-            found = "both" if "url" in said else "neither"
-            problem = f"{where}: expected either url or webhook, found {found}"
+        given = [key for key in ADDRESSES if key in said]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            problem = f"{where}: expected one of {', '.join(ADDRESSES)}, found {found}"
             raise self._bad(problem, line=self._find(where))
+        (address,) = given
+        kind, own = ADDRESSES[address]
+        for other, (_, keys) in ADDRESSES.items():
+            for key in keys:
+                if key in said and key not in own:
+                    problem = f"{where}.{key} belongs to {other}, and this channel has {address}"
+                    raise self._bad(problem, line=self._find(where, key))
         for key in ("allow_http", "allow_private"):
             if type(said.get(key, False)) is not bool:
                 raise self._expect(where, key, "true or false")
         severity = said.get("severity", "warning")
         if severity not in SEVERITIES:
             raise self._expect(where, "severity", '"warning" (all incidents) or "critical"')
-        secret = self._read_address(said, where)
-        key = "url" if secret is None else "webhook"
+        secret = self._read_secret(said, where, address)
         return Channel(
             name=name,
-            url=Secret(said[key]),
+            url=Secret(said[address]),
+            kind=kind,
             secret=secret,
             allows_http=said.get("allow_http", False),
             allows_private=said.get("allow_private", False),
@@ -268,20 +290,24 @@ class _FileReader:
             digest=self._read_digest(said, where),
         )
 
-    def _read_address(self, said: Mapping[str, Any], where: str) -> Secret | None:
-        """Check where messages go, and return the secret of a webhook."""
-        if "url" in said:
+    def _read_secret(self, said: Mapping[str, Any], where: str, address: str) -> Secret | None:
+        """Check where messages go, and return the secret of a webhook or an Alertmanager."""
+        if address == "url":
             if not is_service(said["url"]):
                 raise self._expect(where, "url", 'an address of Apprise, such as "slack://…"')
-            for key in ("secret", "allow_http"):
-                if key in said:
-                    raise self._expect(where, key, "webhook instead of url, as only it is signed")
             return None
         try:
-            read_url(said["webhook"], allows_http=said.get("allow_http", False))
+            target = read_url(said[address], allows_http=said.get("allow_http", False))
         except UsageError as error:
             expected = error.message.removeprefix("expected ").removesuffix(", found another")
-            raise self._expect(where, "webhook", expected) from None
+            raise self._expect(where, address, expected) from None
+        if address == "alertmanager":
+            if "?" in target.path or target.path.rstrip("/").endswith(PATH):
+                raise self._expect(where, address, f"an address without {PATH} and a query")
+            token = said.get("token")
+            if token is not None and not (isinstance(token, str) and TOKEN.fullmatch(token)):
+                raise self._expect(where, "token", "a token of printable ASCII without spaces")
+            return None if token is None else Secret(token)
         if not isinstance(said.get("secret"), str):
             raise self._expect(where, "secret", "the secret that signs messages, whsec_ and base64")
         try:

@@ -11,11 +11,25 @@ from hashlib import blake2b
 
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.incidents.incident import (
+    ACTIVE,
+    CHANGED,
+    DIGEST,
+    Notice,
+    read_incident,
+)
+from rankscope.monitor.notify.alertmanager import (
+    AlertSchedule,
+    list_current,
+    list_lasting,
+    post_alerts,
+    write_alert,
+)
+from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.notify.message import LOST
+from rankscope.monitor.notify.message import LOST, Topic
 from rankscope.monitor.notify.sending import (
     AppriseSender,
-    Attempt,
     add_url,
     post_webhook,
     send_notifications,
@@ -30,6 +44,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.notify.channels import Channel
     from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
     from rankscope.monitor.notify.sending import Sender
@@ -68,6 +84,7 @@ class Deliverer:
         channels: The channels of the operator.
         sender: Sends messages to services.
         find_chart: Returns the chart for a notification, or `None`.
+        alerts: Says when incidents that last are sent to Alertmanager again (default: never).
         chance: Gives a number between 0 and 1, so that not all who failed come back at once.
     """
 
@@ -78,10 +95,12 @@ class Deliverer:
     channels: Channels = Channels()
     sender: Sender = AppriseSender()
     find_chart: Callable[[OutboxRow], Chart | None] = lambda _letter: None
+    alerts: AlertSchedule | None = None
     chance: Callable[[], float] = random.random
 
     def step(self) -> int:
         """Try what is due now, and return how many notifications were tried."""
+        self._repeat_alerts()
         due = self.store.list_due(self.now(), AT_ONCE)
         groups: dict[tuple[str, str], list[OutboxRow]] = {}
         tried = 0
@@ -99,6 +118,22 @@ class Deliverer:
         return tried + sum(
             _run_together(partial(self._deliver, group) for group in groups.values())
         )
+
+    def _repeat_alerts(self) -> None:
+        """Send the incidents that last to each Alertmanager, if it is time to."""
+        managers = [one for one in self.channels.channels if one.kind == "alertmanager"]
+        now = self.now()
+        if not managers or self.alerts is None or not self.alerts.is_due(now):
+            return
+        for channel in managers:
+            lasting = list_lasting(self.store, channel)
+            # An Alertmanager that can't be reached gets them the next time.
+            self._post_alerts(channel, lasting, now)
+
+    def _post_alerts(self, channel: Channel, incidents: Iterable[Incident], now: int) -> Attempt:
+        url = self.channels.public_url
+        alerts = [write_alert(incident, now, url) for incident in incidents]
+        return post_alerts(channel, alerts, self.poster) if alerts else Attempt()
 
     def _expand(self, letter: OutboxRow) -> None:
         """Let a notification wait for each channel of the operator that takes its severity."""
@@ -137,7 +172,7 @@ class Deliverer:
         for letter in letters:
             length = channel.digest
             until = -(-letter.created // length) * length
-            if is_critical(letter.body) or channel.kind == "webhook":
+            if is_critical(letter.body) or channel.kind != "service":
                 yield [letter]
             elif self.now() < until:
                 self.store.update_notification(replace(letter, due=until), None)
@@ -155,7 +190,11 @@ class Deliverer:
         if channel is None:
             return Attempt("the operator has defined no channel with this name")
         try:
-            return send_notifications(
+            if channel.kind == "alertmanager":
+                told = list_current(self.store, letter.project, list_incidents(letter.body))
+                return self._post_alerts(channel, told, now)
+            topic = self._find_topic(batch)
+            outcome = send_notifications(
                 channel,
                 batch,
                 sender=self.sender,
@@ -163,9 +202,30 @@ class Deliverer:
                 public_url=self.channels.public_url,
                 now=now,
                 chart=self.find_chart(letter) if channel.kind == "service" else None,
+                topic=topic,
             )
         except Exception as error:  # noqa: BLE001 - one message must not hold up all others
             return Attempt(f"the message could not be written ({type(error).__name__})")
+        if topic is not None and not outcome.problem:
+            receipt = "" if topic.is_over else outcome.receipt
+            if receipt != topic.receipt:
+                self.store.keep_receipt(letter.project, channel.name, topic.key, receipt)
+        return outcome
+
+    def _find_topic(self, batch: Sequence[OutboxRow]) -> Topic | None:
+        """Return what notifications are about, if that is a group of incidents.
+
+        A reminder of several groups belongs to the first, the most important one.
+        """
+        told = [incident.group for one in batch for incident in list_incidents(one.body)]
+        if not told or (len(batch) > 1 and len(set(told)) > 1):
+            return None
+        rows = self.store.list_incidents(batch[0].project, states=ACTIVE)
+        return Topic(
+            told[0],
+            is_over=all(read_incident(row).group not in told for row in rows),
+            receipt=self.store.find_receipt(batch[0].project, batch[0].channel, told[0]),
+        )
 
     def _call(self, letter: OutboxRow, now: int) -> Attempt:
         """Post a notification to the webhook of the project."""
@@ -206,6 +266,13 @@ class Deliverer:
         ):
             return replace(tried, status="dead", finished=now)
         return replace(tried, due=due)
+
+
+def list_incidents(body: str) -> list[Incident]:
+    """Return the incidents that a notification is about."""
+    said = json.loads(body)
+    is_notice = said["type"] in {CHANGED, DIGEST}
+    return [incident for _, incident in Notice.from_dict(said).parts] if is_notice else []
 
 
 def is_critical(body: str) -> bool:

@@ -54,6 +54,21 @@ WORDS: Mapping[Event, str] = {
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
 
 
+@record(frozen=True, slots=True)
+class Topic:
+    """What messages are about that belong together: the incidents of one group.
+
+    Args:
+        key: The ID of the group.
+        is_over: Whether none of its incidents lasts.
+        receipt: By what the service finds its message about this again; empty if it has none.
+    """
+
+    key: str
+    is_over: bool
+    receipt: str = ""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class Message:
     """A message to people.
@@ -64,6 +79,8 @@ class Message:
         markdown: The same as CommonMark.
         html: The same as HTML.
         urgency: How services that color messages show it.
+        topic: What it is about, for services that can change what they show in place of adding to
+            it; `None` for what is about several topics or none.
     """
 
     title: str
@@ -71,6 +88,7 @@ class Message:
     markdown: str
     html: str
     urgency: Urgency = "info"
+    topic: Topic | None = None
 
 
 def write_message(bodies: Sequence[str], public_url: str | None = None) -> Message:
@@ -172,7 +190,7 @@ def _describe(notice: Notice, public_url: str | None) -> Iterator[Paragraph]:
         yield from _describe_one(*notice.parts[0], notice.time, public_url)
         return
     shown = notice.parts[:MOST_PARTS]
-    cause = next(filter(None, (_find_cause(one) for _, one in shown)), "")
+    cause = next(filter(None, (find_cause(one) for _, one in shown)), "")
     if cause and not notice.is_digest:
         yield _label("Cause", cause)
     counts = Counter(event for event, _ in notice.parts)
@@ -213,7 +231,7 @@ def _describe_one(
         ended = incident.recovered or incident.resolved or now
         since = f"{_show_time(began)} to {_show_time(ended)} ({describe_length(ended - began)})"
     yield _label("Since" if event in ONGOING else "From", since, is_item=True)
-    if cause := _find_cause(incident):
+    if cause := find_cause(incident):
         yield _label("Cause", cause, is_item=True)
     parts: list[Part] = [Strong("Rule"), Text(": "), Name(incident.rule)]
     yield Paragraph((*parts, Text(f" ({incident.severity})")), is_item=True)
@@ -238,7 +256,7 @@ def _link(text: str, path: str, public_url: str | None) -> list[Paragraph]:
     return [] if public_url is None else [Paragraph((Link(text, f"{public_url}{path}"),))]
 
 
-def _find_cause(incident: Incident) -> str:
+def find_cause(incident: Incident) -> str:
     """Return the cause in one sentence; an empty text if none was found."""
     return str((incident.cause or {}).get("sentence") or "")
 

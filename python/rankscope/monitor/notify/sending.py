@@ -12,11 +12,13 @@ from typing import Protocol
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.notify.alertmanager import post_alerts, write_test_alert
+from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.http import PostError
 from rankscope.monitor.notify.message import TEST, write_message, write_test
 from rankscope.monitor.notify.webhook import call
 from rankscope.monitor.store.records import Webhook
-from rankscope.records import record
+from rankscope.records import as_dict, record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +28,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.notify.channels import Channel, Channels
     from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.message import Message
+    from rankscope.monitor.notify.message import Message, Topic
     from rankscope.monitor.store.records import OutboxRow
-
-
-GONE = 410
 
 
 def send_notifications(
@@ -42,11 +41,12 @@ def send_notifications(
     public_url: str | None,
     now: int,
     chart: Chart | None = None,
+    topic: Topic | None = None,
 ) -> Attempt:
     """Send notifications to a channel of the operator, as one message."""
     if channel.kind == "service":
         message = write_message([letter.body for letter in letters], public_url)
-        return sender.send(channel, message, chart)
+        return sender.send(channel, replace(message, topic=topic), chart)
     (letter,) = letters
     body = add_url(letter.body, public_url)
     return _post(channel, letter.notification_id, body, poster=poster, now=now)
@@ -64,6 +64,8 @@ def send_test(
     """Send a test message to a channel of the operator, once, by the rules of all others."""
     if channel.kind == "service":
         return sender.send(channel, write_test(channel.name, public_url))
+    if channel.kind == "alertmanager":
+        return post_alerts(channel, [write_test_alert(channel.name, now)], poster)
     name = f"test_{secrets.token_hex(16)}"
     body = {"type": TEST, "id": name, "project": project, "time": format_time(now)}
     return _post(channel, name, json.dumps(body), poster=poster, now=now)
@@ -83,15 +85,6 @@ def check_services(channels: Channels, sender: Sender) -> dict[str, str]:
             )
         names[channel.name] = name
     return names
-
-
-def judge_reply(status: int, retry_after: float) -> Attempt:
-    """Return what the answer of a webhook means."""
-    if status in range(200, 300):
-        return Attempt()
-    if status == GONE:
-        return Attempt("the webhook is gone", is_gone=True)
-    return Attempt(f"status {status}", retry_after)
 
 
 def add_url(body: str, public_url: str | None) -> str:
@@ -144,21 +137,6 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
 that only channels that may call private ones use it."""
 
 
-@record(frozen=True, slots=True)
-class Attempt:
-    """The result of an attempt to deliver a notification.
-
-    Args:
-        problem: What was wrong; empty if it was delivered.
-        wait: For how many seconds the other side asks to be left alone.
-        is_gone: Whether it will never take anything again.
-    """
-
-    problem: str = ""
-    wait: float = 0.0
-    is_gone: bool = False
-
-
 class Sender(Protocol):
     """Sends messages to services."""
 
@@ -190,12 +168,13 @@ class AppriseSender:
                 "markdown": message.markdown,
                 "html": message.html,
                 "urgency": message.urgency,
+                "topic": None if message.topic is None else as_dict(message.topic),
                 # Python's JSON has NaN.
                 "chart": None if chart is None else chart.to_dict(),
             },
             allows_proxy=channel.allows_private,
         )
-        return Attempt(said["problem"])
+        return Attempt(said["problem"], receipt=said.get("receipt", ""))
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         """Return the names of the services of channels; `None` for an address of no service."""

@@ -25,7 +25,7 @@ MOST_FRAMES = 20
 LAST_SECONDS = 0.3
 TOGETHER_SECONDS = 0.02
 """For so long, lines are collected that are written together."""
-LOGGERS = ("asyncio", "uvicorn.error")
+LOGGERS = ("asyncio", "opentelemetry", "uvicorn.error")
 """Loggers of libraries that would write lines of their own into the log."""
 
 

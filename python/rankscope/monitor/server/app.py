@@ -17,6 +17,7 @@ from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import causes, incidents, project, rules, values
+from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.notifications import Notifying
@@ -34,6 +35,7 @@ from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpo
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
 from rankscope.monitor.server.routing.static import Content
+from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -68,6 +70,7 @@ class Service:
         is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
         run: Runs the decoding of a large body (default: in a thread).
         deadlines: Limits how long reads take.
+        telemetry: Counts and times requests (default: a new one).
 
     Attributes:
         app: The application, for any ASGI server.
@@ -86,9 +89,11 @@ class Service:
         is_late: Callable[[], bool] | None = None,
         run: Run | None = None,
         deadlines: Deadlines | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         settings = settings or Settings()
         deadlines = deadlines or Deadlines(clock)
+        telemetry = telemetry or Telemetry()
         self._store = store
         self._is_late = is_late
         self._keys = CapacityLimiter(settings.decoders)
@@ -115,7 +120,8 @@ class Service:
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *make_endpoints(routes, pool, slow),
-            make_metrics_endpoint(pool),
+            *make_feed_endpoints(pool, settings.notifying.public_url),
+            make_metrics_endpoint(pool, telemetry),
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
             Endpoint(
@@ -156,6 +162,7 @@ class Service:
             settings,
             AccessLog(write_log, now),
             pages.show_problem,
+            telemetry,
         )
 
     async def describe(self, call: Call) -> Response:

@@ -1,19 +1,27 @@
 """Metrics for Prometheus, read from the store on each scrape, so that a restart loses nothing.
 
 Values are those of the newest windows whose attribution windows have closed, with their time. A
-label that comes later changes the store, but not what was scraped.
+label that comes later changes the store, but not what was scraped. What this process has done since
+it started comes from its `Telemetry`.
 """
 
 from __future__ import annotations
 
 import math
 import shutil
+from functools import partial
 from types import SimpleNamespace
 
-from prometheus_client import generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
+from prometheus_client import ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    StateSetMetricFamily,
+)
 from starlette.responses import Response
 
+from rankscope import __version__
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS, SUMMED, find_newest_cells, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
@@ -27,6 +35,7 @@ from rankscope.monitor.server.routing.dispatcher import PREFIX
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import OTHER, choose_versions
+from rankscope.monitor.store.records import DELIVERIES
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -40,6 +49,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
+    from rankscope.monitor.server.telemetry import Telemetry
     from rankscope.monitor.store.folding import Pair
     from rankscope.monitor.store.records import CellRow
 
@@ -55,11 +65,12 @@ MANY = 1 << 40
 FAMILIES = ("ndcg", "measure")
 
 
-def make_endpoint(pool: MonitorPool) -> Endpoint:
+def make_endpoint(pool: MonitorPool, telemetry: Telemetry) -> Endpoint:
     """Make the endpoint that Prometheus scrapes."""
+    write = partial(write_metrics, telemetry=telemetry)
 
     async def answer(call: Call) -> Response:
-        text = await pool.read(call, write_metrics)
+        text = await pool.read(call, write)
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
     return Endpoint(
@@ -72,15 +83,21 @@ def make_endpoint(pool: MonitorPool) -> Endpoint:
     )
 
 
-def write_metrics(monitor: Monitor) -> bytes:
+def write_metrics(monitor: Monitor, telemetry: Telemetry) -> bytes:
     """Return the metrics of a project in the text format of Prometheus."""
-    registry: Any = SimpleNamespace(collect=lambda: _collect(monitor))
+    registry: Any = SimpleNamespace(collect=lambda: _collect(monitor, telemetry))
     return generate_latest(registry)
 
 
-def _collect(monitor: Monitor) -> Iterator[Metric]:
-    """Read the metrics of a project from its store."""
+def _collect(monitor: Monitor, telemetry: Telemetry) -> Iterator[Metric]:
+    """Read the metrics of a project from its store, and add those of this process."""
+    yield InfoMetricFamily(
+        "rankscope_build", "The version of rankscope.", value={"version": __version__}
+    )
+    yield from ProcessCollector(registry=None).collect()
+    yield from telemetry.collect(monitor.project)
     yield from _count_events(monitor)
+    yield from _count_notifications(monitor)
     yield from _look_at_store(monitor)
     try:
         newest = {every: find_windows(monitor, every) for every in LENGTHS}
@@ -151,8 +168,8 @@ def find_windows(monitor: Monitor, every: str) -> tuple[list[WindowMetrics], int
 
 VALUES = {
     "values": ("", "The mean of the newest final window."),
-    "lower": ("_lower", "The lower end of its interval."),
-    "upper": ("_upper", "The upper end."),
+    "lower": ("_lower", "The lower end of the interval of that mean."),
+    "upper": ("_upper", "The upper end of the interval of that mean."),
 }
 PLACE = ["model", "version", "window"]
 
@@ -203,7 +220,7 @@ def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
             for measure in monitor.configuration.definition.measures
             if _family(measure) == family
         )
-        text = "What values are held against."
+        text = "The baseline that values are compared with."
         yield from _gauge(f"{family}_baseline", text, ["measure", "k", "baseline"], rows)
 
 
@@ -211,9 +228,9 @@ def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
     quality = monitor.quality(since=to_datetime(monitor.clock()))
     as_of = None if quality.as_of is None else to_micros(quality.as_of) / SECOND
     for name, text, value in (
-        ("evaluated_timestamp_seconds", "As of when windows are up to date.", as_of),
-        ("events_not_evaluated", "Events that came since.", quality.behind),
-        ("labels_pending", "Labels of rankings that are not there.", quality.pending_labels),
+        ("evaluated_timestamp_seconds", "When windows were evaluated last.", as_of),
+        ("events_not_evaluated", "Events that arrived since.", quality.behind),
+        ("labels_pending", "Labels that wait for their ranking.", quality.pending_labels),
     ):
         if value is not None:
             yield GaugeMetricFamily(f"rankscope_{name}", text, value)
@@ -221,20 +238,20 @@ def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
 
 def _tell_incidents(monitor: Monitor) -> Iterator[Metric]:
     counted = monitor.store.count_incidents(monitor.project)
-    text = "How many incidents there are that are not resolved."
+    text = "Incidents that are not resolved."
     places = ([state, kind] for state in STATUSES if state in LASTING for kind in PROBLEMS)
     rows = ((place, counted.get((place[0], place[1]), 0)) for place in places)
     yield from _gauge("incidents", text, ["state", "kind"], rows)
 
 
 def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
-    states = StateSetMetricFamily("rankscope_rule_state", "How a rule stands.", labels=["rule"])
+    states = StateSetMetricFamily("rankscope_rule_state", "The state of a rule.", labels=["rule"])
     silenced = GaugeMetricFamily(
         "rankscope_rule_silenced", "Whether a rule is silenced.", labels=["rule"]
     )
     late = CounterMetricFamily(
         "rankscope_rule_late_rankings",
-        "Rankings that came after a rule had looked at their period.",
+        "Rankings that arrived after a rule had judged their period.",
         labels=["rule"],
     )
     for rule in monitor.check():
@@ -243,38 +260,34 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
         silenced.add_metric(name, (rule.silenced_until or EPOCH) > to_datetime(monitor.clock()))
         late.add_metric(name, rule.late_rankings)
     yield from (states, silenced, late)
-    counts = sorted(monitor.store.count_notifications(monitor.project).items())
-    text = "Notifications, by what became of them."
-    rows = (([status], count) for status, count in counts)
-    yield from _gauge("outbox", text, ["status"], rows, is_optional=False)
 
 
 def _count_events(monitor: Monitor) -> Iterator[Metric]:
     counted = monitor.store.counters(monitor.project)
     reasons = sorted(reason for reason in counted if reason not in OTHER_COUNTERS)
     tables: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
-        ("events_ingested", "", "Events that were taken.", {"": "accepted"}),
-        ("events_duplicate", "", "Events that were there already.", {"": "duplicate"}),
-        ("events_conflict", "", "Events whose id was there with other content.", {"": "conflict"}),
+        ("events_ingested", "", "Events that were accepted.", {"": "accepted"}),
+        ("events_duplicate", "", "Events that were stored already.", {"": "duplicate"}),
+        ("events_conflict", "", "Events whose ID is stored with other content.", {"": "conflict"}),
         (
             "events_rejected",
             "reason",
-            "Events that were not taken.",
+            "Events that were rejected.",
             {reason: reason for reason in reasons if not reason.startswith(PREFIX)},
         ),
         (
             "requests_refused",
             "reason",
-            "Requests with events that were not read.",
+            "Requests with events that were refused as a whole.",
             {code.removeprefix(PREFIX): code for code in reasons if code.startswith(PREFIX)},
         ),
         (
             "events_deleted",
             "kind",
-            "Events that were deleted for their age.",
+            "Events that were deleted because of their age.",
             {kind: f"deleted_{kind}" for kind in ("rankings", "labels")},
         ),
-        ("unknown_fields", "", "Fields of events that nobody knows.", {"": "unknown_field"}),
+        ("unknown_fields", "", "Unknown fields of events.", {"": "unknown_field"}),
     )
     for name, label, text, counters in tables:
         metric = CounterMetricFamily(f"rankscope_{name}", text, labels=[label] if label else [])
@@ -283,23 +296,36 @@ def _count_events(monitor: Monitor) -> Iterator[Metric]:
         yield metric
 
 
+def _count_notifications(monitor: Monitor) -> Iterator[Metric]:
+    counts = monitor.store.count_notifications(monitor.project)
+    text = "Notifications in the store, by what became of them; those that are waiting are queued."
+    rows = (([status], counts.get(status, 0)) for status in DELIVERIES)
+    yield from _gauge("notifications", text, ["status"], rows)
+
+
 def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
     yield CounterMetricFamily(
         "rankscope_events_lost",
-        "Events of all projects that were acknowledged and are lost, as was accepted.",
+        "Acknowledged events of all projects that were lost, as the operator accepted.",
         monitor.store.lost_events(),
     )
     store = monitor.store
     path = getattr(store, "path", None)
     usage: Any = path and shutil.disk_usage(path.parent)
+    newest = store.find_newest_time(monitor.project)
     for name, text, value in (
+        (
+            "newest_ranking_timestamp_seconds",
+            "The time of the newest ranking in production that was accepted.",
+            None if newest is None else newest / SECOND,
+        ),
         (
             "disk_free_ratio",
             "The share of the disk that is free.",
             usage and usage.free / usage.total,
         ),
-        ("store_bytes", "The size of the store.", path and path.stat().st_size),
-        ("store_log_bytes", "The size of its log.", getattr(store, "log_bytes", None)),
+        ("store_bytes", "The size of the database file.", path and path.stat().st_size),
+        ("store_log_bytes", "The size of the write-ahead log.", getattr(store, "log_bytes", None)),
         ("store_waiting", "Events that wait to be stored.", getattr(store, "waiting", None)),
     ):
         if value is not None:

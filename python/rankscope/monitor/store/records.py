@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.folding import OTHER
@@ -11,7 +11,7 @@ from rankscope.records import as_dict, record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Any, Literal, TypeAlias, TypeVar
+    from typing import Any, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.keys import Secret
 
     T = TypeVar("T")
-    Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
 
+
+Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
+DELIVERIES: tuple[Delivery, ...] = get_args(Delivery)
+"""What becomes of notifications."""
 
 LOG, WEBHOOK = "log", "webhook"
 """The channels of notifications."""

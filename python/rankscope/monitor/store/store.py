@@ -267,6 +267,7 @@ class StoreReader(KeepsHistory, ABC):
 
     contexts = reads(version_table.read_contexts)
     versions = reads(version_table.list_versions)
+    find_newest_time = reads(version_table.find_newest_time)
 
     progress = reads(windows.read_progress)
     cells = reads(windows.read_cells)
@@ -287,6 +288,7 @@ class StoreReader(KeepsHistory, ABC):
     count_notifications = reads(outbox.count_notifications)
     count_dead = reads(outbox.count_dead)
     list_recipients = reads(outbox.list_recipients)
+    find_receipt = reads(outbox.find_receipt)
     list_channel_deliveries = reads(outbox.list_channel_deliveries)
     find_webhook = reads(outbox.find_webhook)
 
@@ -535,6 +537,7 @@ class Store(StoreReader):
 
     update_notification = writes(outbox.update_notification)
     expand_notification = writes(outbox.expand_notification)
+    keep_receipt = writes(outbox.keep_receipt)
     set_webhook = writes(outbox.set_webhook)
     remove_webhook = writes(outbox.remove_webhook)
     disable_webhook = writes(outbox.disable_webhook)

@@ -210,6 +210,9 @@ class EventConformance:
             statuses(store, show(7, "4"), show(5, "3"), show(6, "3"))
             statuses(store, show(2, "3"), show(3, "4", "training"), show(2, "3"), make_label(9, 1))
             statuses(store, show(1, "9"), project="films")
+            statuses(store, show(8, "1", "validation"), project="films")
+            newest = [store.find_newest_time(project) for project in ("music", "films", "books")]
+            assert newest == [7, 1, None]
             assert store.versions("music") == [
                 Version("m", "3", "production", 2, 6, 3),
                 Version("m", "4", "training", 3, 3, 1),
@@ -222,9 +225,13 @@ class EventConformance:
                 Version("m", "3", "production", 6, 6, 1),
                 Version("m", "4", "production", 7, 10, 2),
             ]
+            assert store.find_newest_time("music") == 10
             store.delete_before("music", 100)
             assert store.versions("music") == []
-            assert store.versions("films") == [Version("m", "9", "production", 1, 1, 1)]
+            assert store.versions("films") == [
+                Version("m", "9", "production", 1, 1, 1),
+                Version("m", "1", "validation", 8, 8, 1),
+            ]
 
     def test_labels_wait_for_their_ranking(self, store: Store) -> None:
         statuses(store, make_label(1, 1), make_label(2, 1), make_label(3, 2))

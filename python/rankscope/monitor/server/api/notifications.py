@@ -24,7 +24,7 @@ from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.records import LOG, WEBHOOK
+from rankscope.monitor.store.records import LOG, WEBHOOK, Delivery
 from rankscope.records import as_dict
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class Notification(TypedDict):
 
     id: str
     channel: str
-    status: Literal["waiting", "delivered", "dead", "summed"]
+    status: Delivery
     attempts: Count
     problem: str
     created: Time
@@ -123,7 +123,7 @@ class ChannelFields(TypedDict):
     """A channel, without its address and its secrets."""
 
     name: str
-    kind: Literal["log", "webhook", "service", "unknown"]
+    kind: Literal["log", "webhook", "service", "alertmanager", "unknown"]
     service: str
     severity: Literal["warning", "critical"]
     last_delivered: Time | None

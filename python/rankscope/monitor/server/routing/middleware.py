@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.server.access_log import AccessLog
     from rankscope.monitor.server.http.settings import Settings
+    from rankscope.monitor.server.telemetry import Telemetry
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -65,12 +66,14 @@ class RequestMiddleware:
         settings: The hosts that it answers for.
         access_log: The log of requests.
         show_problem: Renders the page of a refusal.
+        telemetry: Counts and times requests.
     """
 
     app: ASGIApp
     settings: Settings
     access_log: AccessLog
     show_problem: Callable[[RefusedRequestError, str], ASGIApp]
+    telemetry: Telemetry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -167,6 +170,9 @@ class RequestMiddleware:
             "seconds": round(seconds, 6),
         }
         if principal is not None:
+            self.telemetry.note_request(
+                principal.project, str(fields["method"]), str(fields["route"]), status, seconds
+            )
             fields |= {"project": principal.project, "key_id": principal.actor}
         if problem is not None:
             fields["code"] = problem.code

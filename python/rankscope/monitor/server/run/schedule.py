@@ -7,6 +7,7 @@ import time
 
 from rankscope.errors import RankscopeError
 from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.server.telemetry import Telemetry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Scheduler:
         seconds: How long to wait after a round.
         now: Returns the time, in microseconds since 1970 in UTC.
         report: Takes problems, such as `AccessLog.write`.
+        telemetry: Counts and times evaluations (default: a new one).
 
     Attributes:
         finished: When the last round ended, in microseconds since 1970 in UTC; at first, when the
@@ -56,7 +58,9 @@ class Scheduler:
         seconds: float = SECONDS,
         now: Callable[[], int],
         report: Callable[[str, Mapping[str, object]], object],
+        telemetry: Telemetry | None = None,
     ) -> None:
+        self._telemetry = telemetry or Telemetry()
         self._projects = projects
         self._evaluate = evaluate
         self._takes = takes
@@ -115,14 +119,18 @@ class Scheduler:
         for project in self._projects() if self._takes() else ():
             if self._evaluating.is_ending:
                 break
+            began = self._now()
             try:
                 self._evaluate(project)
             except RankscopeError as error:
-                # A project that isn't configured is no failure.
-                if error.code != "not_configured":
-                    failing[project] = error.code
+                if error.code == "not_configured":
+                    continue  # no failure
+                failing[project] = error.code
             except Exception as error:  # noqa: BLE001 - the other projects are evaluated
                 failing[project] = type(error).__name__
+            if not self._evaluating.is_ending:
+                took = max(self._now() - began, 0) / SECOND
+                self._telemetry.note_round(project, took, has_failed=project in failing)
         if self._evaluating.is_ending:
             # A shutdown may have ended the process that evaluates.
             return

@@ -14,6 +14,7 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster
@@ -25,6 +26,8 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
+from rankscope.monitor.server.run.tracing import trace_requests
+from rankscope.monitor.server.telemetry import Telemetry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +84,7 @@ def serve_store(
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
         schedule = ArchiveSchedule(archive_after)
+        telemetry = Telemetry()
 
         def evaluate(project: str) -> None:
             moment = now()
@@ -106,10 +110,12 @@ def serve_store(
                 channels=settings.notifying,
                 sender=sender,
                 find_chart=partial(find_chart, store),
+                alerts=AlertSchedule(),
             ),
             seconds=seconds,
             now=now,
             report=access_log.write,
+            telemetry=telemetry,
         )
         deadlines = Deadlines()
         app = make_app(
@@ -122,7 +128,9 @@ def serve_store(
             is_late=lambda: scheduler.is_late,
             run=decoders.run,
             deadlines=deadlines,
+            telemetry=telemetry,
         )
+        app, end_telemetry = trace_requests(app)
         server = make_server(
             app, store, host=host, port=port, settings=settings, report=access_log.write
         )
@@ -146,6 +154,7 @@ def serve_store(
             scheduler.stop(server.seconds_left)
             # It commits what waits, for as long as the database holds it up.
             store.close()
+            end_telemetry()
             server.finish()
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from functools import reduce
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, func, or_, select, update
 
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.mismatch import PRODUCTION
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Context, Version
@@ -122,6 +123,16 @@ def _fold(environment: Environment, spans: Mapping[Pair, RankingSpan]) -> Iterat
     for pair, others in folded.items():
         span = reduce(RankingSpan.merge, others)
         yield Version(*pair, environment, span.first, span.last, span.rankings, len(others))
+
+
+def find_newest_time(connection: Connection, project: str) -> int | None:
+    """Return the time of the newest ranking in production, `None` if there is none."""
+    newest: int | None = connection.scalar(
+        select(func.max(contexts.c.last)).where(
+            in_project(contexts.c.project_id, project), contexts.c.environment == PRODUCTION
+        )
+    )
+    return newest
 
 
 def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
