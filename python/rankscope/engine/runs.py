@@ -68,7 +68,8 @@ def evaluate_input(
             ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
             return ranked.evaluate(plan, reading.threads), notes
         if given.kind == "table" and not given.is_in_files:
-            return _evaluate_table(judgments, given, plan, reading, notes, tell), notes
+            run = ColumnRun(given, judgments, plan, reading, tell=tell)
+            return run.hold(), run.notes
         if given.kind == "mapping":
             return evaluate_dict(judgments, plan, spell_key_ids(given.value)), notes
         if not given.is_in_files:
@@ -92,29 +93,8 @@ def evaluate_input(
         return answer, notes
 
 
-def _evaluate_table(
-    judgments: Judgments,
-    given: Input,
-    plan: Plan,
-    reading: Reading,
-    notes: list[Note],
-    tell: Tell,
-    source: TableFile | None = None,
-) -> CoreEvaluation:
-    """Evaluate all rows of a table at once; the source is the open table, if it is open already."""
-    parts = RunParts(judgments)
-    seen = see_table(given, RETRIEVED, reading, notes=notes, tell=tell, source=source)
-    with seen as (table, found, *_):
-        parts.push(plan, tables.read_retrieved(table, found), reading.threads)
-    try:
-        return parts.finish(plan)
-    except RankscopeError as error:
-        error.file = given.name
-        raise
-
-
 class ColumnRun:
-    """A run in files of columns, such as Parquet or CSV, beside the plan of its evaluation."""
+    """A run in columns of memory or of files, such as Parquet or CSV, and how it is evaluated."""
 
     def __init__(
         self,
@@ -133,7 +113,7 @@ class ColumnRun:
         self.notes: list[Note] = []
 
     def evaluate(self, room: Room) -> CoreEvaluation:
-        """Evaluate the run: while reading it, in memory, or in parts on disk.
+        """Evaluate a run in files: while reading it, in memory, or in parts on disk.
 
         Rows that take little memory are held. Others are evaluated while they are read. If rows
         of a query aren't contiguous, all rows are held, or written to temporary files where they
@@ -144,7 +124,7 @@ class ColumnRun:
         if not self._given.is_once:
             size = file.estimate_memory()
             if 0 < size <= room.unasked:
-                return self._hold(file)
+                return self.hold(file)
             file.close()
             answer = self._stream(count_rows_at_once(room.memory.limit))
             if answer is not None:
@@ -152,14 +132,22 @@ class ColumnRun:
             file = self._open()
         if file.exceeds(room.memory.limit):
             return self._spill(file, room)
-        return self._hold(file)
+        return self.hold(file)
+
+    def hold(self, source: TableFile | None = None) -> CoreEvaluation:
+        """Evaluate all rows at once; the source is the open table, if it is open already."""
+        given, reading, notes = self._given, self._reading, self.notes
+        parts = RunParts(self._judgments)
+        seen = see_table(given, RETRIEVED, reading, notes=notes, tell=self._tell, source=source)
+        with seen as (table, found, *_):
+            parts.push(self._plan, tables.read_retrieved(table, found), reading.threads)
+        try:
+            return parts.finish(self._plan)
+        except RankscopeError as error:
+            raise self._place(error) from None
 
     def _open(self) -> TableFile:
         return open_retrieved(self._given, self._reading, self._tell)
-
-    def _hold(self, file: TableFile) -> CoreEvaluation:
-        given, reading, notes = self._given, self._reading, self.notes
-        return _evaluate_table(self._judgments, given, self._plan, reading, notes, self._tell, file)
 
     def _stream(self, rows_at_once: int) -> CoreEvaluation | None:
         """Evaluate the run while reading it; `None` if rows aren't contiguous, or invalid.

@@ -240,6 +240,7 @@ class Task:
             list_columns(columns, rows),
             self._job.request.ties,
             self._job.duplicates,
+            False,
             1,
         )
         groups = []

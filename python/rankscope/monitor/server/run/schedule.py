@@ -7,13 +7,13 @@ import time
 
 from rankscope.errors import RankscopeError
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.server.telemetry import Telemetry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankscope.monitor.notify.delivery import Deliverer
+    from rankscope.monitor.server.telemetry import Telemetry
 
 SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
@@ -60,7 +60,13 @@ class Scheduler:
         report: Callable[[str, Mapping[str, object]], object],
         telemetry: Telemetry | None = None,
     ) -> None:
-        self._telemetry = telemetry or Telemetry()
+        if telemetry is None:
+            from rankscope.monitor.server.telemetry import (  # noqa: PLC0415 - help needs none
+                Telemetry,
+            )
+
+            telemetry = Telemetry()
+        self._telemetry = telemetry
         self._projects = projects
         self._evaluate = evaluate
         self._takes = takes
