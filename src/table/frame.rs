@@ -170,7 +170,7 @@ impl Column {
         }
     }
 
-    /// Appends what is written to a file, in as few bytes as hold it.
+    /// Appends the values in few bytes.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // only what fits is cut
     pub fn write_to(&self, out: &mut Vec<u8>) {
         match self {
@@ -193,12 +193,8 @@ impl Column {
             Self::Texts { offsets, bytes } => {
                 let lengths: Vec<i64> = offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
                 write_ints(&lengths, out);
-                let packed = zstd::bulk::compress(bytes, 1).ok();
-                let packed = packed.filter(|packed| packed.len() < bytes.len());
-                let kept = packed.as_deref().unwrap_or(bytes);
                 out.extend((bytes.len() as u64).to_le_bytes());
-                out.extend((kept.len() as u64).to_le_bytes());
-                out.extend_from_slice(kept);
+                out.extend_from_slice(bytes);
             }
         }
     }
@@ -237,13 +233,7 @@ impl Column {
                     offsets.push(end);
                 })?;
                 let length = usize::try_from(read_u64(from)?).ok()?;
-                let kept = usize::try_from(read_u64(from)?).ok()?;
-                let kept = from.split_off(..kept)?;
-                if kept.len() == length {
-                    bytes.extend_from_slice(kept);
-                } else {
-                    bytes.extend_from_slice(&zstd::bulk::decompress(kept, length).ok()?);
-                }
+                bytes.extend_from_slice(from.split_off(..length)?);
                 (bytes.len() as i64 == end).then_some(())
             }
         }

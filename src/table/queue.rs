@@ -12,7 +12,7 @@ const SHARE_HELD: u64 = 8;
 /// The share of it that the evaluation of a partition may take.
 const SHARE_EVALUATED: u64 = 2;
 /// How many partitions there are at least, and at most.
-const COUNT: std::ops::RangeInclusive<u64> = 4..=256;
+const COUNT: std::ops::RangeInclusive<u64> = 32..=256;
 /// As many as there are if nobody knows how many rows will come.
 const USUAL_COUNT: usize = 64;
 

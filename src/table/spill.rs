@@ -9,24 +9,32 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind, Result, show};
-use crate::memory::{Vec, vec};
+use crate::memory::{self, Vec, vec};
 use crate::number::random::Random;
 use crate::table::frame::{Column, Frame};
 
-/// A block of rows in the file of a partition.
+/// A block of rows in the file of a partition: how many bytes it has there, and how many unpacked.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     rows: usize,
     bytes: usize,
+    unpacked: usize,
 }
+
+/// So many rows of a partition are put into few bytes, for columns that grow take more than they hold.
+const AT_ONCE: usize = 1 << 13;
 
 /// The rows of some queries, in the order in which they came.
 #[derive(Debug, Default)]
 pub struct Partition {
-    /// Rows that are not in the file.
+    /// The last rows, and how many bytes their values take.
     held: Frame,
+    held_size: usize,
     file: Option<File>,
+    /// The first blocks, which are in the file.
     blocks: Vec<Block>,
+    /// The rows of those between, and their bytes.
+    kept: Vec<(usize, Vec<u8>)>,
     rows: u64,
     size: u64,
     /// The hash of a query in it.
@@ -82,16 +90,22 @@ impl Partition {
         folder: &Path,
         mut each: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let refuse = |error: io::Error| refuse_folder(folder, &error);
-        file.seek(SeekFrom::Start(0)).map_err(refuse)?;
-        let mut written = Vec::new();
-        for block in &self.blocks {
-            written.resize(block.bytes, 0);
-            file.read_exact(&mut written).map_err(refuse)?;
-            each(block.rows, &written)?;
+        if let Some(file) = &mut self.file {
+            let refuse = |error: io::Error| refuse_folder(folder, &error);
+            file.seek(SeekFrom::Start(0)).map_err(refuse)?;
+            let mut written = Vec::new();
+            for block in &self.blocks {
+                written.resize(block.bytes, 0);
+                file.read_exact(&mut written).map_err(refuse)?;
+                if block.bytes == block.unpacked {
+                    each(block.rows, &written)?;
+                } else {
+                    let unpacked = zstd::bulk::decompress(&written, block.unpacked);
+                    each(block.rows, &unpacked.map_err(|_| changed(folder))?)?;
+                }
+            }
         }
-        Ok(())
+        self.kept.iter().try_for_each(|(rows, bytes)| each(*rows, bytes))
     }
 
     /// The first text or integer of the first column, as text.
@@ -101,6 +115,7 @@ impl Partition {
     pub fn first_query(&mut self, folder: &Path) -> Result<String> {
         let mut found = None;
         self.blocks.truncate(1);
+        self.kept.truncate(1);
         self.read(folder, |frame| {
             let first = match frame.first() {
                 Some(Column::Texts { offsets, bytes }) if offsets.len() > 1 => {
@@ -137,23 +152,42 @@ impl Partition {
         Ok(all)
     }
 
-    /// Writes what is in memory to the file; gives the number of bytes.
-    fn write(&mut self, folder: &Path, room: &mut Vec<u8>) -> io::Result<u64> {
+    /// Puts the last rows into few bytes; gives how many these take, and how many they took.
+    fn pack(&mut self) -> (usize, usize) {
         let rows = self.held.first().map_or(0, Column::len);
         if rows == 0 {
+            return (0, 0);
+        }
+        let mut bytes = Vec::new();
+        self.held.iter().for_each(|column| column.write_to(&mut bytes));
+        let bytes = memory::copy(&bytes);
+        // The memory goes back too, for partitions grow unevenly.
+        self.held = self.held.iter().map(Column::empty).collect();
+        let sizes = (bytes.len(), std::mem::take(&mut self.held_size));
+        self.kept.push((rows, bytes));
+        sizes
+    }
+
+    /// Writes what is in memory to the file; gives the number of bytes.
+    fn write(&mut self, folder: &Path) -> io::Result<u64> {
+        self.pack();
+        if self.kept.is_empty() {
             return Ok(0);
         }
-        room.clear();
-        self.held.iter().for_each(|column| column.write_to(room));
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(tempfile::tempfile_in(folder)?),
         };
-        file.write_all(room)?;
-        self.blocks.push(Block { rows, bytes: room.len() });
-        // The memory goes back too, for partitions grow unevenly.
-        self.held = self.held.iter().map(Column::empty).collect();
-        Ok(room.len() as u64)
+        let mut written = 0;
+        for (rows, bytes) in std::mem::take(&mut self.kept) {
+            let packed = zstd::bulk::compress(&bytes, 1).ok();
+            let packed = packed.filter(|packed| packed.len() < bytes.len());
+            let stored = packed.as_deref().unwrap_or(&bytes);
+            file.write_all(stored)?;
+            written += stored.len() as u64;
+            self.blocks.push(Block { rows, bytes: stored.len(), unpacked: bytes.len() });
+        }
+        Ok(written)
     }
 }
 
@@ -234,16 +268,20 @@ impl Partitions {
             }
             partition.rows += rows.len() as u64;
             partition.size += size as u64;
+            partition.held_size += size;
             self.held += size;
+            if partition.held[0].len() >= AT_ONCE {
+                let (bytes, before) = partition.pack();
+                self.held = self.held + bytes - before;
+            }
         }
         if self.held > self.most_held { self.write() } else { Ok(()) }
     }
 
     /// Writes all rows that are in memory to files.
     fn write(&mut self) -> Result<()> {
-        let mut room = Vec::new();
         for partition in &mut self.all {
-            let wrote = partition.write(&self.folder, &mut room);
+            let wrote = partition.write(&self.folder);
             self.written += wrote.map_err(|error| refuse_folder(&self.folder, &error))?;
         }
         self.held = 0;

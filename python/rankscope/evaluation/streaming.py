@@ -67,6 +67,10 @@ class TableRequest:
         return self.asked.request(ties=choose_ties(has_documents=has_documents))
 
 
+HELD = 1 << 27
+"""Rows that take more bytes than this are partitioned by query, which takes less time and memory."""
+
+
 def can_stream(measures: list[Measure]) -> bool:
     """Check whether measures can be evaluated without all rows: all grades, or all lists."""
     if any(measure.row.of_items for measure in measures):
@@ -87,7 +91,7 @@ def evaluate_file(
         if evaluation is not None or asked.is_grouped:
             return evaluation, None
     opened = open_file()
-    if not opened.exceeds(memory.limit):
+    if not opened.exceeds(min(memory.limit, HELD)):
         return None, opened
     return _evaluate_spilled(opened, asked, memory), None
 
