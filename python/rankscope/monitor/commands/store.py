@@ -81,6 +81,7 @@ def write_moment(moment: int | datetime) -> str:
     return f"{format_time(moment).partition('.')[0]}Z"
 
 
+MODESTY = 19
 PROJECT = "default"
 MISSING = "there is no store"
 HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(/.*)?")
@@ -195,6 +196,9 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
             hint = f"restore a backup if there was a store; otherwise, {hint}"
         raise FileError(problem, hint=hint, code="io", file=_name(path))
     opened = _open(options, writes=True)
+    if opened.writer.is_lent:
+        # As the rounds of the service do: its clients come first.
+        os.nice(MODESTY)
     if problem:
         print(f"note: created the store {show(_name(path))}", file=sys.stderr)
     return opened
@@ -230,7 +234,10 @@ def open_reader(options: Namespace) -> Monitor:
 def open_any(options: Namespace) -> tuple[Monitor, bool]:
     """Open a store to write to it, or to read it if another process writes to it."""
     try:
-        return open_writer(options), True
+        opened = open_writer(options)
+        if not opened.writer.is_lent:
+            return opened, True
+        opened.close()
     except FileError as error:
         if error.code != "store_locked":
             raise
