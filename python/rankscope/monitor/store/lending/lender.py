@@ -62,7 +62,7 @@ class Lender:
         self._store = store
         self._report = report
         self.turn = threading.Lock()
-        self._guard = threading.Lock()
+        self._guard = threading.Condition()
         self._channels: set[Channel] = set()
         self._is_closing = False
         self._listening: socket.socket | None = None
@@ -96,6 +96,11 @@ class Lender:
         for channel in channels:
             with suppress(OSError):
                 channel.connection.shutdown(socket.SHUT_RD)
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until no command is left, and return whether that has happened."""
+        with self._guard:
+            return self._guard.wait_for(lambda: not self._channels, seconds)
 
     def _start(self, work: Callable[..., None], *given: object) -> None:
         threading.Thread(target=work, args=given, name="rankscope-command", daemon=True).start()
@@ -133,10 +138,11 @@ class Lender:
                 channel.send(FAILED, error)
             finally:
                 session.end()
-                with self._guard:
-                    self._channels.discard(channel)
                 said = {"user": peer.user, "process": peer.process, "writes": dict(session.writes)}
                 self._report("command", said | ({"problem": problem} if problem else {}))
+                with self._guard:
+                    self._channels.discard(channel)
+                    self._guard.notify_all()
 
 
 class Session:
@@ -195,10 +201,10 @@ class Session:
     def _do(self, what: str, *given: Any) -> object:  # noqa: ANN401 - as it was sent
         if what == WRITE:
             return self._write(*given)
-        if what == FORGET:
+        if what == FORGET and not given:
             self._store.forget_deleted()
             return None
-        if what == EVALUATE:
+        if what == EVALUATE and not given:
             return self._take_turn()
         raise UsageError(f"the service has no operation {what!r:.40}", code="service")
 
