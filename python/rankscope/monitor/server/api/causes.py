@@ -23,8 +23,8 @@ from rankscope.monitor.server.api.fields import (
     check_span,
 )
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import Number, extensible
 from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.shapes import Number, extensible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Form, Page
+from rankscope.monitor.shapes import make_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
