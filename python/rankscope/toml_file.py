@@ -11,7 +11,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rankscope.errors import FormatError
 
@@ -59,6 +59,41 @@ def read_toml(
     if isinstance(found, TomlFlaw):
         raise refuse(found)
     return found
+
+
+def find_line(text: str, keys: Sequence[str]) -> int | None:
+    r"""Return the line of a key, or of the nearest table around it; `None` if none is found.
+
+    Examples:
+        >>> find_line('[a."b c"]\nd = 1\n', ["a", "b c", "d"])
+        2
+    """
+    table: list[str] = []
+    longest, found = 0, None
+    for number, line in enumerate(text.splitlines(), start=1):
+        said = line.strip()
+        is_table = said.startswith("[")
+        head = said.strip("[").partition("]")[0] if is_table else said.partition("=")[0]
+        path = _read_keys(head)
+        if is_table:
+            table = path
+        at = path if is_table else [*table, *path]
+        if path and len(at) > longest and at == list(keys[: len(at)]):
+            longest, found = len(at), number
+    return found
+
+
+def _read_keys(text: str) -> list[str]:
+    """Return the parts of a key; none where a text is no key."""
+    try:
+        value: object = tomllib.loads(f"{text}=0")
+    except (ValueError, RecursionError):
+        return []
+    keys = []
+    while isinstance(value, dict) and value:
+        [(key, value)] = value.items()
+        keys.append(key)
+    return keys
 
 
 def _find_flaw(raw: bytes) -> TomlFlaw | tuple[str, dict[str, object]]:

@@ -122,6 +122,12 @@ MONITOR = Group(
             "Set up what a project measures, or show it.", "monitor.commands.configure"
         ),
         **_list_commands(
+            "monitor.commands.setup",
+            plan="Show what would change to make projects as files say.",
+            apply="Make projects as files say, all of them or none.",
+            configuration="Print projects as a file that apply reads.",
+        ),
+        **_list_commands(
             "monitor.commands.events",
             ingest="Store rankings from files.",
             label="Store labels from files.",

@@ -11,7 +11,7 @@ import re
 from datetime import timedelta
 
 from rankscope.errors import UsageError
-from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.configuration import BASELINES, BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import POLICY, define
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
 from rankscope.monitor.events.limits import DAY, SECOND
@@ -94,7 +94,10 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
         chosen["pairs"] = tuple((one, other) for one, other in given["pairs"])
     if "baseline" in given:
         baseline = given["baseline"]
-        chosen["baseline"] = None if baseline is None else BaselineChoice(**baseline)
+        is_word = baseline is None or isinstance(baseline, str)
+        chosen["baseline"] = (
+            BASELINES[baseline or "none"] if is_word else BaselineChoice(**baseline)
+        )
     if "grace" in given:
         chosen["grace"] = timedelta(microseconds=_read_duration(given["grace"]))
     return Configuration(definition=defined, **chosen)

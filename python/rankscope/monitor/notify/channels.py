@@ -36,7 +36,7 @@ from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.toml_file import read_toml
+from rankscope.toml_file import find_line, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
-TOP = ("public_url", "channels")
+TOP = ("public_url", "channels", "projects")
 KEYS = ("url", "webhook", "secret", "allow_http", "allow_private", "severity", "digest")
 DIGESTS = (MINUTE, DAY)
 
@@ -352,19 +352,8 @@ class _FileReader:
         )
 
     def _find(self, where: str, key: str | None = None) -> int | None:
-        """Return the line of a table, or of a key in it, if it is written in the usual way."""
-        table = ""
-        for number, line in enumerate(self._text.splitlines(), start=1):
-            said = line.strip()
-            if said.startswith("["):
-                table = said.partition("]")[0].strip("[ ").replace('"', "")
-                if table in {where, _join(where, key or "")} and (key is None or table != where):
-                    return number
-            elif key is not None and table == where:
-                name = said.partition("=")[0].strip().strip("\"'")
-                if name == key and "=" in said:
-                    return number
-        return None
+        keys = [*where.split("."), *([] if key is None else [key])]
+        return find_line(self._text, [each for each in keys if each])
 
 
 def _join(where: str, key: str) -> str:

@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag, WrapValidator
 from typing_extensions import TypedDict
 
 from rankscope.monitor.definition.configuration import (
+    BASELINES,
     MOST_ATTRIBUTES,
     MOST_GRACE,
     MOST_VALUES,
@@ -20,9 +21,10 @@ from rankscope.monitor.definition.definition import RULE as RULE_VERSION
 from rankscope.monitor.definition.document import LONGEST_WINDOW
 from rankscope.monitor.events.limits import SECOND, Limits
 from rankscope.monitor.events.times import DURATION
+from rankscope.monitor.incidents.management import MOST_RULES
 from rankscope.monitor.rules.kinds import KINDS
 from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, TimeText, described
-from rankscope.monitor.shapes import WHOLE, Number, OneOf
+from rankscope.monitor.shapes import WHOLE, Number, OneOf, Schemas, find_adapter
 
 LIMITS = Limits()
 Time = TimeText
@@ -76,17 +78,21 @@ class VersionBaseline(_Baseline):
 
 
 def _tag_baseline(value: Any) -> str:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return "(word)"
     return f"({value.get('kind', 'set')})" if isinstance(value, dict) else ""
 
 
 BaselineChoice = Annotated[
     Annotated[SetBaseline, Tag("(set)")]
     | Annotated[PeriodBaseline, Tag("(period)")]
-    | Annotated[VersionBaseline, Tag("(version)")],
+    | Annotated[VersionBaseline, Tag("(version)")]
+    | Annotated[OneOf(*BASELINES), Tag("(word)")],
     Discriminator(
         _tag_baseline,
         custom_error_type="baseline_kind",
-        custom_error_message="an object with the kind set, period or version",
+        custom_error_message=f"{', '.join(BASELINES)}, or an object with the kind set, period or "
+        "version",
     ),
 ]
 
@@ -172,3 +178,58 @@ NewRule = Annotated[
     WrapValidator(_keep),
     Field(examples=[{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}]),
 ]
+
+
+def _keep_or_leave(value: object, _read: object) -> object:
+    """Keep an object, or `false`, which leaves the rule out that every project has."""
+    return value if value is False else _keep(value, _read)
+
+
+FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
+MOST_PROJECTS = 1000
+
+
+class ProjectFields(ConfigurationFields):
+    """How a project is measured and watched: its configuration, and all of its rules by name.
+
+    The rule `data`, which every project has, needs no entry; `false` leaves it out.
+    """
+
+    rules: NotRequired[Annotated[dict[RuleName, FileRule], Field(max_length=MOST_RULES)]]
+
+
+ProjectName = Annotated[
+    str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
+]
+
+
+class ChannelFields(TypedDict, total=False):
+    """A channel of notifications: `url` for a service, or `webhook` with its `secret`."""
+
+    url: Annotated[
+        str, Field(description="An address of Apprise, such as `${SLACK_URL}` or mailto://…")
+    ]
+    webhook: Annotated[str, Field(description="An https:// address that gets signed JSON.")]
+    secret: Annotated[str, Field(description="What a webhook is signed with: `${HOOK_SECRET}`.")]
+    allow_http: bool
+    allow_private: bool
+    severity: Literal["warning", "critical"]
+    digest: Annotated[str, Field(description="Collect what isn't critical so long, such as 1h.")]
+
+
+class SetupFields(TypedDict, total=False):
+    """What a file says: projects, and what a service is started with."""
+
+    public_url: Annotated[str, Field(description="The address of the dashboard.")]
+    channels: dict[str, ChannelFields]
+    projects: Annotated[dict[ProjectName, ProjectFields], Field(max_length=MOST_PROJECTS)]
+
+
+def describe_setup() -> dict[str, Any]:
+    """Return the JSON Schema of a file, for editors."""
+    described = find_adapter(SetupFields).json_schema(schema_generator=Schemas)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **described,
+        "title": "rankscope.toml",
+    }

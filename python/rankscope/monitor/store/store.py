@@ -30,6 +30,7 @@ from rankscope.monitor.store.tables import (
     incidents,
     outbox,
     rules,
+    setup,
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
@@ -557,6 +558,7 @@ class Store(StoreReader):
     put_windows = writes(windows.replace_windows)
     drop_windows = writes(windows.drop_windows)
 
+    change_projects = writes(setup.change_projects)
     save_rules = writes(rules.save_rules)
     remove_rule = writes(rules.remove_rule)
 

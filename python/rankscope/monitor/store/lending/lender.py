@@ -19,10 +19,10 @@ from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lending import place
 from rankscope.monitor.store.lending.messages import WRITES, Channel
-from rankscope.monitor.store.records import ChangeRow
+from rankscope.monitor.store.records import ChangeRow, ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.store import fold
-from rankscope.records import replace
+from rankscope.records import as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,6 +228,9 @@ class Session:
             return value if value == ITSELF else f"{value} ({self._peer.user})"
         if isinstance(value, AuditEntry | ChangeRow):
             return replace(value, actor=self._name("actor", value.actor))
+        if isinstance(value, ProjectChange):
+            named = {name: self._name(name, each) for name, each in as_dict(value).items()}
+            return replace(value, **named)
         if isinstance(value, list | tuple) and type(value) in {list, tuple}:
             return type(value)(self._name("", each) for each in value)
         return value

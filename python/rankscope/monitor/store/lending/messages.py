@@ -36,7 +36,7 @@ from rankscope.monitor.store.log.removal import (
 )
 from rankscope.monitor.store.log.rewriting import Rewritten, put_hour, remove_marked
 from rankscope.monitor.store.log.values import put_values
-from rankscope.monitor.store.tables import keys, outbox, projects, rules, windows
+from rankscope.monitor.store.tables import keys, outbox, projects, rules, setup, windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ WRITES: dict[str, Callable[..., Any]] = {
         windows.replace_windows,
         windows.drop_windows,
         rules.save_rules,
+        setup.change_projects,
         rules.remove_rule,
         outbox.set_webhook,
         outbox.remove_webhook,
@@ -103,6 +104,7 @@ RECORDS: dict[str, type[Any]] = {
         records.OpenHour,
         records.OutboxRow,
         records.Progress,
+        records.ProjectChange,
         records.RuleRow,
         records.Webhook,
     )
