@@ -78,8 +78,9 @@ def find_line(text: str, keys: Sequence[str]) -> int | None:
         if is_table:
             table = path
         at = path if is_table else [*table, *path]
-        if path and len(at) > longest and at == list(keys[: len(at)]):
-            longest, found = len(at), number
+        common = min(len(at), len(keys))
+        if path and common > longest and at[:common] == list(keys[:common]):
+            longest, found = common, number
     return found
 
 

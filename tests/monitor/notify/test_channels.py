@@ -98,7 +98,7 @@ def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) 
         ('[channels.a]\nurl = "x://y"\nsecret = "x"', 3, "only it is signed"),
         (f'[channels.a]\nwebhook = "https://u:{TOKEN}@y/"', 2, "channels.a.webhook: expected"),
         ('[channels.a]\nwebhook = "http://y/"', 2, "channels.a.webhook: expected an address with"),
-        ('[channels.a]\nwebhook = "https://y/"', None, "channels.a.secret: expected the secret"),
+        ('[channels.a]\nwebhook = "https://y/"', 1, "channels.a.secret: expected the secret"),
         (f'[channels.a]\nwebhook = "https://y/"\nsecret = "{TOKEN}"', 3, "secret: expected whsec_"),
         ('channels = "x"', 1, "channels: expected at most 100 tables"),
         ('[channels]\na = "x"', 2, "channels.a: expected a table"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, Union
 
 from pydantic import Discriminator, Field, Tag, WrapValidator
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from rankscope.monitor.definition.configuration import (
@@ -23,7 +24,7 @@ from rankscope.monitor.events.limits import SECOND, Limits
 from rankscope.monitor.events.times import DURATION
 from rankscope.monitor.incidents.management import MOST_RULES
 from rankscope.monitor.rules.kinds import KINDS
-from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, TimeText, described
+from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, Setting, TimeText, described
 from rankscope.monitor.shapes import WHOLE, Number, OneOf, Schemas, find_adapter
 
 LIMITS = Limits()
@@ -129,7 +130,10 @@ class DefinitionFields(TypedDict):
     attribution: Attribution
     window: Annotated[
         DurationText | Annotated[int, Field(ge=1, le=LONGEST_WINDOW // SECOND), WHOLE],
-        Field(description="How long after a ranking its labels count; a number is in seconds."),
+        Setting(
+            "how long after a ranking its labels count; a number is in seconds",
+            "a duration such as 24h, or a whole number of seconds",
+        ),
     ]
     rule: NotRequired[Annotated[int, Field(ge=RULE_VERSION, le=RULE_VERSION), WHOLE]]
     measures: NotRequired[
@@ -160,7 +164,10 @@ class ConfigurationFields(TypedDict):
     grace: NotRequired[
         Annotated[
             DurationText | Annotated[Number, described(minimum=0, maximum=MOST_GRACE // SECOND)],
-            Field(description="How long alerts wait for late events; a number is in seconds."),
+            Setting(
+                "how long alerts wait for late events; a number is in seconds",
+                "a duration such as 1h, or a number of seconds",
+            ),
         ]
     ]
 
@@ -168,7 +175,7 @@ class ConfigurationFields(TypedDict):
 def _keep(value: object, _read: object) -> object:
     """Keep an object as it is: `Rule.from_dict` reads it, and says what is wrong."""
     if not isinstance(value, dict):
-        raise ValueError("expected an object")  # noqa: TRY004 - which Pydantic reports
+        raise PydanticCustomError("object", "an object")
     return value
 
 

@@ -6,14 +6,15 @@ import re
 from datetime import date, datetime, time
 from pathlib import Path
 
-from rankscope.errors import FileError, FormatError, RankscopeError
+from rankscope.errors import FileError, FormatError, MeasureError, RankscopeError
+from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.notify.channels import TOP
 from rankscope.monitor.rules.kinds import FIELDS, KINDS
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.setup import fields as shapes
-from rankscope.monitor.setup.project import read_project
+from rankscope.monitor.setup.project import DATA, read_project, read_rule
 from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.records import LOG, WEBHOOK
 from rankscope.names import find_closest, quote
@@ -34,6 +35,14 @@ MOST_FILES = 1000
 CODE = "bad_setup"
 KEY = re.compile(r"^[A-Za-z_]\w*(?:[.\[\]\w]*\w)?(?=: )")
 """What a message begins with that says where it belongs."""
+PART = re.compile(r"[.\[\]]+")
+MEANT = {
+    "measures": ("definition", "measures"),
+    "positive": ("definition", "attribution", "positive"),
+    "policy": ("definition", "policy"),
+    "max_grade": ("definition", "max_grade"),
+}
+"""Where the argument belongs that a message of `define` begins with."""
 TABLES = {
     (): shapes.ProjectFields,
     ("definition",): shapes.DefinitionFields,
@@ -155,10 +164,24 @@ class _FileReader:
         try:
             read_name(name, "", Limits().name_bytes)
             self._check_keys(keys, table)
-            given = validate(_read_times(table), shapes.ProjectFields)
-            project = read_project(name, given)
+            said = _read_times(table)
+            rules = said.pop("rules", {}) if isinstance(said, dict) else {}
+            given = validate(said, shapes.ProjectFields)
+            configuration = read_configuration(given)
         except RankscopeError as error:
-            raise error if error.code == CODE else self._place(error, keys, table) from None
+            raise self._place(error, keys) from None
+        if not isinstance(rules, dict) or len(rules) > shapes.MOST_RULES:
+            expected = (
+                f"expected at most {shapes.MOST_RULES} tables such as [{'.'.join(keys)}.rules.a]"
+            )
+            raise self.refuse(f"{expected}, found another", "", (*keys, "rules"))
+        for each, fields in rules.items():
+            try:
+                if fields is not False or each != DATA.name:
+                    read_rule(each, fields, configuration)
+            except RankscopeError as error:
+                raise self._place(error, (*keys, "rules", each)) from None
+        project = read_project(name, {**given, "rules": rules})
         for rule in project.rules.values():
             for channel in rule.channels or ():
                 if channels and channel not in channels | {LOG, WEBHOOK}:
@@ -170,35 +193,19 @@ class _FileReader:
                     )
         return project
 
-    def _place(self, error: RankscopeError, keys: tuple[str, ...], table: object) -> FormatError:
+    def _place(self, error: RankscopeError, keys: tuple[str, ...]) -> FormatError:
         """Return the error with its file, table and key, and the line if it is written as usual."""
-        message, hint = error.message, error.hint
-        rule = self._find_rule(table)
-        if rule is not None and isinstance(table, dict):
-            name, problem = rule
-            keys, message, hint = (*keys, "rules", name), problem.message, problem.hint
+        if error.code == CODE and isinstance(error, FormatError):
+            return error
+        message = error.message
         found = KEY.match(message)
-        inner = tuple(re.split(r"[.\[\]]+", found[0].rstrip("]"))) if found else ()
-        message = message[found.end() + 2 :] if found else message
-        return self.refuse(message, hint, (*keys, *inner))
-
-    def _find_rule(self, table: object) -> tuple[str, RankscopeError] | None:
-        """Return the first rule that is wrong by itself, and what is wrong with it."""
-        rules = table.get("rules") if isinstance(table, dict) else None
-        if not isinstance(table, dict) or not isinstance(rules, dict):
-            return None
-        bare = {name: value for name, value in table.items() if name != "rules"}
-        try:
-            read_project("", validate(_read_times(bare), shapes.ProjectFields))
-        except RankscopeError:
-            return None  # what is wrong is outside of the rules
-        for name, fields in rules.items():
-            try:
-                given = {**bare, "rules": {name: fields}}
-                read_project("", validate(_read_times(given), shapes.ProjectFields))
-            except RankscopeError as error:
-                return name, error
-        return None
+        if found is not None:
+            keys = (*keys, *(part for part in PART.split(found[0]) if part))
+            message = message[found.end() + 2 :]
+        else:
+            word = "measures" if isinstance(error, MeasureError) else message.partition(" ")[0]
+            keys = (*keys, *MEANT.get(word, ()))
+        return self.refuse(message, error.hint, keys)
 
     def _check_keys(self, keys: tuple[str, ...], table: object) -> None:
         """Refuse unknown keys, before anything says that the one that was meant is missing."""
@@ -212,7 +219,7 @@ class _FileReader:
         rules = table.get("rules") if isinstance(table, dict) else None
         for name, fields in rules.items() if isinstance(rules, dict) else ():
             kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
-            if kind in KINDS:
+            if isinstance(kind, str) and kind in KINDS:
                 known = [each for each in KINDS[kind].record.model_fields if each != "name"]
                 for key in fields:
                     if key not in known and key not in FIELDS:
