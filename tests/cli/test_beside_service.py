@@ -20,6 +20,7 @@ from rankscope.monitor.store.lending import place
 from tests.cli.command import check_error, run
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
 from tests.cli.test_serve import ask, serving
+from tests.cli.test_setup import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +61,9 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "configure": ([*CONFIGURED], 0),
         "ingest": ([log], 0),
         "label": ([labels], 0),
+        "configuration": ([], 0),
+        "plan": ([str(folder / "rankscope.toml")], 0),
+        "apply": ([str(folder / "rankscope.toml")], 0),
         "rule add": (["fall", *LIMIT], 0),
         "evaluate": (days, 0),
         "status": ([], 0),
@@ -100,6 +104,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
     write_lines(tmp_path / "log.jsonl", events["rankings"])
     write_lines(tmp_path / "labels.jsonl", events["labels"])
     store = str(tmp_path / "events.db")
+    (tmp_path / "rankscope.toml").write_text(FILE, encoding="utf-8")
     table = make_table(tmp_path)
     assert set(table) == set(list_commands(MONITOR))
     given = {"INCIDENT": "", "KEY": ""}

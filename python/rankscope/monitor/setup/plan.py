@@ -146,7 +146,7 @@ def _prepare(
     change_row = ProjectChange(
         project=name,
         before=text,
-        known=tuple(listed),
+        known={row.name: row.revision for row in listed.values()},
         time=now,
         actor=actor,
         configuration=configuration.to_json() if is_changed else None,

@@ -10,7 +10,7 @@ from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any, Literal, TypeAlias, TypeVar
 
     import numpy as np
@@ -475,7 +475,7 @@ class ProjectChange:
     Args:
         project: The name of the project.
         before: Its configuration as JSON, as it was; `None` where there was none.
-        known: The names of the rules that it had.
+        known: The revisions of the rules that it had, by name.
         time: When it is changed, in microseconds since 1970 in UTC.
         actor: Who changes it.
         configuration: The new configuration as JSON; `None` where it stays.
@@ -489,7 +489,7 @@ class ProjectChange:
 
     project: str
     before: str | None
-    known: Collection[str]
+    known: Mapping[str, int]
     time: int
     actor: str
     configuration: str | None

@@ -55,5 +55,6 @@ def _is_as_before(connection: Connection, change: ProjectChange) -> bool:
     here = in_project(rules.c.project_id, change.project)
     wanted = select(rules.c.name, rules.c.revision).where(here)
     known: dict[str, int] = dict(map(tuple, connection.execute(wanted)))
-    is_same = all(known.get(row.name, 0) == row.revision - 1 for row in change.rows)
-    return is_same and known.keys() == set(change.known)
+    changed = {*change.removed, *(row.name for row in change.rows)}
+    is_same = all(known.get(name) == change.known.get(name) for name in changed)
+    return is_same and known.keys() == change.known.keys()
