@@ -88,7 +88,7 @@ BaselineChoice = Annotated[
     Annotated[SetBaseline, Tag("(set)")]
     | Annotated[PeriodBaseline, Tag("(period)")]
     | Annotated[VersionBaseline, Tag("(version)")]
-    | Annotated[OneOf(*BASELINES), Tag("(word)")],
+    | Annotated[str, OneOf(*BASELINES), Tag("(word)")],
     Discriminator(
         _tag_baseline,
         custom_error_type="baseline_kind",

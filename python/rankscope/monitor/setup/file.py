@@ -10,6 +10,7 @@ from rankscope.errors import FileError, FormatError, MeasureError, RankscopeErro
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.incidents.management import MOST_RULES
 from rankscope.monitor.notify.channels import TOP
 from rankscope.monitor.rules.kinds import FIELDS, KINDS
 from rankscope.monitor.rules.rule import DROP
@@ -170,10 +171,8 @@ class _FileReader:
             configuration = read_configuration(given)
         except RankscopeError as error:
             raise self._place(error, keys) from None
-        if not isinstance(rules, dict) or len(rules) > shapes.MOST_RULES:
-            expected = (
-                f"expected at most {shapes.MOST_RULES} tables such as [{'.'.join(keys)}.rules.a]"
-            )
+        if not isinstance(rules, dict) or len(rules) > MOST_RULES:
+            expected = f"expected at most {MOST_RULES} tables such as [{'.'.join(keys)}.rules.a]"
             raise self.refuse(f"{expected}, found another", "", (*keys, "rules"))
         for each, fields in rules.items():
             try:

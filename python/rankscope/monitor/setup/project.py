@@ -50,7 +50,7 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
         (86400, {})
     """
     configuration = read_configuration(given)
-    said = {DATA.name: DATA.to_dict()} | dict(given.get("rules", {}))
+    said: dict[str, Any] = {DATA.name: DATA.to_dict()} | dict(given.get("rules", {}))
     rules = {
         each: read_rule(each, fields, configuration)
         for each, fields in sorted(said.items())

@@ -21,8 +21,9 @@ from rankscope.monitor.notify.webhook import (
 )
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
-from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
+from rankscope.monitor.server.api.fields import Count, ListQuery, Object
 from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.setup.fields import Time
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, WEBHOOK
 from rankscope.records import as_dict

@@ -11,13 +11,9 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.times import read_time, to_datetime
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.state import State
-from rankscope.monitor.server.api.fields import (
-    Count,
-    Object,
-    Time,
-)
+from rankscope.monitor.server.api.fields import Count, Object
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import NewRule, RuleFields
+from rankscope.monitor.setup.fields import NewRule, RuleFields, Time
 from rankscope.monitor.shapes import (
     Number,
     extensible,

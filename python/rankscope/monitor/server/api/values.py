@@ -18,14 +18,13 @@ from rankscope.monitor.server.api.fields import (
     ModelVersion,
     Since,
     SliceParts,
-    Time,
     Until,
     WindowLength,
     check_span,
     refuse_long,
 )
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import Pair
+from rankscope.monitor.setup.fields import Pair, Time
 from rankscope.monitor.shapes import Number
 from rankscope.output.table import name_rows
 
