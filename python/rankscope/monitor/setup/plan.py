@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from rankscope.monitor.definition.document import write_configuration
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
+WIDTH = 100
+INDENT = " " * 6
 APPLIED = "setup.apply"
 """The entry of the audit log that an apply ends with."""
 CHANGING = frozenset(
@@ -56,7 +59,11 @@ class Step:
         sign = {"add": "+", "change": "~", "remove": "-"}[self.action]
         lines = [f"  {sign} {self.what}{' ' if self.name else ''}{show(self.name)}"]
         more = [*self.changes, *filter(None, (self.effect, self.drift))]
-        return "\n".join([*lines, *(f"      {show(line)}" for line in more)])
+        return "\n".join([*lines, *(_indent(show(line)) for line in more)])
+
+
+def _indent(line: str) -> str:
+    return fill(line, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
 @record(frozen=True, slots=True)
