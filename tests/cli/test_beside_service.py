@@ -38,6 +38,7 @@ LIMIT = [
     "--since",
     "2026-09-04",
 ]
+SCOPES = ["admin", "ingest", "read"]
 NONE = 2
 """The status of a test of a webhook that nobody has set."""
 LAKE = "lake"
@@ -124,6 +125,49 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
             statuses[command], said[command] = done.returncode, done.stderr.decode()
     assert statuses == {command: status for command, (_, status) in table.items()}, said
     assert not any("[store_locked]" in each for each in said.values())
+
+
+NEEDS_STORE = {
+    *("evaluate", "status", "check", "explain", "run"),
+    *("export", "backup", "archive", "files", "delete", "retain", "doctor"),
+}
+"""Commands that read or write files beside the store, or compute much."""
+
+
+def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
+    tmp_path: Path,
+) -> None:
+    events = make_events()
+    write_lines(tmp_path / "log.jsonl", events["rankings"])
+    write_lines(tmp_path / "labels.jsonl", events["labels"])
+    file = tmp_path / "rankscope.toml"
+    file.write_text(FILE.replace("music", "default"), encoding="utf-8")
+    store = str(tmp_path / "events.db")
+    given = {"INCIDENT": "", "KEY": ""}
+    with serving(store, "--every", "100000") as (address, _):
+        made = run("monitor", "key", "make", store, "ci", "--scope", *SCOPES, "--json")
+        key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
+        for command, (words, status) in make_table(tmp_path).items():
+            if command == "incident acknowledge":
+                run("monitor", "rule", "add", store, "fall", *LIMIT)
+                run("monitor", "evaluate", store, "--as-of", "2026-09-10")
+                listed = run("monitor", "incidents", address, "--json", environment=key)
+                given["INCIDENT"] = json.loads(listed.stdout)[0]["id"]
+            if command == "key revoke":
+                said = run("monitor", *["key", "list"], address, "--json", environment=key)
+                given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
+            found = [given.get(word, word) for word in words if command not in {"trace", "compare"}]
+            where = [] if command == "run" else [address]
+            if command == "run":
+                found = ["--store", address]
+            done = run("monitor", *command.split(), *where, *found, environment=key)
+            if command in NEEDS_STORE:
+                assert "this command needs the store itself" in check_error(done, 2, "usage")
+            elif command in {"trace", "compare"}:
+                assert done.returncode in {0, 2, 3}, done
+                assert b"needs the store" not in done.stderr
+            else:
+                assert done.returncode == status, (command, done)
 
 
 def write_lake(folder: Path, store: str) -> None:

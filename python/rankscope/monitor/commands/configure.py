@@ -12,7 +12,10 @@ from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.monitor.commands.store import (
     ACTOR,
+    SERVICE,
     add_store_arguments,
+    ask_service,
+    is_service,
     open_reader,
     open_writer,
     print_fields,
@@ -27,7 +30,11 @@ from rankscope.monitor.definition.configuration import (
     describe_baseline,
 )
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import read_weight, write_configuration
+from rankscope.monitor.definition.document import (
+    read_configuration,
+    read_weight,
+    write_configuration,
+)
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import write_duration
@@ -45,7 +52,7 @@ MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    add_store_arguments(parser, run)
+    add_store_arguments(parser, run, more=SERVICE)
     parser.description = (
         "Set up what a project measures: which labels count as relevant, for how long, and by "
         "which attributes values are sliced. Set all of it at once; options that are not used get "
@@ -142,12 +149,21 @@ def run(options: Namespace) -> int:
     if options.positive is None:
         if options.window is not None:
             raise _missing("--window needs --positive", "--positive click=1")
+        if is_service(options.store):
+            told = ask_service(options, "GET", "/v1/configuration")
+            _print(read_configuration(told), options)
+            return 0
         with open_reader(options) as monitor:
             _print(monitor.configuration, options)
         return 0
     if options.window is None:
         raise _missing("--positive needs --window", "--window 24h")
     configuration = _read_configuration(options)
+    if is_service(options.store):
+        body = write_configuration(configuration)
+        told = ask_service(options, "PUT", "/v1/configuration", body)
+        _print(read_configuration(told), options)
+        return 0
     with open_writer(options, is_new=True) as monitor:
         monitor.configure(configuration, actor=ACTOR)
         _print(monitor.configuration, options)

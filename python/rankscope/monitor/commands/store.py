@@ -7,6 +7,7 @@ import re
 import sys
 from argparse import ArgumentTypeError
 from http.client import HTTPException
+from urllib.parse import quote as quote_part
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag, OnceList, listed
@@ -167,6 +168,11 @@ def read_roles(
     return names
 
 
+def name_path(*words: str) -> str:
+    """Return the path of a route with names in it."""
+    return "/".join(["/v1", *(quote_part(word, safe="") for word in words)])
+
+
 def print_fields(options: Namespace, fields: Mapping[str, object]) -> None:
     """Print fields as JSON, or each on a line."""
     if options.json:
@@ -255,7 +261,14 @@ def note_password(url: str) -> None:
 
 
 def _refuse_host(place: str) -> None:
-    """Refuse a host and a port, which is the URL of a service without its scheme."""
+    """Refuse the URL of a service, and a host and a port, which is one without its scheme."""
+    if is_service(place):
+        raise UsageError(
+            "this command needs the store itself, and found the URL of a service",
+            hint="run it on the machine of the service, which may go on running, with the path of "
+            "its store",
+            code="usage",
+        )
     if HOST.fullmatch(place) and not os.path.exists(place):  # noqa: PTH110 - pathlib loads slowly
         raise UsageError(
             f"expected a store, found a host and a port: {show(place)}",
@@ -321,7 +334,7 @@ def ask_service(
             hint="check the URL, and that the service is running",
             code="service",
         ) from error
-    if told.status in {200, 204}:
+    if told.status in {200, 201, 204}:
         return told.said
     error_fields = told.said.get("error")
     said = error_fields if isinstance(error_fields, dict) else {}
