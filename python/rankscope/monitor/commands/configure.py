@@ -1,4 +1,4 @@
-"""`rankscope monitor configure`: sets up what a project measures, or shows it."""
+"""`rankscope monitor configure`: sets up what a project measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from rankscope.monitor.commands.store import (
     add_store_arguments,
     ask_service,
     is_service,
-    open_reader,
     open_writer,
     print_fields,
     read_duration,
@@ -56,8 +55,7 @@ def add_arguments(parser: Parser) -> None:
     parser.description = (
         "Set up what a project measures: which labels count as relevant, for how long, and by "
         "which attributes values are sliced. Set all of it at once; options that are not used get "
-        "their defaults. Without --positive, the command shows the current configuration. "
-        "Changing the definition recomputes every value from the stored events."
+        "their defaults. Changing the definition recomputes every value from the stored events."
     )
     parser.add_argument(
         "--positive",
@@ -140,22 +138,14 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_examples(
         "rankscope monitor configure music.db --positive click=1 buy=5 --window 24h",
-        "rankscope monitor configure music.db",
     )
 
 
 def run(options: Namespace) -> int:
-    """Store the configuration if there is one, and print the stored one."""
+    """Store the configuration, and print it."""
     if options.positive is None:
-        if options.window is not None:
-            raise _missing("--window needs --positive", "--positive click=1")
-        if is_service(options.store):
-            told = ask_service(options, "GET", "/v1/configuration")
-            _print(read_configuration(told), options)
-            return 0
-        with open_reader(options) as monitor:
-            _print(monitor.configuration, options)
-        return 0
+        shown = "; rankscope monitor configuration shows what is there"
+        raise _missing("--positive is missing", f"--positive click=1{shown}")
     if options.window is None:
         raise _missing("--positive needs --window", "--window 24h")
     configuration = _read_configuration(options)
