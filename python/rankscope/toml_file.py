@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rankscope.errors import FormatError
 
 MOST_BYTES = 256 << 10
+ENDING = ".toml"
+MOST_FILES = 1000
 MOST_DOTS = 100
 """In one line. The time to read a key grows with the square of its parts, which dots divide."""
 INTEGERS = range(-(2**63), 2**63)
@@ -59,6 +61,29 @@ def read_toml(
     if isinstance(found, TomlFlaw):
         raise refuse(found)
     return found
+
+
+def list_toml(path: str) -> list[str]:
+    """Return the files of a folder that end with .toml, by name; of a file, that file."""
+    folder = Path(path)
+    try:
+        if not folder.is_dir():
+            return [path]
+        files = sorted(str(each) for each in folder.iterdir() if each.suffix == ENDING)
+    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
+        reason = getattr(error, "strerror", None) or "no such path"
+        raise FileError(
+            f"the folder can't be read ({reason})", hint="check the path", code="io", file=path
+        ) from None
+    if not 0 < len(files) <= MOST_FILES:
+        raise FileError(
+            f"expected 1 to {MOST_FILES} files that end with {ENDING} in the folder, "
+            f"found {len(files)}",
+            hint="name the folder of the files, or one file",
+            code="io",
+            file=path,
+        )
+    return files
 
 
 def find_line(text: str, keys: Sequence[str]) -> int | None:

@@ -73,6 +73,19 @@ def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) 
     assert found.public_url == "https://rankscope.example.com"
 
 
+def test_the_files_of_a_folder_are_one(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[channels.one]\nurl = "slack://a/b/c"\n')
+    (tmp_path / "b.toml").write_text(
+        '[channels.two]\nurl = "slack://a/b/c"\n[projects.x]\nmost = 1'
+    )
+    read = read_channels(tmp_path, {})
+    assert [channel.name for channel in read.channels] == ["one", "two"]
+    (tmp_path / "c.toml").write_text('\n[channels.one]\nurl = "slack://a/b/c"\n')
+    with pytest.raises(FormatError) as refused:
+        read_channels(tmp_path, {})
+    assert (refused.value.line, refused.value.file) == (2, str(tmp_path / "c.toml"))
+
+
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [

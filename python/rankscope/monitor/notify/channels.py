@@ -36,7 +36,7 @@ from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.toml_file import find_line, read_toml
+from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Channels:
 def read_channels(
     path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] | None = None
 ) -> Channels:
-    """Read the channels of the operator from a file and from the environment.
+    """Read the channels of the operator from a file or a folder, and from the environment.
 
     A channel of the environment, such as `RANKSCOPE_CHANNEL_ONCALL`, replaces the one with the same
     name in the file; its value is the `url`.
@@ -134,13 +134,20 @@ def read_channels(
         [('oncall', Secret(***))]
     """
     known = os.environ if environment is None else environment
-    given = Channels() if path is None else _FileReader(path, known).read()
-    channels = {channel.name: channel for channel in given.channels}
+    channels: dict[str, Channel] = {}
+    public_url = None
+    for file in [] if path is None else list_toml(os.fspath(path)):
+        reader = _FileReader(file, known)
+        given = reader.read()
+        for channel in given.channels:
+            if channel.name in channels:
+                raise reader.refuse_again(channel.name)
+            channels[channel.name] = channel
+        public_url = given.public_url or public_url
     for variable, url in sorted(known.items()):
         if variable.startswith(PREFIX):
             channel = _read_variable(variable, url)
             channels[channel.name] = channel
-    public_url = given.public_url
     if known.get(PUBLIC_URL):
         public_url = read_public_url(known[PUBLIC_URL])
         if public_url is None:
@@ -229,6 +236,11 @@ class _FileReader:
             raise self._expect("", "channels", expected)
         channels = tuple(self._read_channel(name, table) for name, table in tables.items())
         return Channels(channels=channels, public_url=public_url)
+
+    def refuse_again(self, name: str) -> FormatError:
+        """Return the error about a channel that another file has, too."""
+        problem = f"channels.{name}: another file has a channel of this name, too"
+        return self._bad(problem, line=self._find("channels", name))
 
     def _refuse(self, flaw: TomlFlaw) -> FormatError:
         # What a message quotes may be a token.

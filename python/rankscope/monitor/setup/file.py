@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time
-from pathlib import Path
 
-from rankscope.errors import FileError, FormatError, MeasureError, RankscopeError
+from rankscope.errors import FormatError, MeasureError, RankscopeError
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
@@ -21,7 +20,7 @@ from rankscope.monitor.store.records import LOG, WEBHOOK
 from rankscope.names import find_closest, quote
 from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.toml_file import find_line, read_toml
+from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.setup.project import Project
     from rankscope.toml_file import TomlFlaw
 
-ENDING = ".toml"
-MOST_FILES = 1000
 CODE = "bad_setup"
 KEY = re.compile(r"^[A-Za-z_]\w*(?:[.\[\]\w]*\w)?(?=: )")
 """What a message begins with that says where it belongs."""
@@ -76,7 +73,7 @@ def read_setup(path: str) -> Setup:
     projects: dict[str, Project] = {}
     origins: dict[str, str] = {}
     channels: dict[str, str] = {}
-    readers = [_FileReader(each) for each in _list_files(path)]
+    readers = [_FileReader(each) for each in list_toml(path)]
     for reader in readers:
         for name in reader.channels:
             if channels.setdefault(name, reader.path) != reader.path:
@@ -97,28 +94,6 @@ def read_setup(path: str) -> Setup:
             projects[project.name] = project
     ordered = tuple(projects[name] for name in sorted(projects))
     return Setup(ordered, tuple(sorted(channels)))
-
-
-def _list_files(path: str) -> list[str]:
-    folder = Path(path)
-    try:
-        if not folder.is_dir():
-            return [path]
-        files = sorted(str(each) for each in folder.iterdir() if each.suffix == ENDING)
-    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
-        reason = getattr(error, "strerror", None) or "no such path"
-        raise FileError(
-            f"the folder can't be read ({reason})", hint="check the path", code="io", file=path
-        ) from None
-    if not 0 < len(files) <= MOST_FILES:
-        raise FileError(
-            f"expected 1 to {MOST_FILES} files that end with {ENDING} in the folder, "
-            f"found {len(files)}",
-            hint="name the folder of the files, or one file",
-            code="io",
-            file=path,
-        )
-    return files
 
 
 class _FileReader:
@@ -142,6 +117,15 @@ class _FileReader:
                 raise self._refuse_unknown(key, TOP, ())
         channels = self._take_table("channels")
         self.channels = tuple(channels)
+        for name, channel in channels.items():
+            secret = channel.get("secret") if isinstance(channel, dict) else None
+            if isinstance(secret, str) and "${" not in secret:
+                raise self.refuse(
+                    "expected a variable of the environment, found a secret in plain text",
+                    'write secret = "${NAME}", set the variable for the service, and replace the '
+                    "secret: whoever could read the file knows it",
+                    ("channels", name, "secret"),
+                )
 
     def read(self, channels: set[str]) -> list[Project]:
         """Read the projects; their rules may name some channels."""
