@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
@@ -24,7 +25,7 @@ from rankscope.monitor.notify.http import Poster, read_url
 from rankscope.monitor.notify.sending import AppriseSender, check_services, send_test
 from rankscope.monitor.notify.webhook import find_webhook, remove_webhook, set_webhook, try_webhook
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.keys import TESTED, AuditEntry, Secret
 from rankscope.monitor.store.records import WEBHOOK
 from rankscope.output.table import Table
 
@@ -107,6 +108,16 @@ def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
 
 
 def _test_here(options: Namespace) -> dict[str, Any]:
+    """Send a test message, and record that it was delivered, unless nobody can write now."""
+    told = _send_here(options)
+    if told["is_delivered"]:
+        with suppress(FileError), open_writer(options) as monitor:
+            entry = AuditEntry(monitor.clock(), ACTOR, TESTED, options.name)
+            monitor.writer.record_audit(options.project, entry)
+    return told
+
+
+def _send_here(options: Namespace) -> dict[str, Any]:
     channels = read_channels(options.config)
     with open_reader(options) as monitor:
         now = monitor.clock()

@@ -314,6 +314,7 @@ class StoreReader(KeepsHistory, ABC):
     keys = reads(key_table.list_keys)
     all_keys = reads(key_table.list_all_keys)
     audit = reads(key_table.list_audit)
+    has_audit = reads(key_table.has_audit)
 
 
 class Store(StoreReader):
@@ -528,6 +529,7 @@ class Store(StoreReader):
         finally:
             self._keys_version += 1
 
+    record_audit = writes(key_table.record_audit)
     _insert_key = writes(key_table.insert_key)
     _revoke_key = writes(key_table.revoke_key)
 

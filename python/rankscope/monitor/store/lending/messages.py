@@ -63,6 +63,7 @@ WRITES: dict[str, Callable[..., Any]] = {
         store_scan,
         keys.insert_key,
         keys.revoke_key,
+        keys.record_audit,
         projects.rewrite_version,
         projects.insert_configuration,
         windows.replace_windows,
