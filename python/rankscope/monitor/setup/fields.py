@@ -24,7 +24,14 @@ from rankscope.monitor.events.limits import SECOND, Limits
 from rankscope.monitor.events.times import DURATION
 from rankscope.monitor.incidents.management import MOST_RULES
 from rankscope.monitor.rules.kinds import KINDS
-from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, Setting, TimeText, described
+from rankscope.monitor.rules.settings import (
+    NAME_SCHEMA,
+    NO_NUL,
+    RULE_NAME,
+    Setting,
+    TimeText,
+    described,
+)
 from rankscope.monitor.shapes import WHOLE, Number, OneOf, Schemas, find_adapter
 
 LIMITS = Limits()
@@ -202,12 +209,17 @@ class ProjectFields(ConfigurationFields):
     The rule `data`, which every project has, needs no entry; `false` leaves it out.
     """
 
-    rules: NotRequired[Annotated[dict[RuleName, FileRule], Field(max_length=MOST_RULES)]]
+    rules: NotRequired[
+        Annotated[
+            dict[str, FileRule],
+            Field(max_length=MOST_RULES),
+            described(propertyNames={"type": "string", **RULE_NAME}),
+        ]
+    ]
 
 
-ProjectName = Annotated[
-    str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
-]
+PROJECT_NAME = {"minLength": 1, "maxLength": LIMITS.name_bytes, "pattern": "^[^\\u0000]+$"}
+ProjectName = Annotated[str, described(**PROJECT_NAME)]
 
 
 class ChannelFields(TypedDict, total=False):
@@ -229,7 +241,11 @@ class SetupFields(TypedDict, total=False):
 
     public_url: Annotated[str, Field(description="The address of the dashboard.")]
     channels: dict[str, ChannelFields]
-    projects: Annotated[dict[ProjectName, ProjectFields], Field(max_length=MOST_PROJECTS)]
+    projects: Annotated[
+        dict[str, ProjectFields],
+        Field(max_length=MOST_PROJECTS),
+        described(propertyNames={"type": "string", **PROJECT_NAME}),
+    ]
 
 
 def describe_setup() -> dict[str, Any]:

@@ -115,6 +115,9 @@ class Lender:
                 continue
             channel = Channel(connection)
             with self._guard:
+                if self._is_closing:
+                    channel.close()
+                    return
                 is_full = len(self._channels) >= MOST_COMMANDS
                 self._channels.add(channel)
             self._start(self._serve, channel, is_full)
