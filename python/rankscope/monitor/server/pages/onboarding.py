@@ -24,7 +24,8 @@ class Task:
         is_done: Whether it is done.
         text: Why it is needed, or what it waits for.
         command: The command that does it, and what follows the store; empty where none does.
-        link: The address of the page on which it is done; empty where there is none.
+        link: The address of the page on which it is done, and what is done there; empty where there
+            is none.
         is_needed: Whether the list stays until it is done.
     """
 
@@ -32,7 +33,7 @@ class Task:
     is_done: bool
     text: str
     command: tuple[str, str] = ("", "")
-    link: str = ""
+    link: tuple[str, str] = ("", "")
     is_needed: bool = True
 
 
@@ -66,22 +67,22 @@ def _list_needed(monitor: Monitor, view: Overview) -> Iterator[Task]:
     yield Task(
         title="Baseline",
         is_done=configuration.baseline is None or view.baseline is not None,
-        text="Log the set or the version that values are compared with, or choose another one.",
-        link="/settings",
+        text="Log the set or the version that values are compared with.",
+        link=("/settings", "Choose a baseline"),
     )
     yield Task(
         title="Rule",
         is_done=any(state.rule.kind != "data" for state in view.rules),
-        text="Create a rule to be notified when quality drops.",
+        text="A rule notifies you when quality drops.",
         command=("rule add", f"quality --measure {monitor.measures[-1]}"),
-        link="/rules/new",
+        link=("/rules/new", "Create a rule"),
     )
     yield Task(
         title="Channel",
         is_done=monitor.store.has_audit(monitor.project, TESTED),
-        text="Send a test message to a channel, so that you know notifications arrive.",
+        text="A test message shows that notifications arrive.",
         command=("channel test", "NAME"),
-        link="/channels",
+        link=("/channels", "Test a channel"),
     )
 
 
@@ -97,14 +98,14 @@ def _list_recommended(monitor: Monitor, view: Overview) -> Iterator[Task]:
     yield Task(
         title="Users",
         is_done=_has_users(monitor, view),
-        text="Log user_id with each ranking: intervals then count people, who search repeatedly.",
+        text="Log user_id with each ranking, so that intervals allow for people who search often.",
         is_needed=False,
     )
     yield Task(
         title="Attributes",
         is_done=any(name in chosen for context in contexts for name, _ in context.attributes),
-        text="Choose attributes to slice by, such as device and country, and log them.",
-        link="/settings",
+        text="Log attributes, such as device and country, and slice by them.",
+        link=("/settings", "Choose attributes"),
         is_needed=False,
     )
 
