@@ -64,7 +64,7 @@ class Lender:
         self.turn = threading.Lock()
         self._guard = threading.Condition()
         self._channels: set[Channel] = set()
-        self._is_closing = False
+        self._closing = threading.Event()
         self._listening: socket.socket | None = None
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class Lender:
     def close(self) -> None:
         """Take no more work; what is being written gets its answer."""
         with self._guard:
-            self._is_closing = True
+            self._closing.set()
             channels = list(self._channels)
         if self._listening is not None and isinstance(self._store, SQLiteStore):
             place.remove(self._store.path)
@@ -106,26 +106,20 @@ class Lender:
         threading.Thread(target=work, args=given, name="rankscope-command", daemon=True).start()
 
     def _accept(self, listening: socket.socket) -> None:
-        while not self._is_closing:
+        while not self._closing.is_set():
             try:
                 connection, _ = listening.accept()
             except OSError:  # it is closed, or files have run out: then a later command may work
-                if listening.fileno() < 0 or not self._wait():
-                    return
+                self._closing.wait(LOOK_SECONDS)
                 continue
             channel = Channel(connection)
             with self._guard:
-                if self._is_closing:
+                if self._closing.is_set():
                     channel.close()
                     return
                 is_full = len(self._channels) >= MOST_COMMANDS
                 self._channels.add(channel)
             self._start(self._serve, channel, is_full)
-
-    def _wait(self) -> bool:
-        """Wait a moment, and return whether to go on."""
-        threading.Event().wait(LOOK_SECONDS)
-        return not self._is_closing
 
     def _serve(self, channel: Channel, is_full: bool) -> None:
         """Answer one command until it ends."""
