@@ -11,11 +11,13 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rankscope.errors import FormatError
 
 MOST_BYTES = 256 << 10
+ENDING = ".toml"
+MOST_FILES = 1000
 MOST_DOTS = 100
 """In one line. The time to read a key grows with the square of its parts, which dots divide."""
 INTEGERS = range(-(2**63), 2**63)
@@ -59,6 +61,65 @@ def read_toml(
     if isinstance(found, TomlFlaw):
         raise refuse(found)
     return found
+
+
+def list_toml(path: str) -> list[str]:
+    """Return the files of a folder that end with .toml, by name; of a file, that file."""
+    folder = Path(path)
+    try:
+        if not folder.is_dir():
+            return [path]
+        files = sorted(str(each) for each in folder.iterdir() if each.suffix == ENDING)
+    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
+        reason = getattr(error, "strerror", None) or "no such path"
+        raise FileError(
+            f"the folder can't be read ({reason})", hint="check the path", code="io", file=path
+        ) from None
+    if not 0 < len(files) <= MOST_FILES:
+        raise FileError(
+            f"expected 1 to {MOST_FILES} files that end with {ENDING} in the folder, "
+            f"found {len(files)}",
+            hint="name the folder of the files, or one file",
+            code="io",
+            file=path,
+        )
+    return files
+
+
+def find_line(text: str, keys: Sequence[str]) -> int | None:
+    r"""Return the line of a key, or of the nearest table around it; `None` if none is found.
+
+    Examples:
+        >>> find_line('[a."b c"]\nd = 1\n', ["a", "b c", "d"])
+        2
+    """
+    table: list[str] = []
+    longest, found = 0, None
+    for number, line in enumerate(text.splitlines(), start=1):
+        said = line.strip()
+        is_table = said.startswith("[")
+        head = said.strip("[").partition("]")[0] if is_table else said.partition("=")[0]
+        path = _read_keys(head)
+        if is_table:
+            table = path
+        at = path if is_table else [*table, *path]
+        common = min(len(at), len(keys))
+        if path and common > longest and at[:common] == list(keys[:common]):
+            longest, found = common, number
+    return found
+
+
+def _read_keys(text: str) -> list[str]:
+    """Return the parts of a key; none where a text is no key."""
+    try:
+        value: object = tomllib.loads(f"{text}=0")
+    except (ValueError, RecursionError):
+        return []
+    keys = []
+    while isinstance(value, dict) and value:
+        [(key, value)] = value.items()
+        keys.append(key)
+    return keys
 
 
 def _find_flaw(raw: bytes) -> TomlFlaw | tuple[str, dict[str, object]]:

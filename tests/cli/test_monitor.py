@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.program import Program
 
-READING = ("status", "doctor", "export", "backup", "configure", "key list")
+READING = ("status", "doctor", "export", "backup", "configuration", "key list")
 WRITING = ("evaluate", "ingest", "label", "archive", "delete", "retain", "key make")
 
 
@@ -71,9 +71,9 @@ def test_what_is_configured_is_shown(project: Project) -> None:
     assert lines["measures"] == "nDCG@1, nDCG@5, nDCG@10"
     assert lines["positive"] == "buy=5, click=1"
     assert (lines["window"], lines["grace"]) == ("24h", "2h")
-    assert project.run("configure").stdout == said.stdout
+    again = project.say("configure", *CONFIGURED, "--baseline", "none", "--grace", "2h")
     with Monitor.open(project.store, writes=False) as monitor:
-        assert project.say("configure") == write_configuration(monitor.configuration)
+        assert again == write_configuration(monitor.configuration)
         assert lines["definition"] == monitor.configuration.definition.hash
 
 

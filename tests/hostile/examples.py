@@ -59,6 +59,9 @@ EXAMPLES: dict[str, Example] = {
     # One version came after the other, so that there is nothing to compare.
     "monitor compare": Example(STORE, {}, status=3),
     "monitor explain": Example(STORE | {"ranking_id": ["1-0"]}, {}),
+    "monitor configuration": Example(STORE, {}),
+    "monitor plan": Example(STORE | {"file": ["SETUP"]}, {"--check": []}, CHECKS, status=1),
+    "monitor apply": Example(STORE | {"file": ["SETUP"]}, {}),
     "monitor rule list": Example(STORE, {}),
     "monitor rule add": Example(STORE | {"name": ["second"]}, {"--measure": ["nDCG@5"]}),
     "monitor rule remove": Example(STORE | {"name": ["quality"]}, {}),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
+from tests.cli.test_setup import FILE as SETUP
 from tests.hostile.commands import Command, list_commands, takes_value
 from tests.hostile.examples import EXAMPLES, Example
 from tests.program import start_program
@@ -100,6 +101,7 @@ class Place:
             "RUN": ("run", "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.25 t\nq2 Q0 d1 1 0.5 t\n"),
             "OTHER": ("other", "q1 Q0 d2 1 0.5 t\nq1 Q0 d1 2 0.25 t\n"),
             "GRADES": ("grades.csv", "query_id,doc_id,ann,bob\nq1,d1,1,1\nq1,d2,0,1\nq2,d1,0,0\n"),
+            "SETUP": ("rankscope.toml", SETUP),
             "CLICKS": ("clicks.csv", "rank,click\n1,1\n1,0\n2,1\n2,0\n"),
         }
         for name, (path, text) in files.items():

@@ -12,8 +12,8 @@ from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.server import app as application
 from rankscope.monitor.server.api.openapi import NAMED, describe
 from rankscope.monitor.server.api.project import ConfigurationFields
-from rankscope.monitor.server.http.schema import validate
 from rankscope.monitor.server.routing import static
+from rankscope.monitor.shapes import validate
 
 from tests.monitor.server.service import Service, make_ranking
 from tests.monitor.server.test_routes import FORM, list_endpoints

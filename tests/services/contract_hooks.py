@@ -31,11 +31,15 @@ BEYOND_SCHEMA: dict[str, str] = {
     "unknown_slice": "",
     "bad_slice": "expected a slice by what the project is sliced by",
     # What a rule asks for is measured and fits its kind, its name is the one in its address, a
-    # share is below 1, and a limit is either above or below a value.
-    "bad_rule": "(measure|slices|name|tolerance|above|below|rankings|lanes|channels|remind): ",
+    # share is below 1, and a limit is either above or below a value. Only the rule about data can
+    # be left out by name.
+    "bad_rule": "(measure|slices|name|tolerance|above|below|rankings|lanes|channels|remind): "
+    "|expected the fields of a rule",
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.
-    "bad_configuration": "expected (since before until|pairs of two|a window|a grace)",
+    "bad_configuration": r"([\w.]+: )?expected (since before until|pairs of two|a window|a grace)",
+    # A project is named as the key says.
+    "other_project": "",
     # The rankings of a set are of that set, and have ids that nothing outside it has.
     "set_refused": "",
     # Without TLS only if that is allowed, on a port for the web, and to a public address;

@@ -118,8 +118,12 @@ KEY = Group(
 MONITOR = Group(
     "Monitor rankings in production: store events, evaluate them, alert, and find causes.",
     {
-        "configure": Command(
-            "Set up what a project measures, or show it.", "monitor.commands.configure"
+        "configure": Command("Set up what a project measures.", "monitor.commands.configure"),
+        **_list_commands(
+            "monitor.commands.setup",
+            plan="Show what would change to make projects as files say.",
+            apply="Make projects as files say, all of them or none.",
+            configuration="Print projects as a file that apply reads.",
         ),
         **_list_commands(
             "monitor.commands.events",

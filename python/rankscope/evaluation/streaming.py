@@ -68,7 +68,7 @@ class TableRequest:
 
 
 HELD = 1 << 27
-"""Rows that take more bytes than this are partitioned by query, which takes less time and memory."""
+"""Rows that take more bytes are partitioned by query, which takes less time and memory."""
 
 
 def can_stream(measures: list[Measure]) -> bool:

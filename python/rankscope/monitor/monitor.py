@@ -24,7 +24,7 @@ from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project, replay_project
-from rankscope.monitor.store import open_store
+from rankscope.monitor.store import open_or_borrow
 from rankscope.monitor.store.sqlite.files import SQLITE
 
 TYPE_CHECKING = False
@@ -107,8 +107,9 @@ class Monitor(ProjectReader):
         Args:
             url: `sqlite:///events.db`, the path of the file, or `postgresql://user@host/database`.
             project: The name of the project.
-            writes: Whether to open it for writing. One process at a time can write to a file, and
-                any number to a database of PostgreSQL; any number can read.
+            writes: Whether to open it for writing. One process at a time writes to a file. If that
+                is a service of the same user, this process writes through it. Any number write
+                to a database of PostgreSQL, and any number read.
             now: Returns the current time as a `datetime` with a time zone (default: the clock of
                 the system).
             threads: The number of threads, or of processes where there is much to evaluate
@@ -117,14 +118,14 @@ class Monitor(ProjectReader):
         Raises:
             UsageError: The URL is not that of a store.
             FormatError: The name of the project is not a line of text.
-            FileError: The store cannot be opened, another process writes to it, or it has lost what
-                it acknowledged.
+            FileError: The store cannot be opened, another process than a service writes to it, or
+                it has lost what it acknowledged.
         """
         project = read_name(project, "project", Limits().name_bytes)
         if "://" not in url:
             url = SQLITE + url
         if writes:
-            store: StoreReader = open_store(url)
+            store: StoreReader = open_or_borrow(url)
         else:
             from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
 

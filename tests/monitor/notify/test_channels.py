@@ -73,6 +73,19 @@ def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) 
     assert found.public_url == "https://rankscope.example.com"
 
 
+def test_the_files_of_a_folder_are_one(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[channels.one]\nurl = "slack://a/b/c"\n')
+    (tmp_path / "b.toml").write_text(
+        '[channels.two]\nurl = "slack://a/b/c"\n[projects.x]\nmost = 1'
+    )
+    read = read_channels(tmp_path, {})
+    assert [channel.name for channel in read.channels] == ["one", "two"]
+    (tmp_path / "c.toml").write_text('\n[channels.one]\nurl = "slack://a/b/c"\n')
+    with pytest.raises(FormatError) as refused:
+        read_channels(tmp_path, {})
+    assert (refused.value.line, refused.value.file) == (2, str(tmp_path / "c.toml"))
+
+
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
@@ -98,7 +111,7 @@ def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) 
         ('[channels.a]\nurl = "x://y"\nsecret = "x"', 3, "secret belongs to webhook, and"),
         (f'[channels.a]\nwebhook = "https://u:{TOKEN}@y/"', 2, "channels.a.webhook: expected"),
         ('[channels.a]\nwebhook = "http://y/"', 2, "channels.a.webhook: expected an address with"),
-        ('[channels.a]\nwebhook = "https://y/"', None, "channels.a.secret: expected the secret"),
+        ('[channels.a]\nwebhook = "https://y/"', 1, "channels.a.secret: expected the secret"),
         (f'[channels.a]\nwebhook = "https://y/"\nsecret = "{TOKEN}"', 3, "secret: expected whsec_"),
         ('channels = "x"', 1, "channels: expected at most 100 tables"),
         ('[channels]\na = "x"', 2, "channels.a: expected a table"),

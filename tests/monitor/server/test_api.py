@@ -17,7 +17,7 @@ from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.server.http.schema import describe_type
+from rankscope.monitor.shapes import describe_type
 from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_search, open_monitor

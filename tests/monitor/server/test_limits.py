@@ -21,13 +21,13 @@ from rankscope.monitor.server.api.project import list_audit
 from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import QueryReader, parse_pairs
-from rankscope.monitor.server.http.schema import _check_texts
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import find_windows
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.run.connections import BoundedProtocol, Connections
 from rankscope.monitor.server.telemetry import Telemetry
+from rankscope.monitor.shapes import _check_texts
 from rankscope.monitor.store.keys import AuditEntry
 
 TYPE_CHECKING = False

@@ -28,9 +28,12 @@ MARK = "jabberwocky"
 """In all that the one project has, and nowhere else."""
 
 QUERY = {"measure": "nDCG@5", "id": f"{MARK}-1", "name": MARK}
+PROJECT = {**write_configuration(MUSIC), "rules": {MARK: {"measure": "nDCG@5", "period": "hour"}}}
 BODIES: dict[str, dict[str, Any]] = {
     "/v1/rankings": make_ranking(900),
     "/v1/configuration": write_configuration(MUSIC),
+    "/v1/project": PROJECT,
+    "/v1/project/plan": PROJECT,
     "/v1/keys": {"name": "a", "scopes": ["read"]},
     "/v1/rules/{name}": {"measure": "nDCG@5"},
     "/v1/rules/{name}/silence": {"until": None},

@@ -131,7 +131,7 @@ def test_it_is_set_tested_shown_in_part_and_removed(admin: Operated) -> None:
     assert admin.ask("DELETE", "/v1/webhook").status_code == 404
     assert admin.ask("POST", "/v1/webhook/test").status_code == 404
     actions = [entry.action for entry in admin.service.store.audit("music")]
-    assert actions[-2:] == ["webhook.set", "webhook.remove"]
+    assert actions[-3:] == ["webhook.set", "channel.test", "webhook.remove"]
     for line in admin.service.log:
         assert made not in line
         assert "token=abc" not in line

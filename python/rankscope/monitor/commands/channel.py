@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import quote
+from contextlib import suppress
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
     add_store_arguments,
     ask_service,
     is_service,
+    name_path,
     open_reader,
     open_writer,
     print_fields,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 FAILED = 1
+HOOK = "/v1/webhook"
 SECRET = "RANKSCOPE_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
 COLUMNS = ("name", "kind", "service", "severity", "last_delivered", "last_problem", "waiting")
 
@@ -80,8 +82,7 @@ def run_test(options: Namespace) -> int:
     """Send a test message to a channel, and print what came back."""
     if is_service(options.store):
         _refuse_config(options)
-        path = f"/v1/channels/{quote(options.name, safe='')}/test"
-        told = dict(ask_service(options, "POST", path))
+        told = dict(ask_service(options, "POST", name_path("channels", options.name, "test")))
     else:
         told = _test_here(options)
     print_fields(options, told)
@@ -111,6 +112,18 @@ def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
 
 
 def _test_here(options: Namespace) -> dict[str, Any]:
+    """Send a test message, and record that it was delivered, unless nobody can write now."""
+    from rankscope.monitor.store.keys import TESTED, AuditEntry  # noqa: PLC0415 - help needs no hashes
+
+    told = _send_here(options)
+    if told["is_delivered"]:
+        with suppress(FileError), open_writer(options) as monitor:
+            entry = AuditEntry(monitor.clock(), ACTOR, TESTED, options.name)
+            monitor.writer.record_audit(options.project, entry)
+    return told
+
+
+def _send_here(options: Namespace) -> dict[str, Any]:
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no HTTP
     from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
     from rankscope.monitor.notify.sending import (  # noqa: PLC0415 - help needs no HTTP
@@ -152,7 +165,7 @@ def _refuse_config(options: Namespace) -> None:
 
 def add_webhook_set(parser: Parser) -> None:
     """Add the arguments of `webhook set`."""
-    add_store_arguments(parser, run_webhook_set)
+    add_store_arguments(parser, run_webhook_set, more=SERVICE)
     parser.add_argument(
         "address",
         metavar="URL",
@@ -164,17 +177,17 @@ def add_webhook_set(parser: Parser) -> None:
 
 def add_webhook_show(parser: Parser) -> None:
     """Add the arguments of `webhook show`."""
-    add_store_arguments(parser, run_webhook_show)
+    add_store_arguments(parser, run_webhook_show, more=SERVICE)
 
 
 def add_webhook_test(parser: Parser) -> None:
     """Add the arguments of `webhook test`."""
-    add_store_arguments(parser, run_webhook_test)
+    add_store_arguments(parser, run_webhook_test, more=SERVICE)
 
 
 def add_webhook_remove(parser: Parser) -> None:
     """Add the arguments of `webhook remove`."""
-    add_store_arguments(parser, run_webhook_remove)
+    add_store_arguments(parser, run_webhook_remove, more=SERVICE)
 
 
 def run_webhook_set(options: Namespace) -> int:
@@ -184,6 +197,11 @@ def run_webhook_set(options: Namespace) -> int:
     from rankscope.monitor.store.keys import Secret  # noqa: PLC0415 - help needs no hashes
 
     given = os.environ.get(SECRET)
+    if is_service(options.store):
+        body = {"url": options.address, "allows_http": options.allow_http}
+        told = ask_service(options, "PUT", HOOK, body | ({"secret": given} if given else {}))
+        print_fields(options, {"secret": told["secret"]})
+        return 0
     with open_writer(options) as monitor:
         made = set_webhook(
             monitor.writer,
@@ -204,9 +222,13 @@ def run_webhook_show(options: Namespace) -> int:
     from rankscope.monitor.notify.http import read_url  # noqa: PLC0415 - help needs no HTTP
     from rankscope.monitor.notify.webhook import find_webhook  # noqa: PLC0415 - help needs no HTTP
 
+    fields: dict[str, object] = dict.fromkeys(("host", "created", "disabled", "needs_secret"))
+    if is_service(options.store):
+        told = ask_service(options, "GET", HOOK)["webhook"] or {}
+        print_fields(options, fields | {name: told[name] for name in fields if name in told})
+        return 0
     with open_reader(options) as monitor:
         webhook = find_webhook(monitor.store, options.project)
-    fields: dict[str, object] = dict.fromkeys(("host", "created", "disabled", "needs_secret"))
     if webhook is not None:
         times = ("created", "disabled")
         fields["host"] = read_url(webhook.url, allows_http=webhook.allows_http).authority
@@ -217,20 +239,18 @@ def run_webhook_show(options: Namespace) -> int:
 
 def run_webhook_test(options: Namespace) -> int:
     """Send a test notification, and print what came back."""
-    from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.notify.webhook import try_webhook  # noqa: PLC0415 - help needs no HTTP
-
-    with open_reader(options) as monitor:
-        tried = try_webhook(monitor.store, options.project, poster=Poster(), now=monitor.clock())
-    print_fields(options, {"is_delivered": tried.is_delivered, "told": tried.told})
-    return 0 if tried.is_delivered else FAILED
+    options.name, options.config = WEBHOOK, None
+    return run_test(options)
 
 
 def run_webhook_remove(options: Namespace) -> int:
     """Remove the webhook."""
     from rankscope.monitor.notify.webhook import remove_webhook  # noqa: PLC0415 - help needs no HTTP
 
-    with open_writer(options) as monitor:
-        remove_webhook(monitor.writer, options.project, now=monitor.clock(), actor=ACTOR)
+    if is_service(options.store):
+        ask_service(options, "DELETE", HOOK)
+    else:
+        with open_writer(options) as monitor:
+            remove_webhook(monitor.writer, options.project, now=monitor.clock(), actor=ACTOR)
     print_fields(options, {"removed": True})
     return 0

@@ -1,4 +1,4 @@
-"""`rankscope monitor configure`: sets up what a project measures, or shows it."""
+"""`rankscope monitor configure`: sets up what a project measures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.monitor.commands.store import (
     ACTOR,
+    SERVICE,
     add_store_arguments,
-    open_reader,
+    ask_service,
+    is_service,
     open_writer,
     print_fields,
     read_duration,
@@ -27,7 +29,11 @@ from rankscope.monitor.definition.configuration import (
     describe_baseline,
 )
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import read_weight, write_configuration
+from rankscope.monitor.definition.document import (
+    read_configuration,
+    read_weight,
+    write_configuration,
+)
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import write_duration
@@ -45,12 +51,11 @@ MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    add_store_arguments(parser, run)
+    add_store_arguments(parser, run, more=SERVICE)
     parser.description = (
         "Set up what a project measures: which labels count as relevant, for how long, and by "
         "which attributes values are sliced. Set all of it at once; options that are not used get "
-        "their defaults. Without --positive, the command shows the current configuration. "
-        "Changing the definition recomputes every value from the stored events."
+        "their defaults. Changing the definition recomputes every value from the stored events."
     )
     parser.add_argument(
         "--positive",
@@ -133,21 +138,22 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_examples(
         "rankscope monitor configure music.db --positive click=1 buy=5 --window 24h",
-        "rankscope monitor configure music.db",
     )
 
 
 def run(options: Namespace) -> int:
-    """Store the configuration if there is one, and print the stored one."""
+    """Store the configuration, and print it."""
     if options.positive is None:
-        if options.window is not None:
-            raise _missing("--window needs --positive", "--positive click=1")
-        with open_reader(options) as monitor:
-            _print(monitor.configuration, options)
-        return 0
+        shown = "; rankscope monitor configuration shows what is there"
+        raise _missing("--positive is missing", f"--positive click=1{shown}")
     if options.window is None:
         raise _missing("--positive needs --window", "--window 24h")
     configuration = _read_configuration(options)
+    if is_service(options.store):
+        body = write_configuration(configuration)
+        told = ask_service(options, "PUT", "/v1/configuration", body)
+        _print(read_configuration(told), options)
+        return 0
     with open_writer(options, is_new=True) as monitor:
         monitor.configure(configuration, actor=ACTOR)
         _print(monitor.configuration, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import fill
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
@@ -14,6 +14,7 @@ from rankscope.monitor.commands.store import (
     add_store_arguments,
     ask_service,
     is_service,
+    name_path,
     open_reader,
     open_writer,
     print_result,
@@ -148,7 +149,7 @@ def run_action(options: Namespace) -> int:
         said = {"note": options.note}
         if is_snooze:
             said["until"] = format_time(_find_end(options, read_clock()))
-        path = f"/v1/incidents/{quote(options.incident, safe='')}/{options.action}"
+        path = name_path("incidents", options.incident, options.action)
         incident = ask_service(options, "POST", path, said)
     else:
         with open_writer(options) as monitor:

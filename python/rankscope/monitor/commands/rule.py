@@ -9,8 +9,12 @@ from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
+    SERVICE,
     TIME_HELP,
     add_store_arguments,
+    ask_service,
+    is_service,
+    name_path,
     open_reader,
     open_writer,
     print_fields,
@@ -20,7 +24,7 @@ from rankscope.monitor.commands.store import (
     take_several,
     write_moment,
 )
-from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
 from rankscope.names import quote
 from rankscope.output.table import Table
 
@@ -38,7 +42,7 @@ TIMES = ("since", "silenced_until")
 
 def add_list(parser: Parser) -> None:
     """Add the arguments of `rule list`."""
-    add_store_arguments(parser, run_list)
+    add_store_arguments(parser, run_list, more=SERVICE)
 
 
 def add_remove(parser: Parser) -> None:
@@ -68,7 +72,7 @@ def add_resolve(parser: Parser) -> None:
 
 
 def _add_rule(parser: Parser, run: Run) -> None:
-    add_store_arguments(parser, run)
+    add_store_arguments(parser, run, more=SERVICE)
     parser.add_argument("name", type=read_word, metavar="NAME", help="name of the rule")
 
 
@@ -149,10 +153,13 @@ def run_add(options: Namespace) -> int:
     if "tolerance" in given:
         given["tolerance"], given["is_relative"] = given["tolerance"]
     rule = Rule(**given)
-    with open_writer(options) as monitor:
-        monitor.set_rule(rule, actor=ACTOR)
-        (stored,) = (each for each in monitor.rules() if each.name == rule.name)
-    said = stored.to_dict()
+    if is_service(options.store):
+        said = dict(ask_service(options, "PUT", name_path("rules", rule.name), rule.to_dict()))
+    else:
+        with open_writer(options) as monitor:
+            monitor.set_rule(rule, actor=ACTOR)
+            (stored,) = (each for each in monitor.rules() if each.name == rule.name)
+        said = stored.to_dict()
     order = [name for name in ("name", "kind", *FIELDS) if name in said]
     _print_fields(options, {name: said[name] for name in order})
     return 0
@@ -160,8 +167,11 @@ def run_add(options: Namespace) -> int:
 
 def run_list(options: Namespace) -> int:
     """Print the rules."""
-    with open_reader(options) as monitor:
-        rules = [rule.to_dict() for rule in monitor.rules()]
+    if is_service(options.store):
+        rules = [state["rule"] for state in ask_service(options, "GET", "/v1/rules")["rules"]]
+    else:
+        with open_reader(options) as monitor:
+            rules = [rule.to_dict() for rule in monitor.rules()]
     if options.json:
         print_json({"rules": rules})
     elif rules:
@@ -175,28 +185,37 @@ def run_list(options: Namespace) -> int:
 
 def run_remove(options: Namespace) -> int:
     """Delete a rule."""
-    with open_writer(options) as monitor:
-        monitor.remove_rule(options.name, actor=ACTOR)
+    if is_service(options.store):
+        ask_service(options, "DELETE", name_path("rules", options.name))
+    else:
+        with open_writer(options) as monitor:
+            monitor.remove_rule(options.name, actor=ACTOR)
     print_fields(options, {"removed": options.name})
     return 0
 
 
 def run_silence(options: Namespace) -> int:
     """Pause the notifications of a rule, and print until when."""
-    with open_writer(options) as monitor:
-        until = (
-            None if options.duration is None else to_datetime(monitor.clock() + options.duration)
-        )
-        monitor.silence(options.name, until, actor=ACTOR)
+    now = read_clock()
+    until = None if options.duration is None else to_datetime(now + options.duration)
     moment = None if until is None else format_time(until)
+    if is_service(options.store):
+        path = name_path("rules", options.name, "silence")
+        ask_service(options, "POST", path, {"until": moment})
+    else:
+        with open_writer(options) as monitor:
+            monitor.silence(options.name, until, actor=ACTOR)
     _print_fields(options, {"name": options.name, "silenced_until": moment})
     return 0
 
 
 def run_resolve(options: Namespace) -> int:
     """Resolve the incident of a rule."""
-    with open_writer(options) as monitor:
-        monitor.resolve_rule(options.name, actor=ACTOR)
+    if is_service(options.store):
+        ask_service(options, "POST", name_path("rules", options.name, "resolve"))
+    else:
+        with open_writer(options) as monitor:
+            monitor.resolve_rule(options.name, actor=ACTOR)
     print_fields(options, {"resolved": options.name})
     return 0
 

@@ -87,8 +87,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="TOML file with the channels of notifications and the public address of the "
-        "dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
+        help="TOML file, or a folder of them, with the channels of notifications and the public "
+        "address of the dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
     )
     parser.add_argument(
         "--archive-after",

@@ -146,8 +146,8 @@ def add_check(parser: Parser) -> None:
     """Add the arguments of the command."""
     add_store_arguments(parser, run_check, is_timed=True)
     parser.description = (
-        "Evaluate new events and check the alert rules. If a service writes to the store, check "
-        "what the service found last. The exit status is 1 if a rule is in a state of --fail-on "
+        "Evaluate new events and check the alert rules. If a service holds the store, check what "
+        "it found last. The exit status is 1 if a rule is in a state of --fail-on "
         "and is not silenced; a rule is in ALERT while one of its incidents lasts. With --as-of, "
         "nothing is written: the log is replayed up to that time, and the incidents are printed "
         "that would have been opened and closed."

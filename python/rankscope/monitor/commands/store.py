@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from argparse import ArgumentTypeError
+from urllib.parse import quote as quote_part
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag, OnceList, listed
@@ -79,6 +80,7 @@ def write_moment(moment: int | datetime) -> str:
     return f"{format_time(moment).partition('.')[0]}Z"
 
 
+MODESTY = 19
 PROJECT = "default"
 MISSING = "there is no store"
 HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(/.*)?")
@@ -164,6 +166,11 @@ def read_roles(
     return names
 
 
+def name_path(*words: str) -> str:
+    """Return the path of a route with names in it."""
+    return "/".join(["/v1", *(quote_part(word, safe="") for word in words)])
+
+
 def print_fields(options: Namespace, fields: Mapping[str, object]) -> None:
     """Print fields as JSON, or each on a line."""
     if options.json:
@@ -193,6 +200,9 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
             hint = f"restore a backup if there was a store; otherwise, {hint}"
         raise FileError(problem, hint=hint, code="io", file=_name(path))
     opened = _open(options, writes=True)
+    if opened.writer.is_lent:
+        # As the rounds of the service do: its clients come first.
+        os.nice(MODESTY)
     if problem:
         print(f"note: created the store {show(_name(path))}", file=sys.stderr)
     return opened
@@ -228,7 +238,10 @@ def open_reader(options: Namespace) -> Monitor:
 def open_any(options: Namespace) -> tuple[Monitor, bool]:
     """Open a store to write to it, or to read it if another process writes to it."""
     try:
-        return open_writer(options), True
+        opened = open_writer(options)
+        if not opened.writer.is_lent:
+            return opened, True
+        opened.close()
     except FileError as error:
         if error.code != "store_locked":
             raise
@@ -246,7 +259,14 @@ def note_password(url: str) -> None:
 
 
 def _refuse_host(place: str) -> None:
-    """Refuse a host and a port, which is the URL of a service without its scheme."""
+    """Refuse the URL of a service, and a host and a port, which is one without its scheme."""
+    if is_service(place):
+        raise UsageError(
+            "this command needs the store itself, and found the URL of a service",
+            hint="run it on the machine of the service, which may go on running, with the path of "
+            "its store",
+            code="usage",
+        )
     if HOST.fullmatch(place) and not os.path.exists(place):  # noqa: PTH110 - pathlib loads slowly
         raise UsageError(
             f"expected a store, found a host and a port: {show(place)}",
@@ -317,7 +337,7 @@ def ask_service(
             hint="check the URL, and that the service is running",
             code="service",
         ) from error
-    if told.status in {200, 204}:
+    if told.status in {200, 201, 204}:
         return told.said
     error_fields = told.said.get("error")
     said = error_fields if isinstance(error_fields, dict) else {}

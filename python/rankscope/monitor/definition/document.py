@@ -11,7 +11,7 @@ import re
 from datetime import timedelta
 
 from rankscope.errors import UsageError
-from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.configuration import BASELINES, BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import POLICY, define
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
 from rankscope.monitor.events.limits import DAY, SECOND
@@ -78,10 +78,15 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
     definition = given["definition"]
     parts: dict[str, Any] = {}
     if definition.get("rule", RULE_VERSION) != RULE_VERSION:
-        raise _bad(f"version {RULE_VERSION} of the rule", definition["rule"], "leave it out")
-    window = _read_duration(definition["window"])
+        raise _bad(
+            f"definition.rule: expected version {RULE_VERSION} of the rule",
+            definition["rule"],
+            "leave it out",
+        )
+    window = _read_duration(definition["window"], "definition.window")
     if not SECOND <= window <= LONGEST_WINDOW or window % SECOND:
-        raise _bad("a window from 1 second to 3,660 days", definition["window"], "write 24h")
+        expected = "definition.window: expected a window from 1 second to 3,660 days"
+        raise _bad(expected, definition["window"], "write 24h")
     parts |= {name: definition[name] for name in DEFINITION_FIELDS if name in definition}
     attribution = definition["attribution"]
     parts |= {name: attribution[name] for name in ATTRIBUTION_FIELDS if name in attribution}
@@ -94,9 +99,12 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
         chosen["pairs"] = tuple((one, other) for one, other in given["pairs"])
     if "baseline" in given:
         baseline = given["baseline"]
-        chosen["baseline"] = None if baseline is None else BaselineChoice(**baseline)
+        is_word = baseline is None or isinstance(baseline, str)
+        chosen["baseline"] = (
+            BASELINES[baseline or "none"] if is_word else BaselineChoice(**baseline)
+        )
     if "grace" in given:
-        chosen["grace"] = timedelta(microseconds=_read_duration(given["grace"]))
+        chosen["grace"] = timedelta(microseconds=_read_duration(given["grace"], "grace"))
     return Configuration(definition=defined, **chosen)
 
 
@@ -112,19 +120,21 @@ def _write_length(length: int) -> str | float:
     return length // SECOND if length % SECOND == 0 else length / SECOND
 
 
-def _read_duration(given: str | float) -> int:
+def _read_duration(given: str | float, where: str) -> int:
     """Read text such as `24h`, or a number of seconds, as microseconds."""
     if isinstance(given, str):
-        return read_duration(given)
+        try:
+            return read_duration(given)
+        except UsageError as error:
+            message = f"{where}: {error.message}"
+            raise UsageError(message, hint=error.hint, code=error.code) from None
     if not 0 <= given <= LONGEST_DURATION // SECOND:
-        raise _bad("a window and a grace of up to 1,000 years", given, "write 24h")
+        raise _bad(f"{where}: expected a duration of up to 1,000 years", given, "write 24h")
     return round(given * SECOND)
 
 
 def _bad(expected: str, found: object, hint: str) -> UsageError:
-    return UsageError(
-        f"expected {expected}, found {quote(str(found))}", hint=hint, code="bad_configuration"
-    )
+    return UsageError(f"{expected}, found {quote(str(found))}", hint=hint, code="bad_configuration")
 
 
 # A word with one of these in it, or what no line shows, is between double quotes, with the escapes

@@ -42,7 +42,7 @@ class Outcomes(Sequence[Outcome]):
 
     def __init__(self, statuses: bytes, seqs: bytes) -> None:
         self.statuses = statuses
-        self._seqs = seqs
+        self.seqs = seqs
 
     def __len__(self) -> int:
         return len(self.statuses)
@@ -55,7 +55,7 @@ class Outcomes(Sequence[Outcome]):
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
         status: Status = STATUSES[self.statuses[at]]  # type: ignore[assignment]  # of an event
-        return Outcome(status, memoryview(self._seqs).cast("q")[at])
+        return Outcome(status, memoryview(self.seqs).cast("q")[at])
 
     def __repr__(self) -> str:
         return repr(list(self))

@@ -28,13 +28,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.rules.state import State
     from rankscope.monitor.store.records import Delivery
     from rankscope.monitor.store.store import Store, StoreReader
+
+    Change: TypeAlias = Callable[[RuleRow | None], tuple[RuleRow, str, str]]
+    """Makes the next version of a rule, and says what is done to it, and why evidence is void."""
 
 MOST_RULES = 1000
 WAITS = "no period is final yet"
@@ -150,6 +153,14 @@ def set_rule(
     A change of what is measured voids the evidence that was collected: the streams start anew with
     the newest period, or with that of `since`. The audit says so.
     """
+    change = make_change(store, project, configuration, rule, now)
+    _write(store, project, rule.name, change, now=now, actor=actor)
+
+
+def make_change(
+    store: StoreReader, project: str, configuration: Configuration, rule: Rule, now: int
+) -> Change:
+    """Return what makes a new rule, or a rule of this name, one like this."""
     kind, checked = KINDS[rule.kind], rule.check(configuration)
     seq = store.last_seq
     count = len(store.list_rules(project))
@@ -173,7 +184,7 @@ def set_rule(
         turned = replace(changed, state="INSUFFICIENT", reason=CHANGED, since=now, evaluated=now)
         return turned, "rule.change_and_restart", RESTARTED
 
-    _write(store, project, checked.name, change, now=now, actor=actor)
+    return change
 
 
 def find_default_row(
@@ -215,11 +226,18 @@ def make_row(rule: Rule, progress: str, now: int, reason: str = WAITS) -> RuleRo
 
 def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
     """Remove a rule; its incidents are resolved, and stay."""
-    audit = AuditEntry(now, actor, "rule.remove", name)
     row = _known(store.find_rule(project, name), name)
-    ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
-    is_removed = store.remove_rule(project, name, audit, **write_conclusion(ended, now))
+    audit, effects = prepare_removal(store, project, row, now=now, actor=actor)
+    is_removed = store.remove_rule(project, name, audit, **effects)
     _known(row if is_removed else None, name)
+
+
+def prepare_removal(
+    store: StoreReader, project: str, row: RuleRow, *, now: int, actor: str
+) -> tuple[AuditEntry, dict[str, Any]]:
+    """Return what is stored when a rule is removed: the audit, and what becomes of incidents."""
+    ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
+    return AuditEntry(now, actor, "rule.remove", row.name), write_conclusion(ended, now)
 
 
 def silence_rule(
@@ -254,7 +272,7 @@ def _write(
     store: Store,
     project: str,
     name: str,
-    change: Callable[[RuleRow | None], tuple[RuleRow, str, str]],
+    change: Change,
     *,
     now: int,
     actor: str,
@@ -263,15 +281,31 @@ def _write(
     """Change the current version of a rule, again if it changes in between."""
     for _ in range(TRIES):
         known = store.find_rule(project, name)
-        changed, action, note = change(known)
-        row = replace(changed, revision=1 if known is None else known.revision + 1)
-        ended = Conclusion()
-        if note and known is not None:
-            ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
-        audit = AuditEntry(now, actor, action, name + more)
-        if not store.save_rules(project, [row], audit=[audit], **write_conclusion(ended, now)):
+        row, audit, effects = prepare_change(
+            store, project, known, change, now=now, actor=actor, more=more
+        )
+        if not store.save_rules(project, [row], audit=[audit], **effects):
             return
     raise busy("the rule was")
+
+
+def prepare_change(
+    store: StoreReader,
+    project: str,
+    known: RuleRow | None,
+    change: Change,
+    *,
+    now: int,
+    actor: str,
+    more: str = "",
+) -> tuple[RuleRow, AuditEntry, dict[str, Any]]:
+    """Return what is stored when a rule changes, with the audit and what becomes of incidents."""
+    changed, action, note = change(known)
+    row = replace(changed, revision=1 if known is None else known.revision + 1)
+    ended = Conclusion()
+    if note and known is not None:
+        ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
+    return row, AuditEntry(now, actor, action, row.name + more), write_conclusion(ended, now)
 
 
 def _known(row: RuleRow | None, name: str) -> RuleRow:

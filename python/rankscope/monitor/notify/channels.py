@@ -42,7 +42,7 @@ from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.toml_file import read_toml
+from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
-TOP = ("public_url", "channels")
+TOP = ("public_url", "channels", "projects")
 ADDRESSES: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
     "url": ("service", ()),
     "webhook": ("webhook", ("secret", "allow_http")),
@@ -137,7 +137,7 @@ class Channels:
 def read_channels(
     path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] | None = None
 ) -> Channels:
-    """Read the channels of the operator from a file and from the environment.
+    """Read the channels of the operator from a file or a folder, and from the environment.
 
     A channel of the environment, such as `RANKSCOPE_CHANNEL_ONCALL`, replaces the one with the same
     name in the file; its value is the `url`.
@@ -148,13 +148,20 @@ def read_channels(
         [('oncall', Secret(***))]
     """
     known = os.environ if environment is None else environment
-    given = Channels() if path is None else _FileReader(path, known).read()
-    channels = {channel.name: channel for channel in given.channels}
+    channels: dict[str, Channel] = {}
+    public_url = None
+    for file in [] if path is None else list_toml(os.fspath(path)):
+        reader = _FileReader(file, known)
+        given = reader.read()
+        for channel in given.channels:
+            if channel.name in channels:
+                raise reader.refuse_again(channel.name)
+            channels[channel.name] = channel
+        public_url = given.public_url or public_url
     for variable, url in sorted(known.items()):
         if variable.startswith(PREFIX):
             channel = _read_variable(variable, url)
             channels[channel.name] = channel
-    public_url = given.public_url
     if known.get(PUBLIC_URL):
         public_url = read_public_url(known[PUBLIC_URL])
         if public_url is None:
@@ -243,6 +250,11 @@ class _FileReader:
             raise self._expect("", "channels", expected)
         channels = tuple(self._read_channel(name, table) for name, table in tables.items())
         return Channels(channels=channels, public_url=public_url)
+
+    def refuse_again(self, name: str) -> FormatError:
+        """Return the error about a channel that another file has, too."""
+        problem = f"channels.{name}: another file has a channel of this name, too"
+        return self._bad(problem, line=self._find("channels", name))
 
     def _refuse(self, flaw: TomlFlaw) -> FormatError:
         # What a message quotes may be a token.
@@ -378,19 +390,8 @@ class _FileReader:
         )
 
     def _find(self, where: str, key: str | None = None) -> int | None:
-        """Return the line of a table, or of a key in it, if it is written in the usual way."""
-        table = ""
-        for number, line in enumerate(self._text.splitlines(), start=1):
-            said = line.strip()
-            if said.startswith("["):
-                table = said.partition("]")[0].strip("[ ").replace('"', "")
-                if table in {where, _join(where, key or "")} and (key is None or table != where):
-                    return number
-            elif key is not None and table == where:
-                name = said.partition("=")[0].strip().strip("\"'")
-                if name == key and "=" in said:
-                    return number
-        return None
+        keys = [*where.split("."), *([] if key is None else [key])]
+        return find_line(self._text, [each for each in keys if each])
 
 
 def _join(where: str, key: str) -> str:

@@ -157,12 +157,13 @@ NO_NUL = "^[^\\u0000]*$"
 NAMED = "^[^\\u0000]+$"
 LISTED = BeforeValidator(_as_tuple)
 
-NAME_SCHEMA = described(
-    minLength=1,
-    maxLength=NAME_BYTES,
-    pattern=f"^(?!(?:new|\\.\\.?)$)[^{PRINTABLE}/\\\\]"
+RULE_NAME: dict[str, Any] = {
+    "minLength": 1,
+    "maxLength": NAME_BYTES,
+    "pattern": f"^(?!(?:new|\\.\\.?)$)[^{PRINTABLE}/\\\\]"
     f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
-)
+}
+NAME_SCHEMA = described(**RULE_NAME)
 TimeText = Annotated[str, described(format="date-time", pattern="^[1-8][0-9]{3}-.{1,59}$")]
 AgeText = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")]
 

@@ -16,7 +16,7 @@ from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api import causes, incidents, project, rules, values
+from rankscope.monitor.server.api import causes, incidents, project, rules, setup, values
 from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
@@ -115,6 +115,7 @@ class Service:
             *incidents.ROUTES,
             *notifying.routes,
             *project.ROUTES,
+            *setup.ROUTES,
             *OVERVIEW,
         )
         self.endpoints: tuple[Endpoint, ...] = (

@@ -25,6 +25,8 @@ SCOPES: tuple[Scope, ...] = ("ingest", "read", "admin")
 
 FORM = re.compile(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
 NO_DIGEST = bytes(32)
+TESTED = "channel.test"
+"""The action of the audit log that says that a test message was delivered."""
 
 
 class Secret:

@@ -10,7 +10,7 @@ from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any, TypeVar
 
     import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.keys import Secret
+    from rankscope.monitor.store.keys import AuditEntry, Secret
 
     T = TypeVar("T")
 
@@ -469,6 +469,39 @@ class ChangeRow:
     action: str
     actor: str
     note: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ProjectChange:
+    """A change of a project that files describe.
+
+    Args:
+        project: The name of the project.
+        before: Its configuration as JSON, as it was; `None` where there was none.
+        known: The revisions of the rules that it had, by name.
+        time: When it is changed, in microseconds since 1970 in UTC.
+        actor: Who changes it.
+        configuration: The new configuration as JSON; `None` where it stays.
+        rows: The rules that are new or change.
+        removed: The names of the rules that are removed.
+        incidents: The incidents that change.
+        changes: Their history.
+        notices: Notices to send.
+        audit: Who changed the rules; the removals by the names of their rules.
+    """
+
+    project: str
+    before: str | None
+    known: Mapping[str, int]
+    time: int
+    actor: str
+    configuration: str | None
+    rows: Sequence[RuleRow]
+    removed: Sequence[str]
+    incidents: Sequence[IncidentRow]
+    changes: Sequence[ChangeRow]
+    notices: Sequence[NoticeRow]
+    audit: Sequence[AuditEntry]
 
 
 @record(frozen=True, slots=True, kw_only=True)

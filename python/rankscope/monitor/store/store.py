@@ -30,6 +30,7 @@ from rankscope.monitor.store.tables import (
     incidents,
     outbox,
     rules,
+    setup,
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
@@ -93,7 +94,7 @@ def writes(
     """Make a method of a function that writes; it returns once the result is durable."""
 
     def method(self: Store, /, *args: P.args, **named: P.kwargs) -> T:
-        return self.transact(partial(_call, function, args, named)).result()
+        return self.transact(fold(function, args, named)).result()
 
     update_wrapper(method, function)
     return method
@@ -107,6 +108,25 @@ def _call(
     transaction: Transaction,
 ) -> T:
     return function(transaction, *args, **named)
+
+
+def fold(
+    function: Callable[..., T], args: Sequence[object], named: dict[str, Any]
+) -> Callable[[Transaction], T]:
+    """Return work of a transaction: a call of a function with more arguments."""
+    return partial(_call, function, tuple(args), named)
+
+
+def unfold(
+    work: Callable[..., Any],
+) -> tuple[Callable[..., Any], tuple[object, ...], dict[str, Any]]:
+    """Return the function that some work calls with a transaction, and its other arguments."""
+    if not isinstance(work, partial):
+        return work, (), {}
+    if work.func is _call:
+        function, args, named = work.args
+        return function, args, named
+    return work.func, work.args, work.keywords
 
 
 class StoreReader(KeepsHistory, ABC):
@@ -296,6 +316,7 @@ class StoreReader(KeepsHistory, ABC):
     keys = reads(key_table.list_keys)
     all_keys = reads(key_table.list_all_keys)
     audit = reads(key_table.list_audit)
+    has_audit = reads(key_table.has_audit)
 
 
 class Store(StoreReader):
@@ -314,6 +335,8 @@ class Store(StoreReader):
     `store_closed`.
     """
 
+    is_lent = False
+    """Whether a service holds the store, through which this process writes."""
     _keys_version = 0
     _lake_projects: frozenset[str] | None = None
     _lakes_seen = 0.0
@@ -440,7 +463,7 @@ class Store(StoreReader):
         """
         self._refuse_lake(project)
         done = delete_before(self, self.history, project, time)
-        self._forget()
+        self.forget_deleted()
         return done
 
     def set_history(self, location: str) -> None:
@@ -474,11 +497,17 @@ class Store(StoreReader):
         """
         self._refuse_lake(project)
         done = erase_rankings(self, self.history, project, chosen)
-        self._forget()
+        self.forget_deleted()
         return done
 
-    def _forget(self) -> None:
+    def forget_deleted(self) -> None:
         """Wait until the backend has removed what is deleted from its own files, too."""
+
+    def note_write(self, function: Callable[..., Any]) -> None:
+        """Note that another process has called a function that writes through this one."""
+        self._keys_version += function in {key_table.insert_key, key_table.revoke_key}
+        if function is lake_state.set_lake:
+            self._lake_projects = None
 
     @property
     def keys_version(self) -> int:
@@ -502,6 +531,7 @@ class Store(StoreReader):
         finally:
             self._keys_version += 1
 
+    record_audit = writes(key_table.record_audit)
     _insert_key = writes(key_table.insert_key)
     _revoke_key = writes(key_table.revoke_key)
 
@@ -532,6 +562,7 @@ class Store(StoreReader):
     put_windows = writes(windows.replace_windows)
     drop_windows = writes(windows.drop_windows)
 
+    change_projects = writes(setup.change_projects)
     save_rules = writes(rules.save_rules)
     remove_rule = writes(rules.remove_rule)
 

@@ -18,13 +18,13 @@ from rankscope.monitor.server.api.fields import (
     Object,
     Since,
     SliceParts,
-    Time,
     Until,
     check_span,
 )
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import Number, extensible
 from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.setup.fields import Time
+from rankscope.monitor.shapes import Number, extensible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

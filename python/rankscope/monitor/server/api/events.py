@@ -8,9 +8,9 @@ from pydantic import ConfigDict, Field, with_config
 
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.rules.settings import described
-from rankscope.monitor.server.api.fields import LIMITS, Id, Part
-from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.setup.fields import LIMITS, Id, Part
+from rankscope.monitor.shapes import make_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

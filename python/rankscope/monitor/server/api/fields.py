@@ -10,33 +10,22 @@ from typing_extensions import TypedDict
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.events.fields import read_id, read_text
-from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import format_time, read_time
-from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, TimeText, described
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.server.http.schema import WHOLE, make_record
+from rankscope.monitor.setup.fields import LIMITS, Id, Part, RuleName, Time
+from rankscope.monitor.shapes import WHOLE, make_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LIMITS = Limits()
 # The largest numbers of characters are numbers of bytes in UTF-8, so that a text of other than
 # ASCII characters may be refused although it fits the schema.
-Time = TimeText
 Count = Annotated[int, Field(ge=0), WHOLE]
 Object = dict[str, Any]
-Id = Annotated[str, described(minLength=1, maxLength=LIMITS.id_bytes, pattern="^[^\\u0000]+$")]
-Part = Annotated[str, described(maxLength=LIMITS.id_bytes, pattern=NO_NUL)]
-Attribute = Annotated[
-    str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
-]
 Every = Literal["hour", "day"]
-Pair = Annotated[list[Attribute], Field(min_length=2, max_length=2)]
-RuleName = Annotated[
-    str, NAME_SCHEMA, Field(description="A line of text that can stand in an address.")
-]
 
 
 class PathParameters(TypedDict):

@@ -13,9 +13,10 @@ from rankscope.monitor.incidents.incident import STATUSES, Event, Status
 from rankscope.monitor.incidents.transitions import MOST_NOTE
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.settings import NO_NUL, described
-from rankscope.monitor.server.api.fields import Limit, Name, Object, Time
-from rankscope.monitor.server.http.schema import OneOf, extensible
+from rankscope.monitor.server.api.fields import Limit, Name, Object
 from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.setup.fields import Time
+from rankscope.monitor.shapes import OneOf, extensible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from rankscope.monitor.notify.webhook import (
 )
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
-from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
+from rankscope.monitor.server.api.fields import Count, ListQuery, Object
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.setup.fields import Time
+from rankscope.monitor.store.keys import TESTED, AuditEntry, Secret
 from rankscope.monitor.store.records import LOG, WEBHOOK, Delivery
 from rankscope.records import as_dict
 
@@ -215,16 +216,23 @@ class Notifying:
         said = _write_webhook(find_webhook(monitor.store, monitor.project))
         return {"webhook": said, "secret": made.reveal() if given is None else None}
 
-    def send_to_webhook(self, monitor: Monitor, _call: Call) -> TestDelivery:
+    def send_to_webhook(self, monitor: Monitor, call: Call) -> TestDelivery:
         """Send a test notification."""
-        return self.send_test(monitor, WEBHOOK)
+        return self.send_test(monitor, WEBHOOK, call.principal.actor)
 
     def test(self, monitor: Monitor, call: Call) -> TestDelivery:
         """Send a test message to a channel."""
-        return self.send_test(monitor, call.part("name"))
+        return self.send_test(monitor, call.part("name"), call.principal.actor)
 
-    def send_test(self, monitor: Monitor, name: str) -> TestDelivery:
-        """Send a test message to a channel."""
+    def send_test(self, monitor: Monitor, name: str, actor: str) -> TestDelivery:
+        """Send a test message to a channel, and record that it was delivered."""
+        done = self._send_test(monitor, name)
+        if done["is_delivered"]:
+            entry = AuditEntry(monitor.clock(), actor, TESTED, name)
+            monitor.writer.record_audit(monitor.project, entry)
+        return done
+
+    def _send_test(self, monitor: Monitor, name: str) -> TestDelivery:
         now, poster = monitor.clock(), self._poster
         if name == WEBHOOK:
             tried = try_webhook(monitor.store, monitor.project, poster=poster, now=now)

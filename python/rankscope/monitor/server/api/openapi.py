@@ -10,8 +10,8 @@ from rankscope.monitor.server.api.fields import Object, PathParameters
 from rankscope.monitor.server.http.body import ARROW
 from rankscope.monitor.server.http.problems import Problem
 from rankscope.monitor.server.http.query import FORM
-from rankscope.monitor.server.http.schema import describe_type
 from rankscope.monitor.server.routing.endpoint import JSON
+from rankscope.monitor.shapes import describe_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

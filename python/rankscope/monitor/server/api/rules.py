@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, WrapValidator
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import read_time, to_datetime
-from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.state import State
-from rankscope.monitor.server.api.fields import (
-    Count,
-    Object,
-    Time,
-)
-from rankscope.monitor.server.http.schema import (
+from rankscope.monitor.server.api.fields import Count, Object
+from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.setup.fields import NewRule, RuleFields, Time
+from rankscope.monitor.shapes import (
     Number,
     extensible,
 )
-from rankscope.monitor.server.routing.endpoint import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-
-
-def _keep(value: object, _read: object) -> object:
-    """Keep an object as it is: `Rule.from_dict` reads it, and says what is wrong."""
-    if not isinstance(value, dict):
-        raise ValueError("expected an object")  # noqa: TRY004 - which Pydantic reports
-    return value
-
-
-RuleFields: Any = Union[*(kind.record for kind in KINDS.values())]
-NewRule = Annotated[
-    RuleFields,
-    WrapValidator(_keep),
-    Field(examples=[{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}]),
-]
 
 
 @extensible

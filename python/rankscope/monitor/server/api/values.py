@@ -16,17 +16,16 @@ from rankscope.monitor.server.api.fields import (
     Measure,
     Model,
     ModelVersion,
-    Pair,
     Since,
     SliceParts,
-    Time,
     Until,
     WindowLength,
     check_span,
     refuse_long,
 )
-from rankscope.monitor.server.http.schema import Number
 from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.setup.fields import Pair, Time
+from rankscope.monitor.shapes import Number
 from rankscope.output.table import name_rows
 
 TYPE_CHECKING = False

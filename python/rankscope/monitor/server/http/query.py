@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import as_refused, describe_type, find_adapter, place
+from rankscope.monitor.shapes import as_refused, describe_type, find_adapter, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

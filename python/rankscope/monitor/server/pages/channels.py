@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Form, Page
+from rankscope.monitor.shapes import make_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def make_channel_page(notifying: Notifying) -> tuple[Page, Route]:
 
     def test(monitor: Monitor, call: Call) -> tuple[Page, object, int]:
         name = call.part("name")
-        return page, view(monitor, tested=name, **notifying.send_test(monitor, name)), 200
+        done = notifying.send_test(monitor, name, call.principal.actor)
+        return page, view(monitor, tested=name, **done), 200
 
     page = Page(
         path="/channels",

@@ -21,7 +21,6 @@ from rankscope.monitor.rules.settings import EMPTY, described
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, draw_lines
 from rankscope.monitor.server.pages.groups import (
     Group,
@@ -41,6 +40,7 @@ from rankscope.monitor.server.pages.measure_view import (
     take_values,
 )
 from rankscope.monitor.server.pages.page import Form, Page, read_configuration, read_hours
+from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 

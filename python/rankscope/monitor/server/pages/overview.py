@@ -17,6 +17,7 @@ from rankscope.monitor.server.pages.measure_view import (
     draw_counts,
     view_measures,
 )
+from rankscope.monitor.server.pages.onboarding import list_tasks
 from rankscope.monitor.server.pages.overview_range import (
     RANGES,
     Choice,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.charts.others import MaturityChart
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.measure_view import MeasureView
+    from rankscope.monitor.server.pages.onboarding import Task
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.server.pages.slices import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
@@ -76,6 +78,7 @@ class Overview(OverTime):
         sliced: The measure whose slices are listed; empty where there are none.
         slices: Its slices.
         mismatches: Names of labels and attributes that don't match the configuration.
+        tasks: What is done and what is left to set up; nothing once all is done.
     """
 
     project: str
@@ -94,6 +97,7 @@ class Overview(OverTime):
     sliced: str = ""
     slices: tuple[SliceRow, ...] | None = None
     mismatches: tuple[Mismatch, ...] = ()
+    tasks: tuple[Task, ...] = ()
 
     @property
     def served_together(self) -> tuple[Version, Version] | None:
@@ -200,7 +204,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     sliced = ""
     if configuration.attributes and measures and len(measures[0].series[0]):
         sliced = choice.measure or monitor.measures[-1]
-    return replace(
+    view = replace(
         view,
         rules=rules,
         evaluated=None if progress is None else progress.as_of,
@@ -212,6 +216,8 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         mismatches=monitor.mismatches(),
         slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )
+    # What is chosen may have no labels, although the project has.
+    return replace(view, tasks=list_tasks(monitor, view)) if choice == Choice() else view
 
 
 WORDS = {"most_rows": MOST_SLICES}

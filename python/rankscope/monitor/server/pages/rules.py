@@ -14,7 +14,6 @@ from rankscope.monitor.rules.drop.progress import list_warnings
 from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule
 from rankscope.monitor.rules.settings import BETWEEN
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.groups import group_incidents, write_multiple
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.page import (
@@ -26,6 +25,7 @@ from rankscope.monitor.server.pages.page import (
     read_hours,
 )
 from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
 from rankscope.output.text import show
 from rankscope.records import record, replace

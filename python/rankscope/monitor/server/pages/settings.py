@@ -9,8 +9,8 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import read_weight, split_words, write_weight, write_word
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import read_duration, write_duration
-from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Form, FormState, Page, read_configuration
+from rankscope.monitor.shapes import make_record
 from rankscope.output.text import show
 from rankscope.records import record, replace
 

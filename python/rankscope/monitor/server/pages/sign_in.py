@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.shapes import make_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from rankscope.monitor.server.http.query import (
     check_form_type,
     parse_form,
 )
-from rankscope.monitor.server.http.schema import validate
 from rankscope.monitor.server.routing.endpoint import JSON, Call
+from rankscope.monitor.shapes import validate
 from rankscope.records import replace
 
 TYPE_CHECKING = False

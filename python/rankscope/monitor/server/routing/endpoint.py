@@ -8,7 +8,7 @@ from types import MappingProxyType
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
-from rankscope.monitor.server.http.schema import describe_type
+from rankscope.monitor.shapes import describe_type
 from rankscope.records import record
 
 TYPE_CHECKING = False

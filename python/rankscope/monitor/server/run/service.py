@@ -28,6 +28,7 @@ from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.run.tracing import trace_requests
 from rankscope.monitor.server.telemetry import Telemetry
+from rankscope.monitor.store.lending.lender import Lender
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,9 +98,15 @@ def serve_store(
                     partial(archive_project, project=project, now=moment, older_than=older_than)
                 )
 
+        lender = stack.enter_context(Lender(store, access_log.write))
+
+        def evaluate_in_turn(project: str) -> None:
+            with lender.turn:
+                evaluate(project)
+
         scheduler = Scheduler(
             store.projects,
-            evaluate,
+            evaluate_in_turn,
             takes=store.take_evaluation if evaluates else lambda: False,
             delivers=lambda: evaluates and store.is_evaluator,
             deliverer=Deliverer(
@@ -147,6 +154,7 @@ def serve_store(
         try:
             server.run([listening])
         finally:
+            lender.close()
             # The processes that evaluate and decode hold no data that could be lost.
             scheduler.stop(0)
             for workers in (evaluator, decoders):

@@ -293,7 +293,7 @@ def finish_removals(
                 store.transact(work).result()
     for at in range(0, len(marked), BLOCKS):
         part = marked[at : at + BLOCKS]
-        store.transact(partial(_remove_marked, marked=part, deletes=deletes)).result()
+        store.transact(partial(remove_marked, marked=part, deletes=deletes)).result()
         for block in part:
             if block.path and place is not None:
                 place.remove(block.path)
@@ -305,7 +305,7 @@ def _list_file_ids(place: HistoryPlace, block: Block) -> Iterator[tuple[str, int
         yield from _list_event_ids(chunk)
 
 
-def _remove_marked(transaction: Transaction, marked: list[Block], *, deletes: bool) -> None:
+def remove_marked(transaction: Transaction, marked: list[Block], *, deletes: bool) -> None:
     """Remove blocks, unless another process has."""
     transaction.deletes |= deletes
     numbers = [block.block_id for block in marked]

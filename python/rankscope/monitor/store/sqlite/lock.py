@@ -180,7 +180,8 @@ def inode_of(path: Path) -> Inode:
 def _locked(path: Path, found: str) -> FileError:
     return FileError(
         f"another process writes to the store: {found}",
-        hint="if it is rankscope serve, use its pages or its API; any process can read the store",
+        hint="if it is rankscope serve, wait until it listens, or use its pages or its API; any "
+        "process can read the store",
         code="store_locked",
         file=str(path),
     )

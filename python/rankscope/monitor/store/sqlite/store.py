@@ -291,7 +291,7 @@ class SQLiteStore(SQLiteReader, GroupWriter):
         if self._is_whole and not size_of(beside(self.path, "-wal")):
             self._high_water.finish(self._mark, self.path)
 
-    def _forget(self) -> None:
+    def forget_deleted(self) -> None:
         """Wait until the log has nothing of what was deleted; a reader may keep it for longer."""
         for _ in range(TRIES):
             # What follows a transaction is done before the next one begins.

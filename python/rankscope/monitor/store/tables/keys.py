@@ -108,6 +108,17 @@ def list_audit(connection: Connection, project: str) -> list[AuditEntry]:
     return read_records(connection, AuditEntry, wanted.order_by(audit.c.audit_id))
 
 
+def has_audit(connection: Connection, project: str, action: str) -> bool:
+    """Return whether something was ever done in a project."""
+    here = in_project(audit.c.project_id, project) & (audit.c.action == action)
+    return connection.execute(select(audit.c.audit_id).where(here).limit(1)).first() is not None
+
+
+def record_audit(transaction: Transaction, project: str, entry: AuditEntry) -> None:
+    """Record in the audit log that something was done, of which nothing else is stored."""
+    insert_audit(transaction.connection, transaction.project(project), entry)
+
+
 def insert_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
     """Record a change in the audit log."""
     connection.execute(insert(audit), {"project_id": project_id, **as_dict(entry)})

@@ -71,13 +71,15 @@ KEEP_INTEGER = WrapValidator(_keep_integer)
 Number = Annotated[float, KEEP_INTEGER]
 
 
-class _Schemas(GenerateJsonSchema):
+class Schemas(GenerateJsonSchema):
     """Describes types without titles, and records as closed unless they are extensible."""
 
     def typed_dict_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401 - of Pydantic
+        """Close records that aren't extensible."""
         return {"additionalProperties": False} | super().typed_dict_schema(schema)
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002 - of Pydantic
+        """Say that no field has a title."""
         return False
 
 
@@ -90,7 +92,7 @@ def find_adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type
 @cache
 def describe_type(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any type
     """Return the JSON Schema of a type, with the records it refers to under `$defs`."""
-    return find_adapter(kind).json_schema(ref_template=REFS, schema_generator=_Schemas)
+    return find_adapter(kind).json_schema(ref_template=REFS, schema_generator=Schemas)
 
 
 def validate(value: object, kind: Any) -> Any:  # noqa: ANN401 - of that type

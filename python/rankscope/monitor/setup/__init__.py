@@ -1,0 +1,1 @@
+"""Projects as code: files that say how projects are measured and watched, and what differs."""

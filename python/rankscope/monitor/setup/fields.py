@@ -1,0 +1,258 @@
+"""What people write about a project: its configuration and its rules, as JSON and TOML have them.
+
+Requests, files, the OpenAPI description and the schema for editors have these types.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, Union
+
+from pydantic import Discriminator, Field, Tag, WrapValidator
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from rankscope.monitor.definition.configuration import (
+    BASELINES,
+    MOST_ATTRIBUTES,
+    MOST_GRACE,
+    MOST_VALUES,
+)
+from rankscope.monitor.definition.definition import DEEPEST, EMPTY, POLICY
+from rankscope.monitor.definition.definition import RULE as RULE_VERSION
+from rankscope.monitor.definition.document import LONGEST_WINDOW
+from rankscope.monitor.events.limits import SECOND, Limits
+from rankscope.monitor.events.times import DURATION
+from rankscope.monitor.incidents.management import MOST_RULES
+from rankscope.monitor.rules.kinds import KINDS
+from rankscope.monitor.rules.settings import (
+    NAME_SCHEMA,
+    NO_NUL,
+    RULE_NAME,
+    Setting,
+    TimeText,
+    described,
+)
+from rankscope.monitor.shapes import WHOLE, Number, OneOf, Schemas, find_adapter
+
+LIMITS = Limits()
+Time = TimeText
+Id = Annotated[str, described(minLength=1, maxLength=LIMITS.id_bytes, pattern="^[^\\u0000]+$")]
+Part = Annotated[str, described(maxLength=LIMITS.id_bytes, pattern=NO_NUL)]
+Attribute = Annotated[
+    str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
+]
+Pair = Annotated[list[Attribute], Field(min_length=2, max_length=2)]
+RuleName = Annotated[
+    str, NAME_SCHEMA, Field(description="A line of text that can stand in an address.")
+]
+DurationText = Annotated[
+    str,
+    described(pattern=f"^{DURATION.pattern}$", maxLength=8),
+    Field(description="A whole number and its unit, such as 90s, 30m, 24h, 7d or 2w."),
+]
+ReferenceSet = Literal["validation", "training"]
+
+
+class _Baseline(TypedDict, total=False):
+    environment: ReferenceSet
+    model: Part | None
+
+
+class SetBaseline(_Baseline):
+    """The baseline is a validation or training set."""
+
+    kind: NotRequired[Literal["set"]]
+    version: NotRequired[Part | None]
+    since: NotRequired[None]
+    until: NotRequired[None]
+
+
+class PeriodBaseline(_Baseline):
+    """The baseline is a period in production."""
+
+    kind: Literal["period"]
+    version: NotRequired[Part | None]
+    since: Time
+    until: Time
+
+
+class VersionBaseline(_Baseline):
+    """The baseline is the version before."""
+
+    kind: Literal["version"]
+    version: NotRequired[None]
+    since: NotRequired[None]
+    until: NotRequired[None]
+
+
+def _tag_baseline(value: Any) -> str:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return "(word)"
+    return f"({value.get('kind', 'set')})" if isinstance(value, dict) else ""
+
+
+BaselineChoice = Annotated[
+    Annotated[SetBaseline, Tag("(set)")]
+    | Annotated[PeriodBaseline, Tag("(period)")]
+    | Annotated[VersionBaseline, Tag("(version)")]
+    | Annotated[str, OneOf(*BASELINES), Tag("(word)")],
+    Discriminator(
+        _tag_baseline,
+        custom_error_type="baseline_kind",
+        custom_error_message=f"{', '.join(BASELINES)}, or an object with the kind set, period or "
+        "version",
+    ),
+]
+
+
+class Attribution(TypedDict):
+    """Which labels count, and how much."""
+
+    positive: Annotated[
+        dict[str, Number],
+        Field(min_length=1),
+        described(propertyNames={"type": "string", "minLength": 1, "maxLength": LIMITS.name_bytes}),
+    ]
+    combine: NotRequired[Literal["sum", "max"]]
+    repeats: NotRequired[Literal["each", "once"]]
+    unlabelled: NotRequired[Number | None]
+
+
+class PolicyFields(TypedDict, total=False):
+    """The conventions of a definition; those that are left out have their defaults."""
+
+    ties: Annotated[str, OneOf(POLICY.ties)]
+    empty: Annotated[str, OneOf(*EMPTY)]
+    missing: Literal["zero", "skip", "error"]
+    unjudged: Literal["nonrelevant"]
+    unretrieved: Literal["count", "ignore"]
+    negative: Literal["nonrelevant", "gain", "minmax"]
+    missing_gain: None
+    aggregate: Literal["mean"]
+
+
+class DefinitionFields(TypedDict):
+    """How values are computed."""
+
+    attribution: Attribution
+    window: Annotated[
+        DurationText | Annotated[int, Field(ge=1, le=LONGEST_WINDOW // SECOND), WHOLE],
+        Setting(
+            "how long after a ranking its labels count; a number is in seconds",
+            "a duration such as 24h, or a whole number of seconds",
+        ),
+    ]
+    rule: NotRequired[Annotated[int, Field(ge=RULE_VERSION, le=RULE_VERSION), WHOLE]]
+    measures: NotRequired[
+        Annotated[
+            list[
+                Annotated[
+                    Id,
+                    Field(description=f"A measure with a cutoff up to {DEEPEST}, such as nDCG@10."),
+                ]
+            ],
+            Field(min_length=1),
+        ]
+    ]
+    max_grade: NotRequired[Annotated[Number, described(exclusiveMinimum=0)]]
+    policy: NotRequired[PolicyFields]
+
+
+class ConfigurationFields(TypedDict):
+    """How a project is measured. Only the labels that count and the window are required."""
+
+    definition: DefinitionFields
+    attributes: NotRequired[
+        Annotated[list[Attribute], Field(max_length=MOST_ATTRIBUTES), described(uniqueItems=True)]
+    ]
+    pairs: NotRequired[list[Pair] | None]
+    most: NotRequired[Annotated[int, Field(ge=1, le=MOST_VALUES), WHOLE]]
+    baseline: NotRequired[BaselineChoice | None]
+    grace: NotRequired[
+        Annotated[
+            DurationText | Annotated[Number, described(minimum=0, maximum=MOST_GRACE // SECOND)],
+            Setting(
+                "how long alerts wait for late events; a number is in seconds",
+                "a duration such as 1h, or a number of seconds",
+            ),
+        ]
+    ]
+
+
+def _keep(value: object, _read: object) -> object:
+    """Keep an object as it is: `Rule.from_dict` reads it, and says what is wrong."""
+    if not isinstance(value, dict):
+        raise PydanticCustomError("object", "an object")
+    return value
+
+
+RuleFields: Any = Union[*(kind.record for kind in KINDS.values())]
+NewRule = Annotated[
+    RuleFields,
+    WrapValidator(_keep),
+    Field(examples=[{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}]),
+]
+
+
+def _keep_or_leave(value: object, _read: object) -> object:
+    """Keep an object, or `false`, which leaves the rule out that every project has."""
+    return value if value is False else _keep(value, _read)
+
+
+FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
+MOST_PROJECTS = 1000
+
+
+class ProjectFields(ConfigurationFields):
+    """How a project is measured and watched: its configuration, and all of its rules by name.
+
+    The rule `data`, which every project has, needs no entry; `false` leaves it out.
+    """
+
+    rules: NotRequired[
+        Annotated[
+            dict[str, FileRule],
+            Field(max_length=MOST_RULES),
+            described(propertyNames={"type": "string", **RULE_NAME}),
+        ]
+    ]
+
+
+PROJECT_NAME = {"minLength": 1, "maxLength": LIMITS.name_bytes, "pattern": "^[^\\u0000]+$"}
+ProjectName = Annotated[str, described(**PROJECT_NAME)]
+
+
+class ChannelFields(TypedDict, total=False):
+    """A channel of notifications: `url` for a service, or `webhook` with its `secret`."""
+
+    url: Annotated[
+        str, Field(description="An address of Apprise, such as `${SLACK_URL}` or mailto://…")
+    ]
+    webhook: Annotated[str, Field(description="An https:// address that gets signed JSON.")]
+    secret: Annotated[str, Field(description="What a webhook is signed with: `${HOOK_SECRET}`.")]
+    allow_http: bool
+    allow_private: bool
+    severity: Literal["warning", "critical"]
+    digest: Annotated[str, Field(description="Collect what isn't critical so long, such as 1h.")]
+
+
+class SetupFields(TypedDict, total=False):
+    """What a file says: projects, and what a service is started with."""
+
+    public_url: Annotated[str, Field(description="The address of the dashboard.")]
+    channels: dict[str, ChannelFields]
+    projects: Annotated[
+        dict[str, ProjectFields],
+        Field(max_length=MOST_PROJECTS),
+        described(propertyNames={"type": "string", **PROJECT_NAME}),
+    ]
+
+
+def describe_setup() -> dict[str, Any]:
+    """Return the JSON Schema of a file, for editors."""
+    described = find_adapter(SetupFields).json_schema(schema_generator=Schemas)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **described,
+        "title": "rankscope.toml",
+    }

@@ -1,0 +1,140 @@
+"""A project as code: how it is measured, and all of its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import BASELINES, Configuration
+from rankscope.monitor.definition.document import read_configuration, write_configuration
+from rankscope.monitor.incidents.management import list_rules
+from rankscope.monitor.rules.data.rule import default_rule
+from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.rule import DROP
+from rankscope.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.monitor.store.store import StoreReader
+
+DATA = default_rule()
+"""The rule that every project has, unless it says otherwise."""
+
+
+@record(frozen=True, slots=True)
+class Project:
+    """A project: all that a file says of it.
+
+    Args:
+        name: Its name.
+        configuration: How it is measured; `None` for one that is not set up yet.
+        rules: Its rules by name.
+    """
+
+    name: str
+    configuration: Configuration | None
+    rules: Mapping[str, Rule]
+
+
+def read_project(name: str, given: Mapping[str, Any]) -> Project:
+    """Read a project from fields that were validated.
+
+    Raises:
+        UsageError: A value is none of those that a field takes, or two don't fit each other.
+
+    Examples:
+        >>> clicks = {"attribution": {"positive": {"click": 1}}, "window": "24h"}
+        >>> read = read_project("music", {"definition": clicks, "rules": {"data": False}})
+        >>> read.configuration.definition.window, read.rules
+        (86400, {})
+    """
+    configuration = read_configuration(given)
+    said: dict[str, Any] = {DATA.name: DATA.to_dict()} | dict(given.get("rules", {}))
+    rules = {
+        each: read_rule(each, fields, configuration)
+        for each, fields in sorted(said.items())
+        if fields is not False or each != DATA.name
+    }
+    return Project(name, configuration, rules)
+
+
+def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
+    """Read a rule of a project from its fields without the name."""
+    if not isinstance(fields, dict):
+        raise UsageError(
+            f"expected the fields of a rule, found {fields!r}",
+            hint=f"only {DATA.name} can be false: every project has it otherwise",
+            code="bad_rule",
+        )
+    if fields.get("name", name) != name:
+        raise UsageError(
+            "name: expected none, because the rule has one already",
+            hint="leave the field out",
+            code="bad_rule",
+        )
+    return Rule.from_dict({**fields, "name": name}).check(configuration)
+
+
+def find_project(store: StoreReader, name: str) -> Project:
+    """Return a project as it is in a store."""
+    text = store.configuration(name)
+    configuration = None if text is None else Configuration.from_json(text)
+    return Project(name, configuration, {rule.name: rule for rule in list_rules(store, name)})
+
+
+def write_project(project: Project) -> dict[str, Any]:
+    """Return the fields of a project that is set up, without those of rules that have a default."""
+    if project.configuration is None:
+        raise TypeError("a project that is not set up has no fields")
+    fields = write_fields(project.configuration)
+    chosen = project.configuration.baseline
+    word = next((word for word, choice in BASELINES.items() if choice == chosen), None)
+    rules: dict[str, Any] = {name: write_rule(rule) for name, rule in project.rules.items()}
+    if project.rules.get(DATA.name) == DATA:
+        del rules[DATA.name]
+    elif DATA.name not in rules:
+        rules[DATA.name] = False
+    return fields | ({} if word is None else {"baseline": word}) | {"rules": rules}
+
+
+def write_rule(rule: Rule) -> dict[str, Any]:
+    """Return the fields of a rule that don't have their default, without its name."""
+    known = KINDS[rule.kind].record.model_fields
+    fields = {
+        name: value
+        for name, value in rule.to_dict().items()
+        if name != "name"
+        and (known[name].is_required() or getattr(rule, name) != known[name].default)
+    }
+    return {**({} if rule.kind == DROP else {"kind": rule.kind}), **fields}
+
+
+def write_fields(configuration: Configuration) -> dict[str, Any]:
+    """Return the fields of a configuration that don't have their default."""
+    fields = write_configuration(configuration)
+    definition = fields["definition"]
+    least = {
+        "attribution": {"positive": definition["attribution"]["positive"]},
+        "window": definition["window"],
+    }
+    default = write_configuration(read_configuration({"definition": least}))
+    default["definition"] |= {
+        "window": None,
+        "measures": None,
+        "attribution": {**default["definition"]["attribution"], "positive": None},
+    }
+    return _drop_equal(fields, default)
+
+
+def _drop_equal(value: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object without the fields that are as in another one, or say nothing."""
+    left: dict[str, Any] = {}
+    for name, each in value.items():
+        known = default.get(name)
+        if isinstance(each, dict) and isinstance(known, dict):
+            more = _drop_equal(each, known)
+            left |= {name: more} if more else {}
+        elif each is not None and each != known:
+            left[name] = each
+    return left

@@ -1,0 +1,289 @@
+"""Plans and applies: what differs is told, and all of it changes at once or nothing does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rankscope.errors import FileError, UsageError
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.setup.plan import Plan, apply_projects, find_plan, list_left_out
+from rankscope.monitor.setup.project import DATA, Project, find_project, read_project
+from rankscope.monitor.store.records import ProjectChange
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOW = 1_788_220_800_000_000
+FIELDS: dict[str, Any] = {
+    "definition": {
+        "attribution": {"positive": {"click": 1}},
+        "window": "1h",
+        "measures": ["nDCG@5"],
+    },
+    "baseline": "none",
+    "rules": {"low": {"kind": "limit", "measure": "nDCG@5", "below": 0.9}},
+}
+
+
+def want(name: str = "music", **changes: Any) -> Project:  # noqa: ANN401 - as a file has them
+    """A project as a file wants it; `rules` replaces all of them."""
+    fields = FIELDS | changes
+    return read_project(name, fields | {"definition": FIELDS["definition"] | fields["definition"]})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    with SQLiteStore(tmp_path / "events.db") as opened:
+        yield opened
+
+
+def apply(store: SQLiteStore, *wanted: Project, actor: str = "ann", now: int = NOW) -> list[Plan]:
+    """Apply projects, and give what has changed."""
+    return list(apply_projects(store, wanted or [want()], now=now, actor=actor))
+
+
+def tell(plan: Plan) -> list[tuple[str, str, str]]:
+    """What a plan does, in short."""
+    return [(step.action, step.what, step.name) for step in plan.steps]
+
+
+def digest(store: SQLiteStore) -> tuple[object, ...]:
+    """All that is stored of projects."""
+    names = store.projects()
+    return tuple(
+        (name, store.configurations(name), store.list_rules(name), store.audit(name))
+        for name in names
+    )
+
+
+def test_a_project_that_is_new_has_everything_that_the_file_says(store: SQLiteStore) -> None:
+    [plan] = apply(store)
+    assert tell(plan) == [
+        ("add", "configuration", ""),
+        ("add", "rule", "data"),
+        ("add", "rule", "low"),
+    ]
+    assert find_project(store, "music") == want()
+    assert [(entry.action, entry.actor) for entry in store.audit("music")] == [
+        ("configuration.set", "ann"),
+        ("rule.create", "ann"),
+        ("rule.create", "ann"),
+        ("setup.apply", "ann"),
+    ]
+
+
+def test_a_plan_says_what_an_apply_does_and_changes_nothing(store: SQLiteStore) -> None:
+    for wanted in (want(), want(rules={}), want(baseline="version", definition={"window": "2h"})):
+        before = digest(store)
+        plan = find_plan(store, wanted, now=NOW)
+        assert digest(store) == before
+        assert apply(store, wanted) == [plan]
+        assert plan.steps
+
+
+def test_an_apply_that_changes_nothing_writes_nothing(store: SQLiteStore) -> None:
+    apply(store)
+    before = digest(store)
+    for _ in range(2):
+        [plan] = apply(store, now=NOW + HOUR)
+        assert plan == Plan("music", ())
+        assert str(plan) == "music: no changes"
+    assert digest(store) == before
+
+
+def test_the_result_depends_on_the_file_alone(store: SQLiteStore, tmp_path: Path) -> None:
+    for wanted in (want(rules={"data": False}), want(attributes=["device"]), want(rules={})):
+        apply(store, wanted)
+    apply(store)
+    with SQLiteStore(tmp_path / "other.db") as other:
+        apply(other)
+        assert find_project(other, "music") == find_project(store, "music")
+
+
+def test_a_rule_that_is_left_out_is_removed_and_the_project_is_not(store: SQLiteStore) -> None:
+    apply(store, want(), want("books"))
+    [plan] = apply(store, want(rules={}))
+    assert tell(plan) == [("remove", "rule", "low")]
+    assert find_project(store, "music").rules == {"data": DATA}
+    assert find_project(store, "books") == want("books")
+    assert list_left_out(store, [want()]) == ["books"]
+
+
+def test_the_rule_that_every_project_has_stays_until_the_file_leaves_it_out(
+    store: SQLiteStore,
+) -> None:
+    apply(store)
+    assert tell(apply(store, want(rules={"data": False}))[0]) == [
+        ("remove", "rule", "data"),
+        ("remove", "rule", "low"),
+    ]
+    assert tell(apply(store, want(rules={}))[0]) == [("add", "rule", "data")]
+    critical = {"data": {"kind": "data", "severity": "critical"}}
+    [plan] = apply(store, want(rules=critical))
+    assert plan.steps[0].changes == ("severity: warning → critical",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told", "recomputes"),
+    [
+        ({"definition": {"window": "2h"}}, "definition.window: 1h → 2h", True),
+        (
+            {"definition": {"attribution": {"positive": {"click": 2, "buy": 5}}}},
+            "definition.attribution.positive.buy: none → 5",
+            True,
+        ),
+        ({"attributes": ["device"]}, "attributes: none → device", True),
+        ({"grace": "2h"}, "grace: 1h → 2h", False),
+        ({"most": 7}, "most: 50 → 7", True),
+    ],
+)
+def test_a_change_of_the_configuration_says_whether_values_are_recomputed(
+    store: SQLiteStore, changes: dict[str, Any], told: str, *, recomputes: bool
+) -> None:
+    apply(store)
+    [step] = [one for one in find_plan(store, want(**changes), now=NOW).steps if not one.name]
+    assert told in step.changes
+    assert bool(step.effect) == recomputes
+
+
+def test_a_change_of_a_rule_says_whether_its_evidence_is_void(store: SQLiteStore) -> None:
+    apply(store)
+    low = FIELDS["rules"]["low"]
+    [step] = find_plan(store, want(rules={"low": low | {"severity": "critical"}}), now=NOW).steps
+    assert (step.changes, step.effect) == (("severity: warning → critical",), "")
+    [step] = find_plan(store, want(rules={"low": low | {"below": 0.8}}), now=NOW).steps
+    assert step.changes == ("below: 0.9 → 0.8",)
+    assert step.effect.startswith("Its evidence starts fresh")
+
+
+def test_what_people_did_since_the_last_apply_is_named(store: SQLiteStore) -> None:
+    apply(store)
+    assert all(step.drift == "" for step in find_plan(store, want(rules={}), now=NOW).steps)
+    monitor = Monitor(store, "music", clock=lambda: NOW + HOUR)
+    monitor.set_rule(Rule(name="low", kind="limit", measure="nDCG@5", below=0.5), actor="key k1")
+    monitor.remove_rule("data", actor="bob")
+    changed = Configuration(
+        definition=define(measures=["nDCG@5"], positive="click", window="1h"),
+        attributes=("device",),
+    )
+    monitor.configure(changed, actor="page")
+    drifts = {step.name: step.drift for step in find_plan(store, want(), now=NOW).steps}
+    when = "on 1 Sep 2026, 01:00 UTC, after the files were last applied."
+    assert drifts == {
+        "": f"Changed by page {when}",
+        "data": f"Changed by bob {when}",
+        "low": f"Changed by key k1 {when}",
+    }
+    apply(store)
+    assert find_plan(store, want(), now=NOW).steps == ()
+
+
+def test_a_silence_stays_and_so_does_evidence_of_rules_that_stay(store: SQLiteStore) -> None:
+    apply(store)
+    monitor = Monitor(store, "music", clock=lambda: NOW)
+    monitor.silence("low", to_datetime(NOW + HOUR))
+    before = store.find_rule("music", "low")
+    apply(store, want(grace="2h"))
+    assert store.find_rule("music", "low") == before
+    low = FIELDS["rules"]["low"] | {"severity": "critical"}
+    apply(store, want(rules={"low": low}))
+    after = store.find_rule("music", "low")
+    assert after is not None
+    assert after.silenced_until == NOW + HOUR
+
+
+def test_incidents_of_a_rule_that_is_removed_are_resolved(store: SQLiteStore) -> None:
+    apply(store)
+    monitor = Monitor(store, "music", clock=lambda: NOW + 30 * HOUR)
+    shown = {"doc_ids": ["a", "b"]}
+    rankings = [
+        {"ranking_id": f"r{at}", "time": format_time(NOW + at * HOUR // 4), **shown}
+        for at in range(96)
+    ]
+    labels = [
+        {"ranking_id": one["ranking_id"], "doc_id": "b", "time": one["time"], "label": "click"}
+        for one in rankings
+    ]
+    monitor.log_rankings(rankings)
+    monitor.log_labels(labels)
+    monitor.evaluate(is_replay=True)
+    [incident] = [one for one in monitor.incidents("open") if one.rule == "low"]
+    apply(store, want(rules={}), now=NOW + 31 * HOUR)
+    assert monitor.incident(incident.incident_id)[0].state == "resolved"
+
+
+def test_all_projects_are_changed_or_none(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(store, want(), want("books"))
+    before = digest(store)
+    true = SQLiteStore.change_projects
+    count = 0
+
+    def change(opened: SQLiteStore, changes: list[ProjectChange]) -> bool:
+        """Change a rule of the second project just before."""
+        nonlocal count
+        count += 1
+        rule = Rule(name="low", kind="limit", measure="nDCG@5", below=0.1 * count)
+        Monitor(opened, "books", clock=lambda: NOW).set_rule(rule, actor="bob")
+        return true(opened, changes)
+
+    monkeypatch.setattr(SQLiteStore, "change_projects", change)
+    with pytest.raises(FileError) as busy:
+        apply(store, want(rules={}), want("books", rules={}))
+    assert busy.value.code == "store_busy"
+    assert count > 1
+    assert digest(store)[1] == before[1]  # music is as it was
+    monkeypatch.undo()
+    apply(store, want(rules={}), want("books", rules={}))
+    assert find_project(store, "books") == want("books", rules={})
+
+
+def test_a_change_that_fails_halfway_leaves_nothing(store: SQLiteStore) -> None:
+    apply(store, want(), want("books"))
+    before = digest(store)
+    good = ProjectChange(
+        project="music",
+        before=store.configuration("music"),
+        known={row.name: row.revision for row in store.list_rules("music")},
+        time=NOW,
+        actor="ann",
+        configuration="{}",
+        rows=(),
+        removed=(),
+        incidents=(),
+        changes=(),
+        notices=(),
+        audit=(),
+    )
+    bad = ProjectChange(
+        **{name: getattr(good, name) for name in good.__match_args__}
+        | {"project": "books", "before": store.configuration("books"), "removed": ("low",)}
+    )
+    with pytest.raises(KeyError):  # a removal without its audit
+        store.change_projects([good, bad])
+    assert digest(store) == before
+
+
+def test_rules_are_checked_against_the_new_configuration(store: SQLiteStore) -> None:
+    apply(store)
+    with pytest.raises(UsageError, match="measure: expected one of nDCG@10"):
+        want(definition={"measures": ["nDCG@10"]})
+    rules = {"low": FIELDS["rules"]["low"] | {"measure": "nDCG@10"}}
+    [plan] = apply(store, want(definition={"measures": ["nDCG@10"]}, rules=rules))
+    assert tell(plan) == [("change", "configuration", ""), ("change", "rule", "low")]
+
+
+def test_a_plan_prints_no_control_characters(store: SQLiteStore) -> None:
+    apply(store, want(attributes=["a\u202eb\x1b[31m"]))
+    [plan] = apply(store, want(attributes=["\x1b[2J"]))
+    assert "\x1b" not in str(plan)
+    assert "\u202e" not in str(plan)
