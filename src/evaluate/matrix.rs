@@ -218,7 +218,7 @@ impl<'a> Rows<'a> {
         let (ranks, grades, ties) = if is_of_first && !are_averaged {
             (&self.ranks[..k], &self.found[..k], &[][..])
         } else {
-            self.sorter.find_scores(&self.scores);
+            self.sorter.find_scores(&|row| self.scores[row]);
             self.ranked.take_in_order(&self.found, &self.sorter.scores, self.ties);
             (&self.ranked.ranks[..], &self.ranked.grades[..], &self.ranked.ties[..])
         };
@@ -287,7 +287,7 @@ impl<'a> Rows<'a> {
         } else {
             best.extend(grades.iter().filter(|grade| !grade.is_nan()));
         }
-        sorter.descend_first(simd, best, depth);
+        sorter.network.descend_first(simd, best, depth);
         best.truncate(depth);
     }
 }

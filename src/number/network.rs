@@ -19,15 +19,99 @@ const COLUMNS: usize = 4;
 const MERGED: [usize; COLUMNS] = [0, 2, 1, 3];
 /// The fewest rows.
 const FEWEST: usize = 4;
+/// So many numbers are sorted in no time.
+const FEWEST_GROUPS: usize = FEWEST * COLUMNS;
 
 /// One number of each column, aligned as vectors should be.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub struct Row([f64; COLUMNS]);
+struct Row([f64; COLUMNS]);
 
-/// Puts at most [`MOST`] numbers in descending order, none of which is NaN; 0.0 and -0.0 are the same.
-pub fn sort(level: Level, numbers: &mut [f64], rows: &mut Vec<Row>) {
-    dispatch!(level, simd => sort_with(simd, numbers, rows));
+/// A network, with memory of its own.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The vectors that the processor at hand has.
+    level: Level,
+    rows: Vec<Row>,
+    /// The largest number of each group of them.
+    largest: Vec<f64>,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { level: Level::new(), rows: Vec::new(), largest: Vec::new() }
+    }
+}
+
+impl Network {
+    /// Puts at most [`MOST`] numbers in descending order, none of which is NaN; 0.0 and -0.0 are the same.
+    pub fn sort(&mut self, numbers: &mut [f64]) {
+        let Self { level, rows, .. } = self;
+        dispatch!(*level, simd => sort_with(simd, numbers, rows));
+    }
+
+    /// Puts the `k` largest of some numbers in descending order at the front; or all numbers. None may be
+    /// NaN.
+    #[inline(always)]
+    pub fn descend_first<S: Simd>(&mut self, simd: S, numbers: &mut [f64], k: usize) {
+        let groups = groups_for(k, numbers.len()).filter(|_| k > 0);
+        let count = groups.map_or(numbers.len(), |groups| {
+            self.keep_largest(simd, numbers, k, groups, |least| least)
+        });
+        if count > MOST {
+            numbers.sort_unstable_by(|a, b| b.total_cmp(a));
+        } else {
+            self.sort(&mut numbers[..count]);
+        }
+    }
+
+    /// Moves the `k` largest numbers to the front, and all others that are at least what `least` makes of a
+    /// number that is at most these; how many they are. No branch depends on a number, for those would be
+    /// guessed wrong too often.
+    #[inline(always)]
+    pub fn keep_largest<S: Simd>(
+        &mut self,
+        simd: S,
+        numbers: &mut [f64],
+        k: usize,
+        groups: usize,
+        least: impl Fn(f64) -> f64,
+    ) -> usize {
+        let mut largest = std::mem::take(&mut self.largest);
+        largest.clear();
+        largest.extend_from_slice(&numbers[..groups]);
+        for chunk in numbers[groups..].chunks(groups) {
+            let (vectors, rest) = chunk.as_chunks::<COLUMNS>();
+            let (of_groups, _) = largest.as_chunks_mut::<COLUMNS>();
+            for (largest, numbers) in of_groups.iter_mut().zip(vectors) {
+                let numbers = f64x4::from_slice(simd, numbers);
+                numbers.max(f64x4::from_slice(simd, largest)).store_slice(largest);
+            }
+            for (largest, &number) in largest[4 * vectors.len()..].iter_mut().zip(rest) {
+                *largest = largest.max(number);
+            }
+        }
+        self.sort(&mut largest);
+        // As many numbers as are wanted are at least this.
+        let least = least(largest[k - 1]);
+        self.largest = largest;
+        let mut count = 0;
+        for at in 0..numbers.len() {
+            let number = numbers[at];
+            numbers[count] = number;
+            count += usize::from(number >= least);
+        }
+        count
+    }
+}
+
+/// Among how many groups the largest `k` of some numbers are searched: half as many again, so that few others
+/// are above the `k`-th of the largest numbers of the groups. Nothing where all are better sorted.
+#[inline(always)]
+#[must_use]
+pub fn groups_for(k: usize, numbers: usize) -> Option<usize> {
+    let groups = k.saturating_add(k / 2).max(FEWEST_GROUPS).checked_next_power_of_two()?;
+    (groups <= MOST.min(numbers / 2)).then_some(groups)
 }
 
 #[inline(always)]
@@ -213,14 +297,22 @@ mod tests {
         levels
     }
 
+    fn any_number() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            any::<f64>().prop_filter("a number", |number| !number.is_nan()),
+            (-3i8..3).prop_map(f64::from),
+            prop::sample::select(&[f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324][..]),
+        ]
+    }
+
     #[test]
     fn all_zeros_and_ones_are_sorted() {
         // A network that sorts these sorts everything: Knuth, *Sorting and searching*, 5.3.4.
         for level in levels() {
-            let mut rows = Vec::new();
+            let mut network = Network { level, ..Network::default() };
             for ones in 0_u16..=u16::MAX {
                 let mut numbers: [f64; 16] = std::array::from_fn(|at| (ones >> at & 1).into());
-                sort(level, &mut numbers, &mut rows);
+                network.sort(&mut numbers);
                 let first = ones.count_ones() as usize;
                 assert!(numbers[..first].iter().all(|&number| number == 1.0), "{ones:b}");
                 assert!(numbers[first..].iter().all(|&number| number == 0.0), "{ones:b}");
@@ -231,14 +323,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_of_every_kind_are_sorted(
-            numbers in prop::collection::vec(
-                prop_oneof![
-                    any::<f64>().prop_filter("a number", |number| !number.is_nan()),
-                    (-3i8..3).prop_map(f64::from),
-                    prop::sample::select(&[f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324][..]),
-                ],
-                0..=MOST,
-            ),
+            numbers in prop::collection::vec(any_number(), 0..=MOST),
             length in 0..=MOST,
         ) {
             let numbers = &numbers[..numbers.len().min(length)];
@@ -246,7 +331,7 @@ mod tests {
             expected.sort_by(|a, b| b.partial_cmp(a).unwrap());
             for level in levels() {
                 let mut sorted = numbers.to_vec();
-                sort(level, &mut sorted, &mut Vec::new());
+                Network { level, ..Network::default() }.sort(&mut sorted);
                 prop_assert_eq!(&sorted, &expected);
                 // None is lost, not even the sign of a zero.
                 let bits = |numbers: &[f64]| {
@@ -256,6 +341,20 @@ mod tests {
                 };
                 prop_assert_eq!(bits(&sorted), bits(numbers));
             }
+        }
+
+        #[test]
+        fn the_first_numbers_are_the_largest(
+            numbers in prop::collection::vec(any_number(), 0..300),
+            depth in 0usize..300,
+        ) {
+            let k = depth.min(numbers.len());
+            let mut expected = numbers.clone();
+            expected.sort_by(|a, b| b.partial_cmp(a).unwrap());
+            let mut found = numbers;
+            let mut network = Network::default();
+            dispatch!(network.level, simd => network.descend_first(simd, &mut found, k));
+            prop_assert_eq!(&found[..k], &expected[..k]);
         }
     }
 }

@@ -2,24 +2,25 @@
 
 #![allow(clippy::inline_always)] // what is inlined is compiled once for each kind of vectors
 
-use fearless_simd::{Level, Simd, SimdBase, SimdFloat, f64x4};
+use std::cmp::Ordering;
+
+use fearless_simd::Simd;
 
 use crate::memory::Vec;
-use crate::number::network;
+use crate::number::network::{MOST, Network, groups_for};
 
 /// Sorts one list after another, with memory of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sorter {
-    /// The vectors that the processor at hand has.
-    level: Level,
+    /// What sorts few numbers.
+    pub network: Network,
     /// Scores whose last bits say in which row they are.
     keys: Vec<f64>,
-    memory: Memory,
-    /// The high bits of each score's key, and its row in the low ones.
+    /// The step of each score, and its row in the low bits.
     packed: Vec<u64>,
-    /// The same in the order of a part of the key.
+    /// The same in the order of a part of the step.
     halfway: Vec<u64>,
-    /// Where the rows of each part of a key begin.
+    /// Where the rows of each part of a step begin.
     starts: [Vec<u32>; 2],
     /// The rows of the last list in order.
     pub order: Vec<u32>,
@@ -27,52 +28,30 @@ pub struct Sorter {
     pub scores: Vec<f64>,
 }
 
-/// What the largest numbers are searched with.
-#[derive(Clone, Debug, Default)]
-struct Memory {
-    largest: Vec<f64>,
-    rows: Vec<network::Row>,
-}
-
 /// Longer lists leave too few bits for their scores.
-const LONGEST_PACKED: usize = 1 << 20;
+const LONGEST_WITH_KEYS: usize = 1 << 20;
 /// Lists of these lengths are sorted by steps of their scores: shorter ones are sorted faster by a network,
 /// and for longer ones, there are too many steps.
-const STEPPED: std::ops::Range<usize> = network::MOST + 1..1 << 16;
-/// So many numbers are sorted in no time.
-const FEWEST_GROUPS: usize = 16;
+const STEPPED: std::ops::Range<usize> = MOST + 1..1 << 16;
 
 /// Added to this, a number below 2^52 is rounded to an integer, which is in the last bits.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
-
-impl Default for Sorter {
-    fn default() -> Self {
-        Self {
-            level: Level::new(),
-            keys: Vec::new(),
-            memory: Memory::default(),
-            packed: Vec::new(),
-            halfway: Vec::new(),
-            starts: [Vec::new(), Vec::new()],
-            order: Vec::new(),
-            scores: Vec::new(),
-        }
-    }
-}
 
 impl Sorter {
     /// The rows by score, largest first, those of equal scores in the order of the list.
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     pub fn sort(&mut self, rows: usize, score: impl Fn(usize) -> f64) -> &mut [u32] {
-        match rows {
-            ..=network::MOST if self.sort_by_network(rows, &score) => {}
-            _ if STEPPED.contains(&rows) && self.sort_by_steps(rows, &score) => {}
-            ..=LONGEST_PACKED => self.sort_packed(rows, &score),
-            _ => {
-                self.order.clear();
-                self.order.extend(0..rows as u32);
-                self.order.sort_unstable_by_key(|&row| key(row, &score));
-            }
+        let bits = bits_of_rows(rows);
+        if STEPPED.contains(&rows) && self.sort_by_steps(rows, &score) {
+            return &mut self.order;
+        }
+        if rows <= LONGEST_WITH_KEYS && write_keys(&mut self.keys, rows, bits, &score) {
+            self.sort_keys(rows);
+            self.read_keys(rows, bits, &score);
+        } else {
+            self.order.clear();
+            self.order.extend(0..rows as u32);
+            self.order.sort_unstable_by_key(|&row| key(row, &score));
         }
         &mut self.order
     }
@@ -80,133 +59,77 @@ impl Sorter {
     /// Sorts the rows of the `k` largest scores, and of those that equal the last of these; or all rows.
     #[inline(always)]
     pub fn sort_first<S: Simd>(&mut self, simd: S, scores: &[f64], k: usize) {
-        if !self.sort_first_by_network(simd, scores, k) {
-            self.sort(scores.len(), |row| scores[row]);
-            self.find_scores(scores);
+        let (mut count, score) = (scores.len(), |row: usize| scores[row]);
+        let (bits, groups) = (bits_of_rows(count), groups_for(k, count));
+        let are_few = count <= MOST || groups.is_some();
+        if k == 0 || !are_few || !write_keys(&mut self.keys, count, bits, score) {
+            self.sort(count, score);
+            self.find_scores(&score);
+            return;
         }
-    }
-
-    /// Finds the scores even where no two of them are equal.
-    pub fn find_scores(&mut self, scores: &[f64]) {
-        find_scores(&mut self.scores, &self.order, &|row| scores[row]);
-    }
-
-    /// Puts the `k` largest of some numbers in descending order at the front; or all numbers. None may be
-    /// NaN.
-    #[inline(always)]
-    pub fn descend_first<S: Simd>(&mut self, simd: S, numbers: &mut [f64], k: usize) {
-        let mut count = numbers.len();
-        if k > 0 && has_groups(count, k) {
-            count = keep_largest(simd, numbers, k, 0, &mut self.memory);
+        if let Some(groups) = groups {
+            let keys = &mut self.keys[..count];
+            count = self.network.keep_largest(simd, keys, k, groups, |key| least_alike(key, bits));
         }
-        if count > network::MOST {
-            numbers.sort_unstable_by(|a, b| b.total_cmp(a));
-        } else {
-            network::sort(simd.level(), &mut numbers[..count], &mut self.memory.rows);
-        }
-    }
-
-    /// The same; false where there are too many scores, or some that have no key.
-    #[inline(always)]
-    fn sort_first_by_network<S: Simd>(&mut self, simd: S, scores: &[f64], k: usize) -> bool {
-        let mut count = scores.len();
-        let (bits, is_searched) = (bits_of_rows(count), has_groups(count, k));
-        if k == 0 || !(is_searched || count <= network::MOST) {
-            return false;
-        }
-        if !write_keys(&mut self.keys, count, bits, |row| scores[row]) {
-            return false;
-        }
-        if is_searched {
-            count = keep_largest(simd, &mut self.keys[..count], k, bits, &mut self.memory);
-        }
-        if count > network::MOST {
-            return false;
-        }
-        network::sort(simd.level(), &mut self.keys[..count], &mut self.memory.rows);
+        self.sort_keys(count);
         let last = least_alike(self.keys[k - 1], bits);
         let equal = self.keys[k..count].iter().take_while(|&&key| key >= last).count();
-        self.read_keys(k + equal, bits);
-        self.settle(bits, &|row| scores[row]);
-        true
+        self.read_keys(k + equal, bits, &score);
     }
-
-    /// Sorts the rows; false where a score has no key.
-    fn sort_by_network(&mut self, rows: usize, score: &impl Fn(usize) -> f64) -> bool {
-        let bits = bits_of_rows(rows);
-        if !write_keys(&mut self.keys, rows, bits, score) {
-            return false;
+    /// Puts the first keys in descending order.
+    fn sort_keys(&mut self, count: usize) {
+        let keys = &mut self.keys[..count];
+        if count <= MOST {
+            self.network.sort(keys);
+        } else {
+            keys.sort_unstable_by(|one, other| other.partial_cmp(one).unwrap_or(Ordering::Equal));
         }
-        let Self { level, keys, memory, .. } = self;
-        network::sort(*level, &mut keys[..rows], &mut memory.rows);
-        self.read_keys(rows, bits);
-        self.settle(bits, score);
-        true
     }
 
-    /// Makes the rows of the first keys the order.
+    /// Makes the rows of the first keys the order, and finds their scores if some may be equal. Rows whose
+    /// keys differ by the row alone are sorted once more, for it took the place of the last bits of their
+    /// scores.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
-    fn read_keys(&mut self, count: usize, bits: u64) {
+    fn read_keys(&mut self, count: usize, bits: u64, score: &impl Fn(usize) -> f64) {
+        let is_alike = |one: f64, other: f64| (one.to_bits() ^ other.to_bits()) <= bits;
+        let keys = &self.keys[..count];
         self.order.resize(count, 0);
-        for (row, key) in self.order.iter_mut().zip(&self.keys) {
+        for (row, key) in self.order.iter_mut().zip(keys) {
             *row = ((key.to_bits() ^ place_bits(key.to_bits(), bits)) & bits) as u32;
         }
-    }
-
-    /// Sorts rows whose keys differ by the row alone once more, for the row took the place of the last
-    /// bits of their scores. If there are any, it finds the scores.
-    #[inline(always)]
-    fn settle(&mut self, bits: u64, score: &impl Fn(usize) -> f64) {
-        let is_alike = |one: f64, other: f64| (one.to_bits() ^ other.to_bits()) <= bits;
-        let keys = &self.keys[..self.order.len()];
-        let (mut alike, mut wrong) = (0_u64, 0_u64);
+        self.scores.clear();
         // Counting takes no branch per pair.
-        for at in 1..keys.len() {
+        let (mut alike, mut wrong) = (0_u64, 0_u64);
+        for at in 1..count {
             alike += u64::from(is_alike(keys[at - 1], keys[at]));
         }
-        self.scores.clear();
         if alike == 0 {
             return;
         }
-        find_scores(&mut self.scores, &self.order, score);
-        let scores = &self.scores[..keys.len()];
-        for at in 1..keys.len() {
+        self.find_scores(score);
+        let (keys, scores) = (&self.keys[..count], &self.scores[..count]);
+        for at in 1..count {
             let differ = scores[at - 1] != scores[at];
             wrong += u64::from(is_alike(keys[at - 1], keys[at]) & differ);
         }
-        if wrong == 0 {
-            return;
+        if wrong > 0 {
+            let mut rest = &mut self.order[..];
+            for alike in keys.chunk_by(|&one, &other| is_alike(one, other)) {
+                let (rows, later) = rest.split_at_mut(alike.len());
+                rows.sort_unstable_by_key(|&row| key(row, score));
+                rest = later;
+            }
+            self.find_scores(score);
         }
-        let mut start = 0;
-        for alike in keys.chunk_by(|&one, &other| is_alike(one, other)) {
-            let rows = &mut self.order[start..start + alike.len()];
-            rows.sort_unstable_by_key(|&row| key(row, score));
-            start += alike.len();
-        }
-        find_scores(&mut self.scores, &self.order, score);
     }
 
-    /// Integers that hold both the score and the row are sorted faster than pairs. The score gives up
-    /// its last bits for that, so rows that differ only in these are sorted once more.
-    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
-    fn sort_packed(&mut self, rows: usize, score: &impl Fn(usize) -> f64) {
-        let row_bits = rows.next_power_of_two() as u64 - 1;
-        self.packed.clear();
-        let keys = (0..rows).map(|row| descending_bits(score(row)) & !row_bits | row as u64);
-        self.packed.extend(keys);
-        self.packed.sort_unstable();
-        self.order.clear();
-        self.order.extend(self.packed.iter().map(|packed| (packed & row_bits) as u32));
-        let mut start = 0;
-        for alike in self.packed.chunk_by(|one, other| one & !row_bits == other & !row_bits) {
-            let rows = &mut self.order[start..start + alike.len()];
-            // Rows of one score are in order.
-            let first = score(rows[0] as usize);
-            if rows.iter().any(|&row| score(row as usize) != first) {
-                rows.sort_unstable_by_key(|&row| key(row, score));
-            }
-            start += alike.len();
+    /// Finds the scores of the rows in order.
+    #[inline(always)]
+    pub fn find_scores(&mut self, score: &impl Fn(usize) -> f64) {
+        self.scores.resize(self.order.len(), 0.0);
+        for (found, &row) in self.scores.iter_mut().zip(&self.order) {
+            *found = score(row as usize);
         }
     }
 
@@ -303,15 +226,6 @@ pub fn descending_bits(score: f64) -> u64 {
     if bits >> 63 == 0 { !bits & !(1 << 63) } else { bits }
 }
 
-/// Writes the scores of rows in order.
-#[inline(always)]
-fn find_scores(scores: &mut Vec<f64>, order: &[u32], score: &impl Fn(usize) -> f64) {
-    scores.resize(order.len(), 0.0);
-    for (found, &row) in scores.iter_mut().zip(order) {
-        *found = score(row as usize);
-    }
-}
-
 /// The last bits of a key, which say in which of so many rows it is.
 #[inline(always)]
 fn bits_of_rows(rows: usize) -> u64 {
@@ -343,60 +257,6 @@ fn place_bits(key: u64, bits: u64) -> u64 {
     if key >> 63 == 0 { bits } else { 0 }
 }
 
-/// Moves the `k` largest numbers to the front, and others, among them all that differ from the last one of
-/// these by no more than some last bits; how many they are. No branch depends on a number, for those would
-/// be guessed wrong too often.
-#[inline(always)]
-fn keep_largest<S: Simd>(
-    simd: S,
-    numbers: &mut [f64],
-    k: usize,
-    bits: u64,
-    memory: &mut Memory,
-) -> usize {
-    let groups = groups_for(k);
-    let Memory { largest, rows } = memory;
-    // The largest number of each group.
-    largest.clear();
-    largest.extend_from_slice(&numbers[..groups]);
-    for chunk in numbers[groups..].chunks(groups) {
-        let (vectors, rest) = chunk.as_chunks::<4>();
-        let (largest, _) = largest.as_chunks_mut::<4>();
-        for (largest, numbers) in largest.iter_mut().zip(vectors) {
-            let numbers = f64x4::from_slice(simd, numbers);
-            numbers.max(f64x4::from_slice(simd, largest)).store_slice(largest);
-        }
-        if let Some(largest) = largest.get_mut(vectors.len()) {
-            for (largest, &number) in largest.iter_mut().zip(rest) {
-                *largest = largest.max(number);
-            }
-        }
-    }
-    network::sort(simd.level(), largest, rows);
-    // As many numbers as are wanted are at least this.
-    let least = least_alike(largest[k - 1], bits);
-    let mut count = 0;
-    for at in 0..numbers.len() {
-        let number = numbers[at];
-        numbers[count] = number;
-        count += usize::from(number >= least);
-    }
-    count
-}
-
-/// Among how many groups the largest `k` numbers are searched: half as many again, so that few others are
-/// above the `k`-th of the largest numbers of the groups.
-#[inline(always)]
-fn groups_for(k: usize) -> usize {
-    (k + k / 2).next_power_of_two().max(FEWEST_GROUPS)
-}
-
-/// Whether there are enough numbers for groups, and not too many groups.
-#[inline(always)]
-fn has_groups(count: usize, k: usize) -> bool {
-    groups_for(k) <= network::MOST.min(count / 2)
-}
-
 /// The smallest key that differs from one by its last bits alone.
 #[inline(always)]
 fn least_alike(key: f64, bits: u64) -> f64 {
@@ -407,7 +267,7 @@ fn least_alike(key: f64, bits: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fearless_simd::dispatch;
+    use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
     fn check(scores: &[f64]) {
@@ -495,20 +355,6 @@ mod tests {
                 let expected: Vec<f64> = order.iter().map(|&row| score(row)).collect();
                 prop_assert_eq!(found, &expected);
             }
-        }
-
-        #[test]
-        fn the_first_numbers_are_the_largest(
-            numbers in prop::collection::vec(any_score(), 0..300),
-            depth in 0usize..300,
-        ) {
-            let k = depth.min(numbers.len());
-            let mut expected = numbers.clone();
-            expected.sort_by(|a, b| b.partial_cmp(a).unwrap());
-            let mut found = numbers;
-            let mut sorter = Sorter::default();
-            dispatch!(Level::new(), simd => sorter.descend_first(simd, &mut found, k));
-            prop_assert_eq!(&found[..k], &expected[..k]);
         }
     }
 
