@@ -65,6 +65,9 @@ impl Sorter {
         if k == 0 || !are_few || !write_keys(&mut self.keys, count, bits, score) {
             self.sort(count, score);
             self.find_scores(&score);
+            if self.scores.windows(2).filter(|pair| pair[0] == pair[1]).count() == 0 {
+                self.scores.clear();
+            }
             return;
         }
         if let Some(groups) = groups {
