@@ -1,14 +1,18 @@
 //! The mean of a measure over the rows of two matrices; only the ranks down to the cutoff are sorted.
 
+#![allow(clippy::inline_always)] // what is inlined is compiled once for each kind of vectors
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use fearless_simd::{Level, Simd, dispatch};
 
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
 use crate::kernels::{Gains, Kernel, Query};
 use crate::memory::{Vec, vec};
 use crate::number::aggregate::Part;
-use crate::number::levels::{Levels, sort_grades};
+use crate::number::levels::Levels;
 use crate::number::sorter::Sorter;
 use crate::policy::{Aggregate, Negative, Policy, Ties};
 use crate::rank::ranked::Ranked;
@@ -24,6 +28,9 @@ pub trait Matrices: Sync {
     /// Makes these the grades and the scores of a row, in one order.
     fn fill(&self, row: usize, grades: &mut Vec<f64>, scores: &mut Vec<f64>);
 }
+
+/// Added to this, a whole number below 2^52 is in the last bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// How many rows a thread takes at once.
 const AT_ONCE: usize = 64;
@@ -122,6 +129,8 @@ fn each_row(
 
 /// One row at a time, with memory for it.
 struct Rows<'a> {
+    /// The vectors that the processor at hand has.
+    level: Level,
     kernel: &'a dyn Kernel,
     k: usize,
     ties: Ties,
@@ -131,17 +140,14 @@ struct Rows<'a> {
     /// How many of the best judged grades the value depends on; none where it depends on the retrieved
     /// ones in the same way.
     depth: Option<usize>,
-    has_gains: bool,
     grades: Vec<f64>,
     scores: Vec<f64>,
-    selection: Selection,
-    packed: Vec<f64>,
     ranks: Vec<u32>,
-    /// The grades in the order of their scores, and these scores.
+    /// The grades in the order of their scores.
     found: Vec<f64>,
-    in_order: Vec<f64>,
     best: Vec<f64>,
     sorter: Sorter,
+    means: Means,
     ranked: Ranked,
 }
 
@@ -155,48 +161,91 @@ impl<'a> Rows<'a> {
         takes_unjudged: bool,
     ) -> Self {
         Self {
+            level: Level::new(),
             kernel,
             k,
             ties: policy.ties,
             least: if policy.negative == Negative::Error { 0.0 } else { f64::MIN },
             takes_unjudged,
             depth: kernel.gains().map_or(Some(usize::MAX), Gains::best_depth),
-            has_gains: kernel.gains().is_some(),
             grades: Vec::with_capacity(columns),
             scores: Vec::with_capacity(columns),
-            selection: Selection::default(),
-            packed: Vec::with_capacity(columns),
             ranks: (1..=k as u32).collect(),
             found: Vec::with_capacity(columns),
-            in_order: Vec::with_capacity(columns),
             best: Vec::with_capacity(columns),
             sorter: Sorter::default(),
+            means: Means::default(),
             ranked: Ranked::default(),
         }
     }
 
     /// The value of a row, NaN where it is undefined; nothing where the row has none.
     fn value(&mut self) -> Option<f64> {
+        dispatch!(self.level, simd => self.value_with(simd))
+    }
+
+    #[inline(always)]
+    fn value_with<S: Simd>(&mut self, simd: S) -> Option<f64> {
         let levels = Levels::count(&self.grades);
-        let are_grades = levels.is_some() || self.are_grades();
+        let are_judged = levels.is_some() || are_finite(&self.grades);
+        let are_grades = levels.is_some() || self.are_grades(are_judged);
         if !(are_grades && are_finite(&self.scores) && self.have_gains()) {
             return None;
         }
-        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all(levels));
+        let retrieved = self.scores.len();
+        let is_of_first = self.depth.is_some() && are_judged;
+        let k = if is_of_first { self.k.min(retrieved) } else { retrieved };
+        self.sorter.sort_first(simd, &self.scores, k);
+        self.order_tied();
+        self.found.resize(self.sorter.order.len(), 0.0);
+        for (grade, &row) in self.found.iter_mut().zip(&self.sorter.order) {
+            *grade = self.grades[row as usize];
+        }
+        self.write_ideal(simd, levels, are_judged);
+        let mut are_averaged = self.ties == Ties::Average && !self.sorter.scores.is_empty();
+        if are_averaged
+            && is_of_first
+            && let Some(least) = self.kernel.gains().and_then(Gains::least_grade)
+        {
+            // Where grades are their own gains, so is the mean of a tie.
+            if levels.is_some() {
+                self.means.average(&mut self.found, &self.sorter.scores);
+            } else {
+                average_gains(&mut self.found, &self.sorter.scores, least);
+            }
+            are_averaged = false;
+        }
+        let (ranks, grades, ties) = if is_of_first && !are_averaged {
+            (&self.ranks[..k], &self.found[..k], &[][..])
+        } else {
+            self.sorter.find_scores(&|row| self.scores[row]);
+            self.ranked.take_in_order(&self.found, &self.sorter.scores, self.ties);
+            (&self.ranked.ranks[..], &self.ranked.grades[..], &self.ranked.ties[..])
+        };
+        let value = self.kernel.value(&Query {
+            ranks,
+            grades,
+            ties,
+            retrieved,
+            ideal: &self.best,
+            subtopics: None,
+            items: None,
+        });
         (!value.is_infinite()).then_some(value)
     }
 
-    fn are_grades(&self) -> bool {
+    #[inline(always)]
+    fn are_grades(&self, are_judged: bool) -> bool {
         let least = self.grades.iter().copied().fold(f64::INFINITY, smaller);
         if least < self.least {
             return false;
         }
         let is_unjudged = |grade: f64| self.takes_unjudged && grade.is_nan();
-        are_finite(&self.grades)
-            || self.grades.iter().all(|&grade| grade.is_finite() || is_unjudged(grade))
+        are_judged || self.grades.iter().all(|&grade| grade.is_finite() || is_unjudged(grade))
     }
 
     /// Whether a table of gains has one for each grade.
+    #[inline(always)]
     fn have_gains(&mut self) -> bool {
         if !self.kernel.gains().is_some_and(Gains::are_of_table) {
             return true;
@@ -206,255 +255,136 @@ impl<'a> Rows<'a> {
         self.kernel.check(&self.best).is_ok()
     }
 
-    /// The value by the first ranks alone; nothing where there are more of them than a few, unjudged
-    /// documents, or scores at them that are nearly equal, but not quite.
-    fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
-        let columns = self.scores.len();
-        let k = self.k.min(columns);
-        let are_judged = levels.is_some() || are_finite(&self.grades);
-        if k == 0 || k >= FEW_RANKS || !are_judged || self.depth.is_none() {
-            return None;
+    /// Puts tied documents in the order of their grades, where the policy says so.
+    #[inline(always)]
+    fn order_tied(&mut self) {
+        let Self { grades, scores, sorter, .. } = self;
+        if sorter.scores.is_empty() || !matches!(self.ties, Ties::Best | Ties::Worst) {
+            return;
         }
-        // The last bits of a score say in which column it is, and are larger for the first of equal
-        // scores. They are never 0, so that 0.0 and what is just below it are distinct.
-        let column_bits = (columns + 1).next_power_of_two() as u64 - 1;
-        let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
-            let bits = (score + 0.0).to_bits();
-            let place = if bits >> 63 == 0 { column_bits - column } else { column + 1 };
-            f64::from_bits(bits & !column_bits | place)
-        });
-        self.packed.clear();
-        self.packed.extend(packed);
-        let largest = self.selection.select(&self.packed, columns.min(k + 1));
-        let score_bits = |packed: f64| packed.to_bits() & !column_bits;
-        let is_tied = largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1]));
-        if is_tied && !(self.has_gains && matches!(self.ties, Ties::Average | Ties::Input)) {
-            return None;
-        }
-        #[allow(clippy::cast_possible_truncation)] // a column
-        let column = |&packed: &f64| {
-            let place = packed.to_bits() & column_bits;
-            (if packed.to_bits() >> 63 == 0 { column_bits - place } else { place - 1 }) as usize
-        };
-        let order = largest.iter().rev().map(column);
-        self.found.clear();
-        self.found.extend(order.clone().take(k).map(|column| self.grades[column]));
-        if is_tied {
-            self.in_order.clear();
-            self.in_order.extend(order.map(|column| self.scores[column]));
-            let are_ties = self.in_order.windows(2).all(|pair| {
-                pair[0] == pair[1] || score_bits(pair[0] + 0.0) != score_bits(pair[1] + 0.0)
-            });
-            if !(are_ties && self.complete_last_tie(k, column_bits)) {
-                return None;
+        let grade = |at: u32| if grades[at as usize].is_nan() { 0.0 } else { grades[at as usize] };
+        for tied in sorter.order.chunk_by_mut(|&a, &b| scores[a as usize] == scores[b as usize]) {
+            tied.sort_unstable_by(|&a, &b| grade(b).total_cmp(&grade(a)));
+            if self.ties == Ties::Worst {
+                tied.reverse();
             }
         }
-        Some(self.value_of_found(k, is_tied, levels))
-    }
-
-    /// Appends what shares its score with the last of the first ranks, where ties are averaged over;
-    /// false where a score is nearly the same, but not quite.
-    fn complete_last_tie(&mut self, k: usize, column_bits: u64) -> bool {
-        let last = self.in_order[k - 1];
-        let continues = self.in_order.get(k).is_some_and(|&next| next == last);
-        self.in_order.truncate(k);
-        if !continues {
-            return true;
-        }
-        // All of them are taken anew, in the order of the columns.
-        let before = self.in_order.partition_point(|&score| score > last);
-        let last_bits = (last + 0.0).to_bits() & !column_bits;
-        self.found.resize(k + self.scores.len(), 0.0);
-        let (mut end, mut alike) = (before, 0);
-        for (&score, &grade) in self.scores.iter().zip(&self.grades) {
-            self.found[end] = grade;
-            end += usize::from(score == last);
-            alike += usize::from((score + 0.0).to_bits() & !column_bits == last_bits);
-        }
-        self.found.truncate(end);
-        self.in_order.resize(end, last);
-        alike == end - before
-    }
-
-    /// The value by all ranks.
-    fn value_of_all(&mut self, levels: Option<Levels>) -> f64 {
-        let Self { grades, scores, .. } = self;
-        let order = self.sorter.sort(scores.len(), |at| scores[at]);
-        if matches!(self.ties, Ties::Best | Ties::Worst) {
-            let grade =
-                |at: u32| if grades[at as usize].is_nan() { 0.0 } else { grades[at as usize] };
-            for tied in order.chunk_by_mut(|&a, &b| scores[a as usize] == scores[b as usize]) {
-                tied.sort_unstable_by(|&a, &b| grade(b).total_cmp(&grade(a)));
-                if self.ties == Ties::Worst {
-                    tied.reverse();
-                }
-            }
-        }
-        self.found.clear();
-        self.found.extend(order.iter().map(|&at| grades[at as usize]));
-        self.in_order.clear();
-        self.in_order.extend(order.iter().map(|&at| scores[at as usize]));
-        let are_judged = levels.is_some() || are_finite(grades);
-        if self.has_gains && self.depth.is_some() && are_judged {
-            let pairs = self.in_order.windows(2);
-            // Counting takes no branch per pair.
-            let is_tied = pairs.filter(|pair| pair[0] == pair[1]).count() > 0;
-            return self.value_of_found(self.k.min(self.found.len()), is_tied, levels);
-        }
-        self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
-        self.best.clear();
-        self.best.extend(grades.iter().filter(|grade| !grade.is_nan()));
-        sort_grades(&mut self.best);
-        let Ranked { ranks, grades, ties, .. } = &self.ranked;
-        let retrieved = self.scores.len();
-        self.kernel.value(&Query {
-            ranks,
-            grades,
-            ties,
-            retrieved,
-            ideal: &self.best,
-            subtopics: None,
-            items: None,
-        })
     }
 
     /// Writes the best grades, as many as the value depends on.
-    fn write_ideal(&mut self, levels: Option<Levels>) {
-        let columns = self.grades.len();
-        let depth = self.depth.unwrap_or(columns).min(columns);
-        self.best.clear();
+    #[inline(always)]
+    fn write_ideal<S: Simd>(&mut self, simd: S, levels: Option<Levels>, are_judged: bool) {
+        let Self { grades, best, sorter, .. } = self;
+        let depth = self.depth.unwrap_or(usize::MAX).min(grades.len());
         if let Some(levels) = levels {
-            self.best.resize(depth, 0.0);
-            levels.write(&mut self.best, f64::from);
-        } else if (1..FEW_RANKS).contains(&depth) {
-            self.best.extend(self.selection.select(&self.grades, depth).iter().rev());
+            best.resize(depth, 0.0);
+            levels.write(best, f64::from);
+            return;
+        }
+        best.clear();
+        if are_judged {
+            best.extend_from_slice(grades);
         } else {
-            self.best.extend_from_slice(&self.grades);
-            sort_grades(&mut self.best);
+            best.extend(grades.iter().filter(|grade| !grade.is_nan()));
         }
-    }
-
-    /// The value of the first `k` of the grades that were found, all of which are judged.
-    fn value_of_found(&mut self, k: usize, is_tied: bool, levels: Option<Levels>) -> f64 {
-        self.write_ideal(levels);
-        let (retrieved, ideal) = (self.scores.len(), &self.best[..]);
-        if is_tied && self.ties == Ties::Average {
-            // Where grades are their own gains, the mean gain of a tie is its mean grade. Sums of small
-            // whole numbers are exact, so it is the same to the bit.
-            if levels.is_none() || !self.kernel.gains().is_some_and(Gains::are_grades) {
-                self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
-                let Ranked { ranks, grades, ties, .. } = &self.ranked;
-                return self.kernel.value(&Query {
-                    ranks,
-                    grades,
-                    ties,
-                    retrieved,
-                    ideal,
-                    subtopics: None,
-                    items: None,
-                });
-            }
-            average_tied(&mut self.found, &self.in_order);
-        }
-        let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
-        self.kernel.value(&Query {
-            ranks,
-            grades,
-            ties: &[],
-            retrieved,
-            ideal,
-            subtopics: None,
-            items: None,
-        })
+        sorter.network.descend_first(simd, best, depth);
+        best.truncate(depth);
     }
 }
 
-/// Makes the grades of equal scores, which follow one another, their mean. Grades are small and whole.
-/// No branch depends on a score, for those would be guessed wrong too often.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // grades and columns are small
-fn average_tied(grades: &mut [f64], scores: &[f64]) {
-    let (mut total, mut count, mut before) = (0_i64, 0_i64, f64::NAN);
-    for (grade, &score) in grades.iter_mut().zip(scores) {
-        let continued = -i64::from(score == before);
-        total = (total & continued) + *grade as i64;
-        count = (count & continued) + 1;
-        before = score;
-        *grade = total as f64 / count as f64;
+/// Makes the grades of equal scores, which follow one another, the mean of their gains. Grades below the
+/// least one gain nothing, others themselves.
+#[inline(always)]
+fn average_gains(grades: &mut [f64], scores: &[f64], least: f64) {
+    for grade in &mut *grades {
+        *grade = larger(*grade, least);
     }
-    // The last of a tie has the mean of all of it.
-    let (mut mean, mut after) = (0.0_f64, f64::NAN);
-    for (grade, &score) in grades.iter_mut().zip(scores).rev() {
-        let continued = u64::from(score == after).wrapping_neg();
-        mean = f64::from_bits(mean.to_bits() & continued | grade.to_bits() & !continued);
-        *grade = mean;
-        after = score;
+    let mut end = 0;
+    while let Some(start) = scores[end..].windows(2).position(|pair| pair[0] == pair[1]) {
+        let start = end + start;
+        let is_tied = |&&score: &&f64| score == scores[start];
+        end = start + scores[start..].iter().take_while(is_tied).count();
+        let tied = &mut grades[start..end];
+        // Where all gain the same, so do they on average, without rounding.
+        if tied.iter().any(|&gain| gain != tied[0]) {
+            let (total, count) =
+                tied.iter().fold((0.0, 0.0), |(total, count), gain| (total + gain, count + 1.0));
+            tied.fill(total / count);
+        }
     }
 }
 
-/// Up to this many ranks are selected; more are sorted.
-const FEW_RANKS: usize = 64;
-
-/// Selects the largest of a row's values. The loops have no branches that depend on the values, for
-/// those would be guessed wrong too often.
+/// Averages small whole grades over ties. No branch depends on a score, for those would be guessed wrong
+/// too often.
 #[derive(Default)]
-struct Selection {
-    /// The largest of every so many values.
-    bounds: Vec<f64>,
-    /// The values that may be among the largest.
-    candidates: Vec<f64>,
-    /// The largest values, smallest first.
-    largest: Vec<f64>,
+struct Means {
+    /// Which tie each document is of; one alone is a tie, too.
+    ties: Vec<u32>,
+    /// The sums down to the last document of each tie: of grades in the high half, of documents in the low.
+    sums: Vec<u64>,
+    quotients: Vec<f64>,
 }
 
-impl Selection {
-    /// The `k` largest of at least `k` values, smallest first.
-    fn select(&mut self, values: &[f64], k: usize) -> &[f64] {
-        let Self { bounds, candidates, largest } = self;
-        bounds.clear();
-        bounds.extend_from_slice(&values[..k]);
-        for chunk in values[k..].chunks(k) {
-            for (bound, &value) in bounds.iter_mut().zip(chunk) {
-                *bound = larger(*bound, value);
+/// So many documents are averaged at once, or those of a longer tie.
+const MOST_AT_ONCE: usize = 1024;
+
+impl Means {
+    /// Makes the grades of equal scores, which follow one another, their mean.
+    #[inline(always)]
+    fn average(&mut self, mut grades: &mut [f64], mut scores: &[f64]) {
+        while !scores.is_empty() {
+            let mut end = scores.len().min(MOST_AT_ONCE);
+            while end > 0 && end < scores.len() && scores[end - 1] == scores[end] {
+                end -= 1;
             }
+            if end == 0 {
+                end = scores.iter().take_while(|&&score| score == scores[0]).count();
+            }
+            let (first, later) = grades.split_at_mut(end);
+            self.average_at_once(first, &scores[..end]);
+            (grades, scores) = (later, &scores[end..]);
         }
-        // As many values as are wanted are at least this.
-        let bound = bounds.iter().copied().fold(f64::INFINITY, smaller);
-        candidates.resize(values.len(), 0.0);
-        let mut count = 0;
-        for &value in values {
-            candidates[count] = value;
-            count += usize::from(value >= bound);
+    }
+
+    #[inline(always)]
+    fn average_at_once(&mut self, grades: &mut [f64], scores: &[f64]) {
+        let count = grades.len();
+        let ties = with_length(&mut self.ties, count);
+        let sums = with_length(&mut self.sums, count + 1);
+        let means = with_length(&mut self.quotients, count);
+        ties[0] = 1;
+        for (tie, pair) in ties[1..].iter_mut().zip(scores.windows(2)) {
+            *tie = u32::from(pair[0] != pair[1]);
         }
-        let candidates = &candidates[..count];
-        match k {
-            0..=4 => insert_all::<4>(candidates, k, largest),
-            5..=8 => insert_all::<8>(candidates, k, largest),
-            9..=12 => insert_all::<12>(candidates, k, largest),
-            13..=16 => insert_all::<16>(candidates, k, largest),
-            17..=32 => insert_all::<32>(candidates, k, largest),
-            _ => insert_all::<FEW_RANKS>(candidates, k, largest),
+        let (mut tie, mut sum) = (0, 0);
+        for (of_document, &grade) in ties.iter_mut().zip(&*grades) {
+            tie += *of_document;
+            sum += (grade + WHOLE).to_bits() << 32 | 1;
+            *of_document = tie - 1;
+            sums[tie as usize] = sum;
         }
-        largest
+        for (mean, pair) in means[..tie as usize].iter_mut().zip(sums.windows(2)) {
+            let sum = pair[1] - pair[0];
+            let number = |half: u64| f64::from_bits(half | WHOLE.to_bits()) - WHOLE;
+            *mean = number(sum >> 32) / number(sum & u64::from(u32::MAX));
+        }
+        for (grade, &tie) in grades.iter_mut().zip(&*ties) {
+            *grade = means[tie as usize];
+        }
     }
 }
 
-/// Puts the `k` largest of some values into `largest`, smallest first. `N` is at least `k`, and known
-/// beforehand, so that several numbers are taken at once.
-fn insert_all<const N: usize>(values: &[f64], k: usize, largest: &mut Vec<f64>) {
-    // Places after the first k hold what no value drives out.
-    let mut ascending = [f64::INFINITY; N];
-    ascending[..k].fill(f64::NEG_INFINITY);
-    for &value in values {
-        for at in 0..N - 1 {
-            ascending[at] = larger(ascending[at], smaller(ascending[at + 1], value));
-        }
-        ascending[N - 1] = larger(ascending[N - 1], value);
+/// The first so many numbers, which are there then.
+#[inline(always)]
+fn with_length<T: Copy + Default>(numbers: &mut Vec<T>, length: usize) -> &mut [T] {
+    if numbers.len() < length {
+        numbers.resize(length, T::default());
     }
-    largest.clear();
-    largest.extend_from_slice(&ascending[..k]);
+    &mut numbers[..length]
 }
 
 /// Whether all values are numbers: 0 times anything else is none.
+#[inline(always)]
 fn are_finite(values: &[f64]) -> bool {
     let mut sums = [0.0; 8];
     let chunks = values.chunks_exact(sums.len());
@@ -467,10 +397,12 @@ fn are_finite(values: &[f64]) -> bool {
     sums.iter().chain(rest).all(|value| value.is_finite())
 }
 
+#[inline(always)]
 fn larger(one: f64, other: f64) -> f64 {
     if one > other { one } else { other }
 }
 
+#[inline(always)]
 fn smaller(one: f64, other: f64) -> f64 {
     if one < other { one } else { other }
 }
@@ -479,26 +411,67 @@ fn smaller(one: f64, other: f64) -> f64 {
 #[allow(clippy::cast_precision_loss)] // lists are short
 mod tests {
     use super::*;
+    use crate::kernels::{Params, make};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn selecting_is_sorting_and_taking_the_first(
-            values in prop::collection::vec(-3i8..3, 1..60),
-            k in 1usize..60,
+        fn the_value_of_a_row_is_that_of_all_its_ranks(
+            documents in prop::collection::vec((0u8..5, -4i8..4, -1.0..1.0), 1..150),
+            (of_grades, of_scores) in (0u8..4, 0u8..3),
+            (k, ties, name) in (1usize..160, 0usize..4, prop::sample::select(&["ndcg", "dcg", "ap"][..])),
         ) {
-            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let k = k.min(values.len());
-            let mut expected = values.clone();
-            expected.sort_by(f64::total_cmp);
-            let mut selection = Selection::default();
-            prop_assert_eq!(selection.select(&values, k), &expected[values.len() - k..]);
+            let grade = |&(whole, _, real): &(u8, i8, f64)| match of_grades {
+                0 => f64::from(whole),
+                1 => f64::from(whole) / 3.0,
+                2 => f64::from(whole) - 1.5,
+                _ => real,
+            };
+            let score = |&(_, whole, real): &(u8, i8, f64)| match of_scores {
+                0 => f64::from(whole),
+                1 => (real * 30.0).round() / 10.0,
+                _ => real,
+            };
+            let ties = [Ties::Average, Ties::Input, Ties::Best, Ties::Worst][ties];
+            let kernel = make(name, &Params { k: Some(k), ..Params::default() }).unwrap();
+            let policy = Policy { ties, negative: Negative::Gain, ..Policy::default() };
+            let mut rows = Rows::new(kernel.as_ref(), k.min(documents.len()), documents.len(), policy, false);
+            rows.grades.extend(documents.iter().map(grade));
+            rows.scores.extend(documents.iter().map(score));
+            let found = rows.value();
+
+            let mut order: Vec<(f64, f64)> = rows.grades.iter().copied().zip(rows.scores.iter().copied()).collect();
+            let by_grade = |a: &(f64, f64), b: &(f64, f64)| match ties {
+                Ties::Best => b.0.total_cmp(&a.0),
+                Ties::Worst => a.0.total_cmp(&b.0),
+                _ => std::cmp::Ordering::Equal,
+            };
+            order.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap().then_with(|| by_grade(a, b)));
+            let (grades, scores): (std::vec::Vec<f64>, std::vec::Vec<f64>) = order.iter().copied().unzip();
+            let mut ranked = Ranked::default();
+            ranked.take_in_order(&grades, &scores, ties);
+            let mut ideal = rows.grades.clone();
+            ideal.sort_by(|a, b| b.total_cmp(a));
+            let expected = kernel.value(&Query {
+                ranks: &ranked.ranks,
+                grades: &ranked.grades,
+                ties: &ranked.ties,
+                retrieved: grades.len(),
+                ideal: &ideal,
+                subtopics: None,
+                items: None,
+            });
+            prop_assert_eq!(found.map(f64::to_bits), Some(expected.to_bits()));
         }
 
         #[test]
         fn tied_grades_become_their_mean(
             ties in prop::collection::vec(prop::collection::vec(0u8..16, 1..9), 0..20),
+            long in 0..3 * MOST_AT_ONCE,
+            place in 0usize..20,
         ) {
+            let mut ties = ties;
+            ties.insert(place.min(ties.len()), (0..16).cycle().take(long).collect());
             let (mut grades, mut scores, mut expected) = (Vec::new(), Vec::new(), Vec::new());
             for (score, tie) in (0_i8..).map(|place| f64::from(-place)).zip(&ties) {
                 let total: f64 = tie.iter().copied().map(f64::from).sum();
@@ -506,7 +479,10 @@ mod tests {
                 scores.resize(grades.len(), score);
                 expected.resize(grades.len(), total / (scores.len() - expected.len()) as f64);
             }
-            average_tied(&mut grades, &scores);
+            let mut gains = grades.clone();
+            average_gains(&mut gains, &scores, 0.0);
+            prop_assert_eq!(&gains, &expected);
+            Means::default().average(&mut grades, &scores);
             prop_assert_eq!(grades, expected);
         }
     }

@@ -64,10 +64,12 @@ impl Gains {
         self.discounts.apply(gain, rank)
     }
 
-    /// Whether a grade from 0 on is its own gain.
+    /// The least grade that is its own gain, as all above are; those below have none. Nothing where gains
+    /// are not grades.
     #[must_use]
-    pub fn are_grades(&self) -> bool {
-        matches!(self.gain, Gain::Linear)
+    pub fn least_grade(&self) -> Option<f64> {
+        let least = if self.negative_gain { f64::NEG_INFINITY } else { 0.0 };
+        matches!(self.gain, Gain::Linear).then_some(least)
     }
 
     /// Whether the gains are those of a table, in which a higher grade may have a lower gain.

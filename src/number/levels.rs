@@ -1,5 +1,7 @@
 //! Grades. Small whole grades fit in a byte, and are sorted by counting.
 
+#![allow(clippy::inline_always)] // what is inlined is compiled once for each kind of vectors
+
 /// Whole grades below this are counted.
 const LEVELS: usize = 16;
 
@@ -66,6 +68,7 @@ pub struct Levels([u32; LEVELS]);
 impl Levels {
     /// Counts grades, 0.0 and -0.0 as one; nothing if one of them is negative, large or not whole.
     #[must_use]
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // levels are small
     pub fn count(grades: &[f64]) -> Option<Self> {
         // Doubles from 2^52 on are whole, and differ by their last bits.
@@ -93,6 +96,7 @@ impl Levels {
     }
 
     /// How often each of some levels occurs.
+    #[inline(always)]
     fn tally(levels: impl Iterator<Item = usize>) -> Self {
         // One after another goes to another table, for an addition waits for one to the same number.
         let mut counts = [[0; LEVELS]; 2];
@@ -104,13 +108,21 @@ impl Levels {
     }
 
     /// Writes the grades in descending order, as many as there is room for.
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // levels are small
     pub fn write<T: Copy>(&self, mut room: &mut [T], grade: impl Fn(u8) -> T) {
         for level in (0..LEVELS).rev() {
-            let count = self.0[level];
-            let (same, rest) = room.split_at_mut(room.len().min(count as usize));
-            same.fill(grade(level as u8));
-            room = rest;
+            let count = room.len().min(self.0[level] as usize);
+            // Eight are written at once, and those after the last one again later.
+            let (several, rest) = room.as_chunks_mut::<8>();
+            let steps = count.div_ceil(8);
+            if steps > several.len() {
+                rest.fill(grade(level as u8));
+            }
+            for places in several.iter_mut().take(steps) {
+                *places = [grade(level as u8); 8];
+            }
+            room = &mut room[count..];
         }
     }
 }

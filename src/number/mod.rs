@@ -6,6 +6,7 @@ pub mod distributions;
 pub mod ends;
 pub mod levels;
 pub mod log2;
+pub mod network;
 pub mod random;
 pub mod sorter;
 pub mod sum;

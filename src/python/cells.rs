@@ -77,8 +77,15 @@ impl<'a, T: Shared> View<'a, T> {
         // alignment.
         unsafe {
             let from = self.start.add(start);
-            for (place, out) in out.iter_mut().enumerate() {
-                *out = T::load(from.add(place));
+            let (several, rest) = out.as_chunks_mut::<8>();
+            let after = from.add(several.len() * 8);
+            for (place, out) in several.iter_mut().enumerate() {
+                for (at, out) in out.iter_mut().enumerate() {
+                    *out = T::load(from.add(place * 8 + at));
+                }
+            }
+            for (place, out) in rest.iter_mut().enumerate() {
+                *out = T::load(after.add(place));
             }
         }
     }

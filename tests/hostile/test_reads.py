@@ -33,14 +33,15 @@ from rankscope.monitor.incidents.advance import advance_rules
 from rankscope.monitor.incidents.management import list_states, set_rule
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.server import metrics
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.server.metrics import write_metrics
 from rankscope.monitor.server.pages.overview import view_overview
 from rankscope.monitor.server.pages.overview_range import Choice
 from rankscope.monitor.server.pages.quality import view_quality
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
+from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.monitor.store.deadline import Deadline, limit_reads
 from rankscope.monitor.store.folding import MOST_VERSIONS, OTHER, choose_versions
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -63,6 +64,11 @@ STEPS = 100
 """After so many instructions of SQLite one step is counted."""
 GUARD = 300
 """Seconds after which a process that should have ended is ended by the test."""
+
+
+def write_metrics(monitor: Monitor) -> bytes:
+    """Write the metrics of a process that did nothing else."""
+    return metrics.write_metrics(monitor, Telemetry())
 
 
 def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Monitor:

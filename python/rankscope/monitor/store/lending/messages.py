@@ -76,6 +76,7 @@ WRITES: dict[str, Callable[..., Any]] = {
         outbox.disable_webhook,
         outbox.update_notification,
         outbox.expand_notification,
+        outbox.keep_receipt,
     )
 }
 """The functions that may be called in a transaction, by name."""
