@@ -105,8 +105,8 @@ def read_samples(monitor: Monitor) -> dict[tuple[str, str, str, str], float]:
     found = {}
     for family in text_string_to_metric_families(write_metrics(monitor).decode()):
         for sample in family.samples:
-            if "version" in sample.labels and sample.labels.get("measure") in {None, "nDCG@3"}:
-                labels = sample.labels
+            labels = sample.labels
+            if {"model", "window"} <= set(labels) and labels.get("measure") in {None, "nDCG@3"}:
                 place = (sample.name, labels["model"], labels["version"], labels["window"])
                 found[place] = sample.value
     return found
