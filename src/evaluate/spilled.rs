@@ -1,5 +1,5 @@
-//! Evaluates a table that is larger than memory: its rows in any order are partitioned by query, and
-//! one partition after another is evaluated in memory.
+//! Evaluates a table that is large, perhaps larger than memory: its rows in any order are partitioned by
+//! query, and one partition after another is evaluated in memory.
 //!
 //! Values, their order, notes and errors are those of [`Rankings::from_table`] and
 //! [`Rankings::evaluate`] on the whole table: queries go back to the order in which they were first

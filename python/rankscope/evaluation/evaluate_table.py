@@ -50,9 +50,9 @@ def evaluate_table(
 
     Files, DuckDB relations, lazy frames, and datasets and readers of PyArrow are evaluated while
     they are read, so they can be larger than memory as long as the rows of each query are
-    contiguous. If a query reappears, the columns are read into memory instead, with the same
-    values. If they would exceed the limit, the rows are written to temporary files, partitioned by
-    query, and evaluated partition by partition, again with the same values.
+    contiguous. If a query reappears, all rows are read, partitioned by query unless they are few,
+    and evaluated partition by partition, with the same values. What exceeds the memory limit is
+    written to temporary files.
     """
     if isinstance(table, Rankings) or holds(table, Rankings):
         refuse_reading({**options, "attributes": asked.attributes}, READ)

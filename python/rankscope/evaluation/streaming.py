@@ -83,8 +83,8 @@ def evaluate_file(
 ) -> tuple[Evaluation | None, TableFile | None]:
     """Evaluate a table in files without holding all of its rows.
 
-    If the rows of a query aren't contiguous, or the table can be read only once, but fits into
-    memory, the open file is returned instead.
+    If the rows of a query aren't contiguous, or the table can be read only once, but its rows are
+    few, the open file is returned instead.
     """
     if not is_once or asked.is_grouped:
         evaluation = evaluate_stream(open_file, asked, memory)
@@ -151,9 +151,9 @@ def _push_batches(
 
 
 def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
-    """Evaluate a table whose rows come in any order, within a memory limit.
+    """Evaluate a table whose rows come in any order, partition by partition.
 
-    Rows are written to temporary files once they exceed an eighth of the limit. The files have no
+    Rows are written to temporary files once they exceed an eighth of the memory limit. The files have no
     names: the system removes them when the process ends, however it ends.
     """
     request = asked.request(has_documents="doc" in opened.columns)
