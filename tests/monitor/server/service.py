@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
@@ -98,7 +99,9 @@ class Service:
                     )
                 )
 
-        return asyncio.run(ask())
+        # A browser that another test has started keeps a loop running in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, ask()).result()
 
     def post(self, path: str, events: object, **said: Any) -> httpx.Response:  # noqa: ANN401 - as `ask` takes it
         """Send events as JSON."""
