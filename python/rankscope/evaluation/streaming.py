@@ -153,8 +153,8 @@ def _push_batches(
 def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
     """Evaluate a table whose rows come in any order, partition by partition.
 
-    Rows are written to temporary files once they exceed an eighth of the memory limit. The files have no
-    names: the system removes them when the process ends, however it ends.
+    Rows are written to temporary files once they exceed an eighth of the memory limit. The files
+    have no names: the system removes them when the process ends, however it ends.
     """
     request = asked.request(has_documents="doc" in opened.columns)
     plan = make_plan(request, request.ties, [], asked.reading.duplicates)

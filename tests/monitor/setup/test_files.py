@@ -143,7 +143,7 @@ WRONG = [
         "rules.a.measure: expected one",
         "",
     ),
-    (f"{LEAST}[projects.music.rules.a]\ntolerance = 1", 5, "rules.a.measure: expected a value", ""),
+    (f"{LEAST}[projects.music.rules.a]\ntolerance = 1", 5, "rules.a.measure: it is missing", ""),
     (
         f'{LEAST}[projects.music.rules.a]\nmeasrue = "nDCG@5"',
         6,
@@ -335,3 +335,27 @@ def test_the_schema_knows_what_the_reader_knows(tmp_path: Path) -> None:
     for text in misspelled:
         assert not validator.is_valid(tomllib.loads(text))
         refuse(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (
+            '[projects.music]\nmeasures = ["nDCG@5"]\n',
+            "projects.music.measures: 'measures' belongs to another table",
+            "write it below [projects.music.definition]",
+        ),
+        (
+            "[projects.music.definition]\nattribution.positive = { click = 1 }\n",
+            "projects.music.definition.window: it is missing",
+            "write window = … below [projects.music.definition]",
+        ),
+    ],
+)
+def test_a_key_in_no_table_or_in_the_wrong_one_is_said_to_belong_elsewhere(
+    tmp_path: Path, text: str, message: str, hint: str
+) -> None:
+    (tmp_path / "rankscope.toml").write_text(text)
+    with pytest.raises(FormatError) as raised:
+        read_setup(str(tmp_path / "rankscope.toml"))
+    assert (raised.value.message, raised.value.hint) == (message, hint)

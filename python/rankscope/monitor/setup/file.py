@@ -41,6 +41,7 @@ MEANT = {
     "max_grade": ("definition", "max_grade"),
 }
 """Where the argument belongs that a message of `define` begins with."""
+MISSING = "expected a value, found None"
 TABLES = {
     (): shapes.ProjectFields,
     ("definition",): shapes.DefinitionFields,
@@ -185,6 +186,10 @@ class _FileReader:
         if found is not None:
             keys = (*keys, *(part for part in PART.split(found[0]) if part))
             message = message[found.end() + 2 :]
+            if message == MISSING:
+                *table, key = keys
+                where = ".".join(map(show, table))
+                return self.refuse("it is missing", f"write {key} = … below [{where}]", keys)
         else:
             word = "measures" if isinstance(error, MeasureError) else message.partition(" ")[0]
             keys = (*keys, *MEANT.get(word, ()))
@@ -198,6 +203,7 @@ class _FileReader:
                 inner = inner.get(key) if isinstance(inner, dict) else None
             for key in inner if isinstance(inner, dict) else ():
                 if key not in shape.__annotations__:
+                    self._refuse_misplaced(key, keys, path)
                     raise self._refuse_unknown(key, shape.__annotations__, (*keys, *path))
         rules = table.get("rules") if isinstance(table, dict) else None
         for name, fields in rules.items() if isinstance(rules, dict) else ():
@@ -207,6 +213,17 @@ class _FileReader:
                 for key in fields:
                     if key not in known and key not in FIELDS:
                         raise self._refuse_unknown(key, known, (*keys, "rules", name))
+
+    def _refuse_misplaced(self, key: str, keys: tuple[str, ...], path: tuple[str, ...]) -> None:
+        """Refuse a key that another table of the project has."""
+        for other, shape in TABLES.items():
+            if key in shape.__annotations__:
+                table = ".".join(map(show, (*keys, *other)))
+                raise self.refuse(
+                    f"{quote(key)} belongs to another table",
+                    f"write it below [{table}]",
+                    (*keys, *path, key),
+                )
 
     def _refuse_unknown(
         self, name: str, known: Iterable[str], keys: Sequence[str], what: str = "key"
