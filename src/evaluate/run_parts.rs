@@ -22,7 +22,7 @@ use crate::rank::ranked::Ranked;
 use crate::rank::rows::are_regular;
 use crate::rank::run::no_rows;
 use crate::table::columns::{IdColumn, check_texts, slice, write_texts};
-use crate::text::list::{List, Row};
+use crate::text::list::{List, Row, is_too_long};
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::Watch;
 
@@ -94,16 +94,19 @@ impl RunParts {
         }
         self.first_rows.extend(part.first_rows().map(number));
         self.rows += run.scores.len() as u64;
+        let has_topics = self.judgments.axis().subtopics().is_some();
+        // Lists have a limit, and columns have none.
+        let is_long = part.grouped.offsets.windows(2).any(|ends| is_too_long(ends[1] - ends[0]));
         match run.docs {
-            IdColumn::Texts { offsets, bytes } => {
+            IdColumn::Texts { offsets, bytes } if has_topics || !is_long => {
                 self.score_texts(plan, &part, run, (offsets, bytes), threads)?;
             }
             // Subtopics are known of documents by their texts.
-            IdColumn::Ints(values) if self.judgments.axis().subtopics().is_some() => {
+            IdColumn::Ints(values) if has_topics => {
                 let (offsets, bytes) = write_texts(values);
                 self.score_texts(plan, &part, run, (&offsets, &bytes), threads)?;
             }
-            IdColumn::Ints(_) => {
+            _ => {
                 let choices = (plan.duplicates, plan.score_type);
                 let queries = memory::copy(&part.queries[..part.judged]);
                 let joined = part.join(&self.judgments, run, choices, &mut self.room, threads)?;
