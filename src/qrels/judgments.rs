@@ -5,14 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Kind, Result};
 use crate::ids::folded::Folded;
-use crate::ids::interner::{self, Arena, IdHasher, Ids, Slots};
+use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
-use crate::number::decimal::Decimal;
 use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
-use crate::qrels::duplicates::{judged_twice, resolve};
+use crate::qrels::by_text::{BuilderRow, ByText, Entry, JudgedQuery, Tables};
 use crate::qrels::numbered::{self, Numbered, no_judgments};
 use crate::qrels::subtopics::Subtopics;
 use crate::saved::{Reader, Writer, require};
@@ -80,28 +79,6 @@ fn of_subtopics() -> Error {
         "say subtopics=True or --subtopics; measures that know no subtopics then take the highest \
          grade of each document",
     )
-}
-
-/// Judged documents of each query, to be found by their text.
-#[derive(Debug)]
-struct ByText {
-    /// By the offsets of the axis.
-    entries: Vec<Entry>,
-    texts: Arena,
-    /// Each query's table of documents, one after another.
-    slots: Vec<u64>,
-    slot_offsets: Vec<usize>,
-    /// Each query's set of hash classes that have a judged document, one after another: most
-    /// documents of a list are told unjudged by one bit, without touching the larger table.
-    classes: Vec<u64>,
-    class_offsets: Vec<usize>,
-}
-
-/// A judged document: where its identifier is in the arena, and its grade.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    text: u32,
-    grade: f64,
 }
 
 impl Judgments {
@@ -262,47 +239,6 @@ fn number(ByText { entries, texts, .. }: &ByText) -> Numbered {
     Numbered { docs: Vocabulary::Texts(docs), codes, grades }
 }
 
-/// The judged documents of one query.
-#[derive(Clone, Copy, Debug)]
-pub struct JudgedQuery<'a> {
-    entries: &'a [Entry],
-    slots: &'a [u64],
-    classes: &'a [u64],
-    texts: &'a Arena,
-}
-
-/// How many classes there are for a judged document.
-const CLASSES: usize = 16;
-
-/// The word of a set of classes in which the class of a hash is, and its bit; other bits of the hash
-/// than those that place it in a table.
-#[inline]
-#[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
-fn class_of(hash: u64, words: usize) -> (usize, u64) {
-    ((hash >> 38) as usize & (words - 1), 1 << (hash >> 32 & 63))
-}
-
-impl JudgedQuery<'_> {
-    /// Whether a document with this [`IdHasher`] hash may be judged: one bit rules out most others.
-    #[inline]
-    #[must_use]
-    pub fn may_have(&self, hash: u64) -> bool {
-        let (word, bit) = class_of(hash, self.classes.len());
-        self.classes[word] & bit != 0
-    }
-
-    /// Which of the judged documents a document with its [`IdHasher`] hash is, and its grade, if it is
-    /// judged; ask [`JudgedQuery::may_have`] first.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
-    pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<(u32, f64)> {
-        let is_same =
-            |index: usize| is_same(self.texts.get(self.entries[index].text as usize), doc);
-        let found = interner::find(self.slots, hash, is_same);
-        found.map(|index| (index as u32, self.entries[index].grade))
-    }
-}
-
 /// Collects judgments in any order.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -311,15 +247,6 @@ pub struct Builder {
     rows: Vec<BuilderRow>,
     last_query: usize,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct BuilderRow {
-    query: u32,
-    text: u32,
-    grade: f64,
-    line: u64,
-}
-
 impl Builder {
     /// Names a query, so that it is known even if nothing of it is judged.
     pub fn add_query(&mut self, query: &[u8]) {
@@ -382,117 +309,6 @@ fn assemble(
     let mut made = Judgments { axis, by_text, by_number: OnceLock::new(), notes };
     made.note_equal_ids();
     Ok(made)
-}
-
-/// The tables of judgments while they are made.
-struct Tables {
-    texts: Arena,
-    entries: Vec<Entry>,
-    slots: Vec<u64>,
-    slot_offsets: Vec<usize>,
-    classes: Vec<u64>,
-    class_offsets: Vec<usize>,
-    hasher: IdHasher,
-}
-
-impl Tables {
-    fn with_room(queries: usize, judgments: usize) -> Self {
-        Self {
-            texts: Arena::default(),
-            entries: Vec::with_capacity(judgments),
-            slots: Vec::with_capacity(2 * judgments),
-            slot_offsets: vec![0],
-            classes: Vec::with_capacity(queries),
-            class_offsets: vec![0],
-            hasher: IdHasher::default(),
-        }
-    }
-
-    fn finish(self) -> ByText {
-        let Self { texts, entries, slots, slot_offsets, classes, class_offsets, .. } = self;
-        ByText { entries, texts, slots, slot_offsets, classes, class_offsets }
-    }
-
-    /// Makes room for the documents of one more query.
-    fn open_query(&mut self, rows: usize) -> Open {
-        let open = Open {
-            first: self.entries.len(),
-            slots: self.slots.len(),
-            classes: self.classes.len(),
-            words: (CLASSES * rows).div_ceil(64).next_power_of_two(),
-        };
-        self.slots.resize(open.slots + Slots::size_for(rows), 0);
-        self.classes.resize(open.classes + open.words, 0);
-        open
-    }
-
-    /// Adds a document of the open query by the number of its text, or finds it.
-    fn insert(&mut self, open: &Open, text: u32, grade: f64) -> Option<usize> {
-        let doc = self.texts.get(text as usize);
-        let hash = self.hasher.hash(doc);
-        let (word, bit) = class_of(hash, open.words);
-        self.classes[open.classes + word] |= bit;
-        let (entries, texts) = (&self.entries, &self.texts);
-        let is_same = |index: usize| texts.get(entries[open.first + index].text as usize) == doc;
-        let new = entries.len() - open.first;
-        let seen = interner::insert(&mut self.slots[open.slots..], hash, new, is_same);
-        if seen.is_none() {
-            self.entries.push(Entry { text, grade });
-        }
-        seen.map(|index| open.first + index)
-    }
-
-    fn close_query(&mut self) {
-        self.slot_offsets.push(self.slots.len());
-        self.class_offsets.push(self.classes.len());
-    }
-
-    /// Adds all documents of judgments that differ within each query.
-    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
-    fn add_numbered(&mut self, numbered: &Numbered, offsets: &[usize]) {
-        let mut room = Decimal::default();
-        for range in offsets.windows(2) {
-            let open = self.open_query(range[1] - range[0]);
-            for place in range[0]..range[1] {
-                let code = numbered.codes[place] as usize;
-                self.texts.push(numbered.docs.write(code, &mut room));
-                self.insert(&open, place as u32, numbered.grades[place]);
-            }
-            self.close_query();
-        }
-    }
-
-    fn add_query(
-        &mut self,
-        query: &[u8],
-        rows: &[BuilderRow],
-        duplicates: Duplicates,
-        notes: &mut Notes,
-    ) -> Result<()> {
-        let open = self.open_query(rows.len());
-        for row in rows {
-            let Some(seen) = self.insert(&open, row.text, row.grade) else { continue };
-            let grade = self.entries[seen].grade;
-            let doc = self.texts.get(row.text as usize);
-            let find_earlier =
-                || rows.iter().find(|&other| self.texts.get(other.text as usize) == doc);
-            let kept = resolve(duplicates, (grade, row.grade), row.line, notes).map_err(|()| {
-                let line = find_earlier().map_or(0, |row| row.line);
-                judged_twice(query, doc, (line, grade), (row.line, row.grade))
-            })?;
-            self.entries[seen].grade = kept;
-        }
-        self.close_query();
-        Ok(())
-    }
-}
-
-/// Where the tables of the query begin to which documents are added.
-struct Open {
-    first: usize,
-    slots: usize,
-    classes: usize,
-    words: usize,
 }
 
 impl Judgments {

@@ -3,6 +3,7 @@
 pub mod attributes;
 pub mod axis;
 pub mod by_subtopic;
+pub mod by_text;
 pub mod duplicates;
 pub mod grades;
 pub mod judgments;

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import rankscope as rs
 from pyarrow import csv
 
-from dev.benchmarks.ours.runs import MEASURES
-from dev.benchmarks.stopwatch import Stopwatch
+from dev.benchmarks.ours.runs import time_evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,11 +83,7 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
     make = KINDS[kind]
     qrels = make(read(qrels_path, ["query_id", "iteration", "doc_id", "relevance"], "relevance"))
     run = make(read(run_path, ["query_id", "q0", "doc_id", "rank", "score", "tag"], "score"))
-    watch = Stopwatch()
-    evaluation = rs.evaluate(qrels, run, list(MEASURES.values()))
-    means = {name: evaluation[measure] for name, measure in MEASURES.items()}
-    watch.lap("evaluate")
-    watch.report(means)
+    time_evaluation(qrels, run)
 
 
 if __name__ == "__main__":

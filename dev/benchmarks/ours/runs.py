@@ -9,6 +9,10 @@ from rankscope import AP, RR, nDCG
 
 from dev.benchmarks.stopwatch import Stopwatch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.typing import InputLike
+
 MEASURES = {"nDCG@10": nDCG @ 10, "AP": AP, "RR": RR}
 
 
@@ -21,14 +25,22 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
         run_path: A run file.
     """
     if kind == "files":
-        watch = Stopwatch()
-        evaluation = rs.evaluate(qrels_path, run_path, list(MEASURES.values()))
+        time_evaluation(qrels_path, run_path)
     else:
         from dev.benchmarks.dicts import read_dicts  # noqa: PLC0415 - files need no NumPy
 
-        qrels, run = read_dicts(kind, qrels_path, run_path)
-        watch = Stopwatch()
-        evaluation = rs.evaluate(qrels, run, list(MEASURES.values()))
+        time_evaluation(*read_dicts(kind, qrels_path, run_path))
+
+
+def time_evaluation(qrels: InputLike, run: InputLike) -> None:
+    """Evaluate a run, and print the means and how long it took.
+
+    Args:
+        qrels: The judgments.
+        run: The run.
+    """
+    watch = Stopwatch()
+    evaluation = rs.evaluate(qrels, run, list(MEASURES.values()))
     means = {name: evaluation[measure] for name, measure in MEASURES.items()}
     watch.lap("evaluate")
     watch.report(means)

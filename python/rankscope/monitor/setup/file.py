@@ -124,7 +124,7 @@ class _FileReader:
                 raise self.refuse(
                     "expected a variable of the environment, found a secret in plain text",
                     'write secret = "${NAME}", set the variable for the service, and replace the '
-                    "secret: whoever could read the file knows it",
+                    "secret: everyone who can read the file knows it",
                     ("channels", name, "secret"),
                 )
 

@@ -1,7 +1,7 @@
 """Traces and metrics of requests for OpenTelemetry, if the environment says where to send them.
 
-What is told of a request is its method, its route, its status and how long it took. Paths, queries,
-hosts and headers come from whoever asks, and are left out; so are IDs and addresses of people.
+A trace has the method, the route, the status and the duration of a request. Paths, queries, hosts
+and headers come from the client and are left out, and so are IDs and addresses of people.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ TRACES, METRICS = "TRACES", "METRICS"
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 DISABLED = "OTEL_SDK_DISABLED"
 PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
-SPOKEN = "http/protobuf"
+SUPPORTED = "http/protobuf"
 NAME, ATTRIBUTES = "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"
 CONTEXT = frozenset({b"traceparent", b"tracestate"})
-"""The headers that name the trace of whoever asks."""
+"""The headers that name the trace of the client."""
 HIDDEN = "rankscope.scope"
-"""Where the request itself is, which nothing is told of."""
+"""The key of the request itself, which is never sent."""
 LAST_SECONDS = 1.0
 """How long the last spans may take to be sent while the service ends."""
 
@@ -65,9 +65,9 @@ def trace_requests(app: ASGIApp) -> tuple[ASGIApp, Callable[[], None]]:
     variable = next(filter(None, found), None)
     if variable is None:
         return app, lambda: None
-    if (protocol := os.environ.get(PROTOCOL, SPOKEN)) != SPOKEN:
+    if (protocol := os.environ.get(PROTOCOL, SUPPORTED)) != SUPPORTED:
         raise UsageError(
-            f"{PROTOCOL}: expected {SPOKEN}, found {quote(protocol)}",
+            f"{PROTOCOL}: expected {SUPPORTED}, found {quote(protocol)}",
             hint="send to the port of the collector for HTTP, usually 4318",
             code="no_telemetry",
         )

@@ -55,7 +55,7 @@ class Lender:
         report: Takes what commands did, such as `AccessLog.write`.
 
     Attributes:
-        turn: Held by whoever evaluates: the service for a project, or a command.
+        turn: The lock for evaluation: the service holds it for a project, a command for itself.
     """
 
     def __init__(self, store: Store, report: Callable[[str, Mapping[str, object]], object]) -> None:
@@ -147,7 +147,7 @@ class Session:
 
     Args:
         store: The store.
-        turn: Held by whoever evaluates.
+        turn: The lock for evaluation.
         channel: To the command.
         peer: The process of the command.
     """
@@ -220,7 +220,7 @@ class Session:
             self._store.note_write(function)
 
     def _name(self, parameter: str, value: Any) -> Any:  # noqa: ANN401 - an argument
-        """Add the user of the system to whoever is said to make a change."""
+        """Add the system user to the actor of a change."""
         if parameter == "actor":
             return value if value == ITSELF else f"{value} ({self._peer.user})"
         if isinstance(value, AuditEntry | ChangeRow):
