@@ -118,7 +118,9 @@ _Source: TypeAlias = str | bytes | PathLike[str] | None
 _Estimate: TypeAlias = tuple[tuple[float, float, float], tuple[str, str], tuple[int, int, float]]
 _Progress: TypeAlias = Callable[[int], None] | None
 # Integers, or the offsets of texts and the texts end to end.
+_TextView: TypeAlias = tuple[NDArray[np.int64] | NDArray[np.int32], NDArray[np.uint8]]
 _IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
+_IdView: TypeAlias = _IdColumn | list[_TextView]
 # Read as float64, which holds them exactly.
 _Numbers: TypeAlias = (
     NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int64] | NDArray[np.int32]
@@ -140,7 +142,7 @@ _TableColumns: TypeAlias = tuple[
     list[tuple[str, _IdColumn]],
 ]
 # Queries, documents, scores, and whether these are ranks below zero.
-_RunColumns: TypeAlias = tuple[_IdColumn, _IdColumn, _Numbers, bool]
+_RunColumns: TypeAlias = tuple[_IdView, _IdView, _Numbers, bool]
 _Notes: TypeAlias = list[tuple[str, int, int]]
 _Room: TypeAlias = tuple[int, Callable[[], tuple[str, int]]]
 _Fusion: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]

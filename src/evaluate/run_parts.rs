@@ -62,6 +62,12 @@ impl RunParts {
         }
     }
 
+    /// A run without rows, for the same judgments.
+    #[must_use]
+    pub fn begin_anew(&self) -> Self {
+        Self::new(&self.judgments)
+    }
+
     /// Evaluates the rows of some more queries, all rows of each; says whether none of the queries came
     /// before. If one did, nothing more can be added.
     ///

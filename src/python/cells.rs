@@ -41,6 +41,7 @@ shared! {
     f32, AtomicU32, f32::from_bits;
     i64, AtomicI64, i64::from;
     i32, AtomicI32, i32::from;
+    u64, AtomicU64, u64::from;
     u8, AtomicU8, u8::from;
 }
 
@@ -105,6 +106,25 @@ impl<'a, T: Shared> View<'a, T> {
 }
 
 impl View<'_, u8> {
+    /// Copies elements from one on, eight at once where they are aligned.
+    pub(super) fn copy_bytes(self, start: usize, out: &mut [u8]) {
+        assert!(
+            start <= self.length && out.len() <= self.length - start,
+            "reads inside the buffer"
+        );
+        // SAFETY: as was asserted.
+        let offset = unsafe { self.start.add(start) }.align_offset(align_of::<u64>());
+        let (first, rest) = out.split_at_mut(offset.min(out.len()));
+        self.copy(start, first);
+        let (eights, last) = rest.as_chunks_mut::<8>();
+        let words = start + first.len();
+        for (place, out) in eights.iter_mut().enumerate() {
+            // SAFETY: these eight elements lie inside the buffer, and the first of them is aligned.
+            *out = unsafe { u64::load(self.start.add(words + place * 8).cast()) }.to_ne_bytes();
+        }
+        self.copy(words + eights.len() * 8, last);
+    }
+
     /// How many elements there are.
     pub(super) fn len(self) -> usize {
         self.length

@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::errors::to_python;
+use super::id_cells::Ids;
 use super::judgments::Judgments;
-use super::table::Ids;
 use super::vectors::copy_of;
 use crate::items;
 use crate::items::features::Features;

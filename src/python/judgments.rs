@@ -15,7 +15,7 @@ use super::objects::{
 use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, names};
 use super::watch::Watch;
-use super::{choices, table};
+use super::{choices, id_cells};
 use crate::error::show;
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard, text};
@@ -137,9 +137,9 @@ impl Judgments {
     #[staticmethod]
     fn from_subtopic_columns(
         py: Python<'_>,
-        queries: table::Ids,
-        topics: table::Ids,
-        docs: table::Ids,
+        queries: id_cells::Ids,
+        topics: id_cells::Ids,
+        docs: id_cells::Ids,
         grades: Numbers,
         second: &str,
         duplicates: &str,
@@ -168,8 +168,8 @@ impl Judgments {
     #[staticmethod]
     fn from_columns(
         py: Python<'_>,
-        queries: table::Ids,
-        docs: table::Ids,
+        queries: id_cells::Ids,
+        docs: id_cells::Ids,
         grades: Numbers,
         duplicates: &str,
     ) -> PyResult<Self> {

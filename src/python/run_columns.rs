@@ -9,9 +9,11 @@ use pyo3::prelude::*;
 use super::cells::{Doubles, Numbers};
 use super::errors::to_python;
 use super::evaluation::Evaluation;
+use super::id_cells::Ids;
 use super::judgments::Judgments;
+use super::pieces::RunCells;
 use super::plan::Plan;
-use super::table::{IdView, Ids};
+use super::table::IdView;
 use crate::error::Error;
 use crate::evaluate::{run_parts, spilled_columns};
 use crate::memory::guard;
@@ -35,6 +37,12 @@ impl RunColumns {
         let Self(queries, docs, scores, are_ranks) = self;
         let (queries, docs) = (queries.view(py)?, docs.view(py)?);
         Ok(RunView { queries, docs, scores: scores.view()?, are_ranks: *are_ranks })
+    }
+
+    fn cells(&self) -> PyResult<RunCells<'_>> {
+        let Self(queries, docs, scores, are_ranks) = self;
+        let (queries, docs) = (queries.cells()?, docs.cells()?);
+        Ok(RunCells { queries, docs, scores: scores.view()?, are_ranks: *are_ranks })
     }
 }
 
@@ -69,9 +77,17 @@ impl RunParts {
         threads: usize,
     ) -> PyResult<bool> {
         guard(|| {
-            let view = columns.view(py)?;
             let mut parts = self.0.lock().map_err(|_| ended())?;
             let parts = parts.as_mut().ok_or_else(ended)?;
+            let cells = columns.cells()?;
+            if parts.rows() == 0 && cells.are_many_texts() {
+                let mut made = parts.begin_anew();
+                if py.detach(|| cells.push_to(&mut made, &plan.0, threads)) {
+                    *parts = made;
+                    return Ok(true);
+                }
+            }
+            let view = columns.view(py)?;
             py.detach(|| parts.push(&plan.0, &view.run(), threads))
                 .map_err(|error| refuse(py, &error))
         })

@@ -1,44 +1,36 @@
 //! Reads the columns of a table from Python.
 
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use super::cells::{Doubles, Numbers, View};
-use super::vectors::copy_of;
+use super::errors::to_python;
+use super::id_cells::{Copied, IdCells, Ids};
 use crate::memory::Vec;
 use crate::rank::rows::Table;
-use crate::table::columns::IdColumn;
+use crate::table::columns::{IdColumn, outside_of_text};
 
-/// Identifiers: integers, or texts end to end with their offsets.
-#[derive(FromPyObject)]
-pub(super) enum Ids {
-    #[pyo3(transparent)]
-    Texts((PyBuffer<i64>, PyBuffer<u8>)),
-    #[pyo3(transparent)]
-    Ints(PyBuffer<i64>),
-}
-
-/// The same to be read: texts in memory that nobody else can change.
+/// Identifiers to be read: texts in memory that nobody else can change.
 pub(super) enum IdView<'a> {
-    Texts(Vec<i64>, Vec<u8>),
+    Texts(Copied),
     Ints(View<'a, i64>),
 }
 
 impl Ids {
     pub(super) fn view(&self, py: Python<'_>) -> PyResult<IdView<'_>> {
-        Ok(match self {
-            Self::Texts((offsets, bytes)) => {
-                IdView::Texts(copy_of(py, offsets)?, copy_of(py, bytes)?)
-            }
-            Self::Ints(values) => IdView::Ints(View::of(values)?),
-        })
+        let cells = self.cells()?;
+        if let IdCells::Ints(values) = cells {
+            return Ok(IdView::Ints(values));
+        }
+        let mut copied = Copied::default();
+        cells.copy(0..cells.len(), &mut copied).ok_or_else(|| to_python(py, &outside_of_text()))?;
+        Ok(IdView::Texts(copied))
     }
 }
 
 impl IdView<'_> {
     pub(super) fn column(&self) -> IdColumn<'_> {
         match self {
-            Self::Texts(offsets, bytes) => IdColumn::Texts { offsets, bytes },
+            Self::Texts(copied) => copied.column(),
             Self::Ints(values) => IdColumn::Ints(values),
         }
     }

@@ -117,10 +117,13 @@ pub fn check_all_finite(
 /// Where that is outside of the bytes.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // out of range is refused
 pub fn slice(bytes: &[u8], start: i64, end: i64) -> Result<&[u8]> {
-    bytes.get(start as usize..end as usize).ok_or_else(|| {
-        let message = "expected offsets within the text";
-        Error::new(Kind::Format, "column_damaged", message)
-    })
+    bytes.get(start as usize..end as usize).ok_or_else(outside_of_text)
+}
+
+/// The error of a text that begins or ends outside of the bytes.
+#[must_use]
+pub fn outside_of_text() -> Error {
+    Error::new(Kind::Format, "column_damaged", "expected offsets within the text")
 }
 
 /// Refuses a text that is no identifier.

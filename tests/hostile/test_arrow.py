@@ -104,6 +104,10 @@ def list_ways(column: pa.Array) -> Iterator[tuple[str, Callable[[], object]]]:
         "judgments",
         lambda: rs.evaluate(table(doc=column).drop("score"), table().drop("relevance"), "AP"),
     )
+    judged = {"q": {"d0": 1}}
+    for role in ("query", "doc"):
+        run = table(**{role: column}).drop("relevance")
+        yield f"run with {role}", lambda run=run: rs.evaluate(judged, run, "AP")
     inside = pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))
     yield "pandas", lambda: evaluate(pd.DataFrame({**table().to_pydict(), "doc": inside}))
     yield (

@@ -140,7 +140,12 @@ class ColumnRun:
         parts = RunParts(self._judgments)
         seen = see_table(given, RETRIEVED, reading, notes=notes, tell=self._tell, source=source)
         with seen as (table, found, *_):
-            parts.push(self._plan, tables.read_retrieved(table, found), reading.threads)
+            columns = tables.view_retrieved(table, found)
+            try:
+                parts.push(self._plan, columns, reading.threads)
+            except InputError:
+                tables.read_retrieved(table, found)
+                raise
         try:
             return parts.finish(self._plan)
         except RankscopeError as error:
@@ -159,7 +164,7 @@ class ColumnRun:
             names = file.columns
             for table in whole_queries(file, names.get("query"), rows_at_once):
                 try:
-                    columns = tables.read_retrieved(table, names)
+                    columns = tables.view_retrieved(table, names)
                     is_new = parts.push(self._plan, columns, self._reading.threads)
                 except InputError:
                     return None

@@ -14,6 +14,7 @@ from rankscope.inputs.mistakes import code_of, inexact, not_numbers
 from rankscope.inputs.numbers import keep_numbers
 from rankscope.inputs.open_column import (
     decode,
+    find_texts,
     is_null,
     is_null_type,
     is_uuid_type,
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Foreign: TypeAlias = Any  # a column of another library
+    Texts: TypeAlias = tuple[NDArray[np.int64] | NDArray[np.int32], NDArray[np.uint8]]
     IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
+    IdView: TypeAlias = IdColumn | list[Texts]
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
@@ -40,6 +43,15 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
         if error.code == "id_type" and _has_lists(column):
             raise _lists_in_rows(name, "an ID", "id_type") from error
         raise
+
+
+def view_ids(column: Foreign, name: str) -> IdView:
+    """Read a column of ids as `read_ids` does, but leave texts of Arrow where they are, unchecked.
+
+    They may be in pieces.
+    """
+    texts = find_texts(column)
+    return read_ids(column, name) if texts is None else list(map(_texts_of, texts))
 
 
 def _read_ids(column: Foreign, name: str) -> IdColumn:
@@ -171,10 +183,11 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _texts_of(values: Foreign) -> IdColumn:
-    """Return the buffers of an Arrow array of large strings."""
+def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Return the buffers of an Arrow array of texts, whose offsets have 32 or 64 bits."""
     _, offsets, texts = values.buffers()
-    starts = np.frombuffer(offsets or b"", dtype=np.int64)[values.offset :][: len(values) + 1]
+    width = np.int64 if load_arrow().types.is_large_string(values.type) else np.int32
+    starts = np.frombuffer(offsets or b"", dtype=width)[values.offset :][: len(values) + 1]
     return starts, np.frombuffer(texts or b"", dtype=np.uint8)
 
 

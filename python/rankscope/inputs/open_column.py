@@ -47,6 +47,25 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
         raise
 
 
+def find_texts(column: Foreign) -> list[Foreign] | None:
+    """Return the pieces of a column of texts of Arrow, none of which is missing, if it is that.
+
+    Nothing is checked but types.
+    """
+    if isinstance(column, list | tuple | np.ndarray) or _is_of_numpy(column):
+        return None
+    try:
+        values = _to_arrow(column)
+    except (TypeError, ValueError, NotImplementedError):
+        return None
+    kinds, kind = load_arrow().types, getattr(values, "type", None)
+    if kind is None or not (kinds.is_string(kind) or kinds.is_large_string(kind)):
+        return None
+    pieces = getattr(values, "chunks", [values])
+    has_all = all(piece.buffers()[0] is None for piece in pieces)
+    return pieces if has_all and len(values) else None
+
+
 def _of_objects(array: Foreign) -> Foreign:
     """Convert objects that are all text to Arrow, anything else to a list."""
     if len(array) == 0 or np.ma.isMaskedArray(array) or not isinstance(array[0], str):
@@ -89,7 +108,10 @@ def _to_arrow(column: Foreign) -> Foreign:
     if _library_of(column) == "pandas":
         return load_arrow().array(getattr(column, "array", column), from_pandas=True)
     if hasattr(column, "__arrow_c_stream__"):
-        return load_arrow().chunked_array(column)
+        # Polars makes texts of its views faster than PyArrow checks and copies them.
+        is_view = _library_of(column) == "polars" and str(column.dtype) == "String"
+        kind = load_arrow().large_string() if is_view else None
+        return load_arrow().chunked_array(column, type=kind)
     if hasattr(column, "__arrow_c_array__"):
         return load_arrow().array(column)
     return None

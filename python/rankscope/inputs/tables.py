@@ -17,7 +17,14 @@ from rankscope.inputs.column_names import (
     no_column,
     no_role,
 )
-from rankscope.inputs.columns import count_ids, id_type, read_ids, read_numbers, read_typed_values
+from rankscope.inputs.columns import (
+    count_ids,
+    id_type,
+    read_ids,
+    read_numbers,
+    read_typed_values,
+    view_ids,
+)
 from rankscope.inputs.descriptions import describe_value
 from rankscope.inputs.labels import read_grades
 from rankscope.names import quote
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.columns import IdColumn
+    from rankscope.inputs.columns import IdColumn, IdView
     from rankscope.settings.attribution import Positive, Settings
 
     CoreColumns: TypeAlias = tuple[
@@ -197,9 +204,26 @@ def read_retrieved(
     found = FoundColumns(open_table(table), names)
     # Ids first: a row that holds a whole list has no score, but that isn't what is wrong.
     queries, docs = found.read_ids("query"), found.read_ids("doc")
-    are_ranks = found.seek("score") is None and found.seek("rank") is not None
-    scores = _negate(found.read_numbers("rank")) if are_ranks else found.read_numbers("score")
-    return queries, docs, scores, are_ranks
+    return queries, docs, *_read_scores(found)
+
+
+def view_retrieved(
+    table: object, names: Mapping[str, str | None]
+) -> tuple[IdView, IdView, NDArray[Any], bool]:
+    """Read a table as `read_retrieved` does, but leave text of Arrow where it is, unchecked.
+
+    The core checks it. Where that refuses the text, `read_retrieved` says what is wrong.
+    """
+    found = FoundColumns(open_table(table), names)
+    queries, docs = found.view_ids("query"), found.view_ids("doc")
+    return queries, docs, *_read_scores(found)
+
+
+def _read_scores(found: FoundColumns) -> tuple[NDArray[Any], bool]:
+    """Read scores, or ranks below zero, and say whether they are ranks."""
+    if found.seek("score") is None and found.seek("rank") is not None:
+        return _negate(found.read_numbers("rank")), True
+    return found.read_numbers("score"), False
 
 
 def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
@@ -235,6 +259,11 @@ class FoundColumns:
         """Read the identifiers of a role."""
         name = self.require(role)
         return read_ids(self.table.columns[name], name)
+
+    def view_ids(self, role: str) -> IdView:
+        """Read the identifiers of a role, and leave text where it is."""
+        name = self.require(role)
+        return view_ids(self.table.columns[name], name)
 
     def describe_ids(self) -> SourceIds:
         """Return the columns of ids as the caller has them."""

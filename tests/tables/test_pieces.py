@@ -1,0 +1,164 @@
+"""Runs of many rows are read a piece at a time, and give what they give as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+from rankscope.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PIECE = 1 << 17
+"""So many rows are read at once (`ROWS` in src/python/pieces.rs)."""
+MEASURES = ["nDCG@10", "AP", "RR"]
+
+
+def make_run(lengths: list[int]) -> pa.Table:
+    """Return lists of so many documents, worst first, with texts of different lengths."""
+    queries = np.repeat(np.arange(len(lengths)), lengths)
+    docs = [f"d{'ü' * (row % 7)}{row}" for row in range(len(queries))]
+    scores = np.random.default_rng(5).permutation(len(queries)) / 8.0
+    texts = pa.array([f"q{query}" for query in queries])
+    return pa.table({"query_id": texts, "doc_id": docs, "score": scores})
+
+
+def judge(run: pa.Table) -> dict[str, dict[str, int]]:
+    """Return grades for every third document, of all queries but the last."""
+    judged: dict[str, dict[str, int]] = {}
+    ids = zip(run["query_id"].to_pylist(), run["doc_id"].to_pylist(), strict=True)
+    for row, (query, doc) in enumerate(ids):
+        if row % 3 == 0:
+            judged.setdefault(query, {})[doc] = row % 4
+    judged.popitem()
+    return judged
+
+
+LENGTHS = {
+    "a query ends with a piece": [PIECE - 50, 50, 40],
+    "a query begins one row before a piece ends": [PIECE - 1, 90, 7],
+    "a query begins with a piece": [PIECE, 1, 90],
+    "a query is longer than two pieces": [60, 2 * PIECE + 3, 11],
+    "many queries": [1000] * 300,
+    "a piece and a row": [1] * 10 + [PIECE - 9],
+}
+FORMS: dict[str, Callable[[pa.Table], Any]] = {
+    "narrow": lambda run: run,
+    "wide": lambda run: run.cast(
+        pa.schema(
+            {"query_id": pa.large_string(), "doc_id": pa.large_string(), "score": pa.float64()}
+        )
+    ),
+    "in chunks": lambda run: pa.concat_tables(
+        [run.slice(0, 5), run.slice(5, PIECE - 5), run.slice(PIECE, 0), run.slice(PIECE)]
+    ),
+    "from the middle": lambda run: (
+        pa.concat_tables([run.slice(0, 9), run]).combine_chunks().slice(9)
+    ),
+    "Polars": pl.from_arrow,
+    "pandas": lambda run: run.to_pandas(),
+    "coded": lambda run: run.set_column(0, "query_id", run["query_id"].dictionary_encode()),
+}
+
+
+@pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_pieces_and_files_have_equal_values(lengths: list[int], threads: int) -> None:
+    run = make_run(lengths)
+    judged = judge(run)
+    columns = (run[name].to_pylist() for name in ("query_id", "doc_id", "score"))
+    text = "".join(
+        f"{query} Q0 {doc} 0 {score} a\n" for query, doc, score in zip(*columns, strict=True)
+    )
+    expected = rs.evaluate(judged, text.encode(), MEASURES)
+    found = rs.evaluate(judged, run, MEASURES, threads=threads)
+    assert found.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_every_form_of_text_has_equal_values(form: Callable[[pa.Table], Any]) -> None:
+    run = make_run([1000] * 140)
+    judged = judge(run)
+    expected = rs.evaluate(judged, run.slice(0).to_pydict(), MEASURES)
+    found = rs.evaluate(judged, form(run), MEASURES)
+    assert found.to_dict() == expected.to_dict()
+
+
+def test_a_query_whose_rows_are_in_two_pieces_is_one_query() -> None:
+    run = make_run([1000] * 140)
+    apart = pa.concat_tables([run.slice(500), run.slice(0, 500)]).combine_chunks()
+    judged = judge(run)
+    assert (
+        rs.evaluate(judged, apart, MEASURES).to_dict()
+        == rs.evaluate(judged, run, MEASURES).to_dict()
+    )
+
+
+def test_integers_as_queries_are_cut_as_well() -> None:
+    run = make_run([1000] * 140)
+    numbers = pa.array(np.repeat(np.arange(140), 1000))
+    judged = {query[1:]: docs for query, docs in judge(run).items()}
+    found = rs.evaluate(judged, run.set_column(0, "query_id", numbers), MEASURES)
+    expected = rs.evaluate(judge(run), run, MEASURES)
+    assert [found[name] for name in MEASURES] == [expected[name] for name in MEASURES]
+
+
+def replace(run: pa.Table, column: str, row: int, value: object) -> pa.Table:
+    """Return a run with another value in a row."""
+    values = run[column].to_pylist()
+    values[row] = value
+    return run.set_column(run.column_names.index(column), column, pa.array(values))
+
+
+LATE = PIECE + 700
+MISTAKES = {
+    "a score": ("score", float("nan"), False),
+    "an empty document": ("doc_id", "", False),
+    "a document again": ("doc_id", "d0again", True),
+}
+
+
+@pytest.mark.parametrize(("column", "value", "is_twice"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_in_a_later_piece_has_its_row(
+    column: str, value: object, *, is_twice: bool
+) -> None:
+    run = make_run([1000] * 140)
+    if is_twice:
+        run = replace(run, column, LATE - 1, value)
+    with pytest.raises(InputError) as few:
+        rs.evaluate(judge(run), replace(run, column, LATE, value).slice(LATE - 700, 1000), MEASURES)
+    with pytest.raises(InputError) as many:
+        rs.evaluate(judge(run), replace(run, column, LATE, value), MEASURES)
+    assert many.value.code == few.value.code
+    assert (many.value.line, few.value.line) == (LATE + 1, 701)
+
+
+@pytest.mark.parametrize("offset", [-1, 1 << 30])
+@pytest.mark.parametrize("row", [3, PIECE - 1, PIECE, PIECE + 700, 139_999])
+def test_offsets_outside_of_the_text_are_refused(row: int, offset: int) -> None:
+    run = make_run([1000] * 140)
+    (docs,) = run["doc_id"].chunks
+    _, starts, texts = docs.buffers()
+    wrong = np.frombuffer(starts, dtype=np.int32).copy()
+    wrong[row] = offset
+    damaged = pa.StringArray.from_buffers(len(docs), pa.py_buffer(wrong), texts)
+    with pytest.raises(FormatError) as refused:
+        rs.evaluate(judge(run), run.set_column(1, "doc_id", damaged), MEASURES)
+    assert refused.value.code == "column_damaged"
+
+
+def test_bytes_that_are_no_text_are_refused_in_a_later_piece() -> None:
+    run = make_run([1000] * 140)
+    (docs,) = run["doc_id"].chunks
+    _, starts, texts = docs.buffers()
+    wrong = np.frombuffer(texts, dtype=np.uint8).copy()
+    wrong[-1] = 0xFF
+    damaged = pa.StringArray.from_buffers(len(docs), starts, pa.py_buffer(wrong))
+    with pytest.raises(FormatError) as refused:
+        rs.evaluate(judge(run), run.set_column(1, "doc_id", damaged), MEASURES)
+    assert refused.value.code == "column_damaged"
