@@ -1,10 +1,11 @@
 //! Lines of values as `trec_eval` prints them, and sums in the order in which it adds.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
 
-use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
 use crate::number::aggregate::GEOMETRIC_FLOOR;
+use crate::number::decimal::Decimal;
+use crate::threads;
 
 /// How a value is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,68 +28,80 @@ pub struct Printed<'a> {
     pub columns: Vec<&'a [f64]>,
 }
 
-/// Appends the lines of a query: name, query and value, with tabs between.
-///
-/// # Errors
-/// Where memory runs out.
-pub fn append_lines(
-    out: &mut Vec<u8>,
+/// Fewer lines than this are not worth a thread.
+const FEW_LINES: usize = 10_000;
+
+/// The lines of some queries, in this order: name, query and value, with tabs between. `name` says what
+/// a query is called.
+#[must_use]
+pub fn write_lines<'a>(
     measures: &[Printed<'_>],
-    query: usize,
-    id: &[u8],
-) -> Result<()> {
-    let mut buffer = Buffer(out);
-    for measure in measures {
-        write_line(&mut buffer, measure, query, id).map_err(|error| {
-            Error::new(Kind::Format, "output", format!("expected to write a line: {error}"))
-        })?;
-    }
-    Ok(())
+    queries: &[u32],
+    name: impl Fn(usize) -> Cow<'a, [u8]> + Sync,
+    threads: usize,
+) -> Vec<Vec<u8>> {
+    let starts: Vec<String> =
+        measures.iter().map(|measure| format!("{:<22}\t", measure.name)).collect();
+    let threads = if queries.len() * measures.len() < FEW_LINES { 1 } else { threads };
+    let parts = queries.chunks(queries.len().div_ceil(threads.max(1)).max(1)).collect();
+    threads::on_each(parts, |queries: &[u32]| {
+        let mut out = Vec::new();
+        for &query in queries {
+            let id = name(query as usize);
+            for (measure, start) in measures.iter().zip(starts.iter()) {
+                out.extend_from_slice(start.as_bytes());
+                out.extend_from_slice(&id);
+                out.push(b'\t');
+                write_value(&mut out, measure, query as usize);
+                out.push(b'\n');
+            }
+        }
+        out
+    })
 }
 
-struct Buffer<'a>(&'a mut Vec<u8>);
-
-impl Write for Buffer<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn write_line(
-    out: &mut Buffer<'_>,
-    measure: &Printed<'_>,
-    query: usize,
-    id: &[u8],
-) -> io::Result<()> {
-    write!(out, "{:<22}\t", measure.name)?;
-    out.write_all(id)?;
-    out.write_all(b"\t")?;
+fn write_value(out: &mut Vec<u8>, measure: &Printed<'_>, query: usize) {
     let value = measure.columns[0][query];
     match measure.form {
-        Form::Value if value.is_nan() && value.is_sign_negative() => out.write_all(b"  -nan\n"),
-        Form::Value if value.is_nan() => out.write_all(b"   nan\n"),
-        Form::Value => writeln!(out, "{value:6.4}"),
-        Form::Count => writeln!(out, "{value:.0}"),
+        Form::Value if value.is_nan() && value.is_sign_negative() => {
+            out.extend_from_slice(b"  -nan");
+        }
+        Form::Value if value.is_nan() => out.extend_from_slice(b"   nan"),
+        Form::Value => write_decimals(out, value),
+        Form::Count => out.extend_from_slice(format!("{value:.0}").as_bytes()),
         Form::Text => {
-            out.write_all(b"'")?;
+            out.push(b'\'');
             for column in &measure.columns {
-                write_text(out, column[query])?;
+                write_text(out, column[query]);
             }
-            out.write_all(b"'\n")
+            out.push(b'\'');
         }
     }
 }
 
+/// Writes a number with four decimals. It is multiplied where that can't change how it is rounded.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as is checked
+fn write_decimals(out: &mut Vec<u8>, value: f64) {
+    let scaled = value * 10_000.0;
+    let rest = scaled - scaled.floor();
+    // Below 10^10, the product is off by a millionth at most.
+    if value.is_sign_negative() || scaled >= 1e10 || (rest - 0.5).abs() < 1e-5 {
+        out.extend_from_slice(format!("{value:6.4}").as_bytes());
+        return;
+    }
+    let rounded = scaled as u64 + u64::from(rest > 0.5);
+    out.extend_from_slice(Decimal::default().write((rounded / 10_000).cast_signed()));
+    out.push(b'.');
+    for unit in [1000, 100, 10, 1] {
+        out.push(b'0' + (rounded / unit % 10) as u8);
+    }
+}
+
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a whole number of six bytes
-fn write_text(out: &mut Buffer<'_>, value: f64) -> io::Result<()> {
+fn write_text(out: &mut Vec<u8>, value: f64) {
     let bytes = (value as u64).to_le_bytes();
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    out.write_all(&bytes[..end])
+    out.extend_from_slice(&bytes[..end]);
 }
 
 /// The sum of the values of some queries, one after the other.
@@ -107,6 +120,30 @@ pub fn add_logarithms(values: &[f64], queries: &[u32]) -> f64 {
 mod tests {
     use super::*;
     use crate::memory::vec;
+    use proptest::prelude::*;
+
+    fn written(measures: &[Printed<'_>], queries: &[u32], threads: usize) -> String {
+        let name = |query: usize| Cow::Owned(query.to_string().into_bytes());
+        let parts = write_lines(measures, queries, name, threads);
+        parts.iter().map(|part| std::str::from_utf8(part).unwrap()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_have_the_decimals_of_their_exact_value(
+            value in prop_oneof![
+                0.0..2.0,
+                -1e3..1e12,
+                (0u32..100_000).prop_map(|half| f64::from(half) / 32.0),
+                (0u32..20_000).prop_map(|half| f64::from(half) * 0.000_05),
+                any::<f64>().prop_filter("a number", |value| !value.is_nan()),
+            ],
+        ) {
+            let mut out = Vec::new();
+            write_decimals(&mut out, value);
+            prop_assert_eq!(std::str::from_utf8(&out).unwrap(), format!("{value:6.4}"));
+        }
+    }
 
     #[test]
     fn lines_are_those_of_trec_eval() {
@@ -119,24 +156,23 @@ mod tests {
             printed("num_ret", Form::Count, 1),
             printed("relstring", Form::Text, 2),
         ];
-        let mut out = Vec::new();
-        append_lines(&mut out, &measures, 0, b"301").unwrap();
-        let expected = "map                   \t301\t0.5000\n\
-                        num_ret               \t301\t12\n\
-                        relstring             \t301\t'01-.'\n";
-        assert_eq!(std::str::from_utf8(&out).unwrap(), expected);
+        let expected = "map                   \t0\t0.5000\n\
+                        num_ret               \t0\t12\n\
+                        relstring             \t0\t'01-.'\n";
+        assert_eq!(written(&measures, &[0], 1), expected);
+        let many = [1, 0].repeat(FEW_LINES);
+        for threads in 2..4 {
+            let both = written(&measures, &[1, 0], 1);
+            assert_eq!(written(&measures, &many, threads), both.repeat(FEW_LINES));
+        }
     }
 
     #[test]
     fn a_value_that_is_no_number_is_printed_with_its_sign() {
         let column = [f64::NAN.copysign(-1.0), f64::NAN.copysign(1.0)];
         let printed = [Printed { name: "map", form: Form::Value, columns: vec![&column[..]] }];
-        let mut out = Vec::new();
-        for query in 0..2 {
-            append_lines(&mut out, &printed, query, b"q").unwrap();
-        }
-        let expected = format!("{0:<22}\tq\t  -nan\n{0:<22}\tq\t   nan\n", "map");
-        assert_eq!(std::str::from_utf8(&out).unwrap(), expected);
+        let expected = format!("{0:<22}\t0\t  -nan\n{0:<22}\t1\t   nan\n", "map");
+        assert_eq!(written(&printed, &[0, 1], 1), expected);
     }
 
     #[test]

@@ -5,10 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::choices::choose;
-use super::errors::to_python;
 use super::judgments::Judgments;
 use super::vectors::copy_of;
-use crate::evaluate::lines::{Form, Printed, add_in_order, add_logarithms, append_lines};
+use crate::evaluate::lines::{Form, Printed, add_in_order, add_logarithms, write_lines};
 use crate::memory::{Vec, guard};
 
 const FORMS: [(&str, Form); 3] =
@@ -52,6 +51,7 @@ impl Lines {
         judgments: &Judgments,
         start: usize,
         end: usize,
+        threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         guard(|| {
             let printed = self.measures.iter().map(|measure| Printed {
@@ -60,13 +60,18 @@ impl Lines {
                 columns: measure.columns.iter().map(|column| &column[..]).collect(),
             });
             let printed: Vec<Printed<'_>> = printed.collect();
-            let (axis, mut out) = (judgments.0.axis(), Vec::new());
-            for &query in &self.order[start..end.min(self.order.len())] {
-                let query = query as usize;
-                append_lines(&mut out, &printed, query, &axis.name(query))
-                    .map_err(|error| to_python(py, &error))?;
-            }
-            Ok(PyBytes::new(py, &out))
+            let queries = &self.order[start..end.min(self.order.len())];
+            let axis = judgments.0.axis();
+            let name = |query: usize| axis.name(query);
+            let parts = py.detach(|| write_lines(&printed, queries, name, threads));
+            PyBytes::new_with(py, parts.iter().map(|part| part.len()).sum(), |mut out| {
+                for part in &parts {
+                    let (place, rest) = out.split_at_mut(part.len());
+                    place.copy_from_slice(part);
+                    out = rest;
+                }
+                Ok(())
+            })
         })
     }
 

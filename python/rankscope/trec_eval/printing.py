@@ -11,6 +11,7 @@ from rankscope.errors import FormatError
 from rankscope.inputs.files.opening import open_binary
 from rankscope.names import quote
 from rankscope.records import record
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,8 +77,10 @@ def print_values(
     if layout.has_queries:
         shown = [_printed(one, moments) for one in evaluated if one.entry.has_queries]
         lines = make_lines(shown, layout.order)
+        threads = count_threads(None)
         for start in range(0, len(layout.order), AT_ONCE):
-            sys.stdout.write(lines.write(values.judgments, start, start + AT_ONCE).decode())
+            written = lines.write(values.judgments, start, start + AT_ONCE, threads)
+            sys.stdout.write(written.decode())
     if not layout.has_summary:
         return
     summed = [one for one in evaluated if one.entry.has_summary]
