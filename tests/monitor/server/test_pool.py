@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from rankscope import FileError, UsageError
+from rankscope.monitor.links import Links
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.monitor.server.service import Service
 
-PRINCIPAL = Principal("music", SCOPES, "test")
+PRINCIPAL = Principal({"music": SCOPES}, "test", project="music")
 
 
 def make_pool(service: Service, **settings: int) -> MonitorPool:
@@ -65,8 +66,10 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
 
 
 def make_call(path: str, project: str = "music", query: bytes = b"") -> Call:
-    request = Request({"type": "http", "path": path, "query_string": query, "headers": []})
-    return Call(request, Principal(project, SCOPES, "test"), {}, {}, {})
+    scope = {"type": "http", "path": path, "query_string": query, "headers": []}
+    request = Request(scope | {"state": {"links": Links()}})
+    principal = Principal({project: SCOPES}, "test", project=project)
+    return Call(request, principal, {}, {}, {})
 
 
 def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:

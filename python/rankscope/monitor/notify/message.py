@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from rankscope.monitor.events.times import describe_length
-from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Notice
+from rankscope.monitor.events.times import describe_length, read_moment
+from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Incident, Notice
+from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
     Link,
     Name,
@@ -29,16 +30,21 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.monitor.incidents.incident import Event, Incident
+    from rankscope.monitor.incidents.incident import Event
     from rankscope.monitor.notify.markup import Part
 
     Urgency: TypeAlias = Literal["failure", "warning", "success", "info"]
 
 LOST = "notifications.lost"
 """The type of the notification that reports lost ones."""
+WEEK = "fleet.week"
+"""The type of the weekly digest."""
 TEST = "channel.test"
 """The type of test messages."""
 
+MOST_PROJECTS = 20
+MOST_NAMES = 50
+"""Projects that a weekly digest describes, and names because nothing happened there."""
 MOST_PARTS = 10
 """Incidents that a message describes; it only counts the others."""
 
@@ -127,7 +133,7 @@ def write_test(channel: str, public_url: str | None = None) -> Message:
                 Text(". If you can read it, incidents will arrive here, too."),
             )
         ),
-        *_link("Open rankscope", "/", public_url),
+        *_link("Open rankscope", "/", Links(public_url) if public_url else None),
     ]
     return _make_message("Test message from rankscope", paragraphs, "info")
 
@@ -146,10 +152,13 @@ def _compose(
     said: Mapping[str, Any], public_url: str | None
 ) -> tuple[str, list[Paragraph], Urgency]:
     """Return the title, the paragraphs and the urgency of a notification."""
+    links = Links(public_url, said["project"]) if public_url else None
     if said["type"] in {CHANGED, DIGEST}:
         notice = Notice.from_dict(said)
-        paragraphs = list(_describe(notice, public_url))
+        paragraphs = list(_describe(notice, links))
         return _name_notice(notice), paragraphs, _judge(notice)
+    if said["type"] == WEEK:
+        return _name_week(said), list(_describe_week(said, public_url)), "info"
     if said["type"] == LOST:
         count = said["count"]
         text = (
@@ -157,9 +166,67 @@ def _compose(
             "success. The history of incidents has all of them."
         )
         title = f"{count} notifications were not delivered ({said['project']})"
-        link = _link("Open the incidents", "/incidents", public_url)
+        link = _link("Open the incidents", "/incidents", links)
         return title, [Paragraph((Text(text),)), *link], "warning"
     return f"{said['type']} ({said['project']})", [], "info"
+
+
+def _name_week(said: Mapping[str, Any]) -> str:
+    begins, ends = (read_moment(said[name], name) for name in ("since", "until"))
+    count = sum(len(project["open"]) for project in said["projects"])
+    still = "1 incident is open" if count == 1 else f"{count} incidents are open"
+    of = f" ({said['owner']})" if said["owner"] else ""
+    return f"Week from {begins:%-d %b} to {ends:%-d %b %Y}: {still}{of}"
+
+
+WEEK_PARTS: Mapping[str, str] = {"open": "Open", "confirmed": "New this week", "over": "Over"}
+
+
+def _describe_week(said: Mapping[str, Any], public_url: str | None) -> Iterator[Paragraph]:
+    """Describe what happened, by project; those with open incidents first."""
+    calm, told = [], 0
+    for project in sorted(said["projects"], key=lambda one: -len(one["open"])):
+        items = list(_list_week(project))
+        if not items:
+            calm.append(project["project"])
+            continue
+        told += 1
+        if told > MOST_PROJECTS:
+            continue
+        yield Paragraph((Strong("Project "), Name(project["project"])))
+        yield from items[:MOST_PARTS]
+        if len(items) > MOST_PARTS:
+            yield Paragraph((Text(f"… and {len(items) - MOST_PARTS} more"),), is_item=True)
+        links = Links(public_url, project["project"]) if public_url else None
+        yield from _link("Open the project", "/", links)
+    if told > MOST_PROJECTS:
+        yield Paragraph((Text(f"… and {told - MOST_PROJECTS} more projects"),))
+    if calm:
+        names = [part for name in calm[:MOST_NAMES] for part in (Text(", "), Name(name))][1:]
+        rest = len(calm) - MOST_NAMES
+        more = (Text(f" and {rest} more"),) if rest > 0 else ()
+        yield Paragraph((Text("Nothing happened in "), *names, *more))
+
+
+def _list_week(project: Mapping[str, Any]) -> Iterator[Paragraph]:
+    told: set[str] = set()
+    for kind, label in WEEK_PARTS.items():
+        for fields in project[kind]:
+            incident = Incident.from_dict({**fields, "evidence": {}})
+            if incident.incident_id in told:
+                continue
+            told.add(incident.incident_id)
+            parts = (Strong(label), Text(": "), *_show_stream(incident))
+            cause = find_cause(incident) or incident.reason or name_problem(incident)
+            yield Paragraph((*parts, Text(f". {cause}")), is_item=True)
+    for version in project["versions"]:
+        name = " ".join(filter(None, (version["model"], version["version"])))
+        yield Paragraph((Strong("New version"), Text(": "), Name(name or "unnamed")), is_item=True)
+    for change in project["changes"]:
+        what, _, done = change["action"].partition(".")
+        text = f"{what} {done.replace('_', ' ')}: "
+        by = (Text(" by "), Name(change["actor"]))
+        yield Paragraph((Strong("Change"), Text(f": {text}"), Name(change["subject"]), *by), True)
 
 
 def _name_notice(notice: Notice) -> str:
@@ -185,9 +252,9 @@ def _judge(notice: Notice) -> Urgency:
     return "failure" if any(one.severity == "critical" for one in ongoing) else "warning"
 
 
-def _describe(notice: Notice, public_url: str | None) -> Iterator[Paragraph]:
+def _describe(notice: Notice, links: Links | None) -> Iterator[Paragraph]:
     if len(notice.parts) == 1:
-        yield from _describe_one(*notice.parts[0], notice.time, public_url)
+        yield from _describe_one(*notice.parts[0], notice.time, links)
         return
     shown = notice.parts[:MOST_PARTS]
     cause = next(filter(None, (find_cause(one) for _, one in shown)), "")
@@ -204,7 +271,7 @@ def _describe(notice: Notice, public_url: str | None) -> Iterator[Paragraph]:
     yield from _suggest(notice)
     path = "/incidents" if notice.is_digest else notice.parts[0][1].link
     label = "Open the incidents" if notice.is_digest else "Open the incident with its group"
-    yield from _link(label, path, public_url)
+    yield from _link(label, path, links)
 
 
 def _summarize(event: Event, incident: Incident, now: datetime) -> Iterator[Part]:
@@ -218,7 +285,7 @@ def _summarize(event: Event, incident: Incident, now: datetime) -> Iterator[Part
 
 
 def _describe_one(
-    event: Event, incident: Incident, now: datetime, public_url: str | None
+    event: Event, incident: Incident, now: datetime, links: Links | None
 ) -> Iterator[Paragraph]:
     """Describe one incident: what, for whom, since when, why, and what to do."""
     reason = incident.reason or f"{name_problem(incident)}."
@@ -237,7 +304,7 @@ def _describe_one(
     yield Paragraph((*parts, Text(f" ({incident.severity})")), is_item=True)
     if event in ONGOING:
         yield _label("What to do", PROBLEMS[incident.kind].step, is_item=True)
-    yield from _link("Open the incident", incident.link, public_url)
+    yield from _link("Open the incident", incident.link, links)
 
 
 def _label(label: str, text: str, *, is_item: bool = False) -> Paragraph:
@@ -252,8 +319,8 @@ def _suggest(notice: Notice) -> Iterator[Paragraph]:
         yield _label("What to do", PROBLEMS[kind].step)
 
 
-def _link(text: str, path: str, public_url: str | None) -> list[Paragraph]:
-    return [] if public_url is None else [Paragraph((Link(text, f"{public_url}{path}"),))]
+def _link(text: str, path: str, links: Links | None) -> list[Paragraph]:
+    return [Paragraph((Link(text, links(path)),))] if links else []
 
 
 def find_cause(incident: Incident) -> str:

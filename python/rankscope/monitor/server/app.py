@@ -10,7 +10,7 @@ from anyio import CapacityLimiter
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
-from rankscope.errors import DeadlineError
+from rankscope.errors import DeadlineError, UsageError
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sending import AppriseSender
@@ -24,8 +24,10 @@ from rankscope.monitor.server.api.notifications import Notifying
 from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
+from rankscope.monitor.server.http.proxies import ProxyHeaders
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
+from rankscope.monitor.server.pages.fleet import ROUTES as FLEET
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.api.ingest import Answer
@@ -117,6 +119,7 @@ class Service:
             *project.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,
+            *FLEET,
         )
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
@@ -150,20 +153,31 @@ class Service:
                 self.describe,
                 summary="Return the description of the service, as OpenAPI 3.1.",
                 also={304: None},
+                is_global=True,
             ),
         )
+        _check_prefix(settings.prefix, self.endpoints)
         described = json.dumps(describe(self.endpoints), ensure_ascii=False).encode()
         # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
         limit = partial(deadlines.limit, settings.read_seconds)
-        listed = list(_make_routes(self.endpoints, dispatcher, limit))
-        # A bare router: the middleware answers every error, and nothing else does.
-        self.app: ASGIApp = RequestMiddleware(
-            Router(listed, redirect_slashes=False),
-            settings,
-            AccessLog(write_log, now),
-            pages.show_problem,
-            telemetry,
+        of_projects = [each for each in self.endpoints if each.scope and not each.is_global]
+        # Bare routers: the middleware answers every error, and nothing else does.
+        outside, inside = (
+            Router(list(_make_routes(listed, dispatcher, limit)), redirect_slashes=False)
+            # Outside of projects, the start page is that of all of them.
+            for listed in (_drop_hidden(self.endpoints), of_projects)
+        )
+
+        async def route(scope: Scope, receive: Receive, send: Send) -> None:
+            router = outside if scope["state"]["links"].project is None else inside
+            await router(scope, receive, send)
+
+        self.app: ASGIApp = ProxyHeaders(
+            RequestMiddleware(
+                route, settings, AccessLog(write_log, now), pages.show_problem, telemetry
+            ),
+            settings.proxies,
         )
 
     async def describe(self, call: Call) -> Response:
@@ -190,6 +204,23 @@ class Service:
 def make_app(store: Store, settings: Settings | None = None, **given: Any) -> ASGIApp:  # noqa: ANN401 - as there
     """Make the application, for any ASGI server; it takes what `Service` takes."""
     return Service(store, settings, **given).app
+
+
+def _drop_hidden(endpoints: Iterable[Endpoint]) -> list[Endpoint]:
+    """Leave out the pages of a project whose path is that of one outside of projects."""
+    taken = {(one.method, one.path) for one in endpoints if one.is_global}
+    return [one for one in endpoints if one.is_global or (one.method, one.path) not in taken]
+
+
+def _check_prefix(prefix: str, endpoints: Iterable[Endpoint]) -> None:
+    """Refuse a prefix that a path could begin with that a proxy has taken the prefix off."""
+    own = {"projects", *(endpoint.path.split("/")[1] for endpoint in endpoints)}
+    if prefix and prefix.split("/")[1] in own:
+        raise UsageError(
+            f"the prefix must not begin with a path of the service, found {prefix}",
+            hint="choose another, such as /ranking",
+            code="usage",
+        )
 
 
 def _make_routes(

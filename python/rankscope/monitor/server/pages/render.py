@@ -6,7 +6,9 @@ import math
 import re
 import shlex
 from functools import partial
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
+
+from jinja2 import pass_context
 
 from rankscope._core import __version__
 from rankscope.monitor.events.limits import MINUTE
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from jinja2.runtime import Context
+
     from rankscope.monitor.events.times import Time
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.pages.charts.lines import LineChart
 
 MOST_MARKS = 6
@@ -47,18 +52,21 @@ class Frame:
     """What is around a page.
 
     Args:
-        places: The names and addresses of the pages in the navigation.
-        styles: The addresses of the styles.
-        script: The address of the script.
+        links: Makes addresses.
+        places: The names and paths of the pages in the navigation.
+        styles: The paths of the styles.
+        script: The path of the script.
         here: Which of the places this is; none of them if empty.
         project: The project; empty where nobody is let in.
         key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
         can_change: Whether the key may change rules and settings.
+        has_fleet: Whether there are other projects that the caller may see.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
     """
 
+    links: Links
     places: tuple[tuple[str, str], ...]
     styles: tuple[str, ...]
     script: str
@@ -67,6 +75,7 @@ class Frame:
     key: str = ""
     csrf: str = ""
     can_change: bool = False
+    has_fleet: bool = False
     now: int | None = None
     refresh: int = 0
 
@@ -176,6 +185,16 @@ def write_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def write_amount(amount: float) -> str:
+    """Write an amount with three digits, or all that it has before the point.
+
+    Examples:
+        >>> write_amount(1234.5), write_amount(0.012345), write_amount(12.0)
+        ('1,234', '0.0123', '12')
+    """
+    return f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}"
+
+
 def is_known(value: float | None) -> bool:
     """Whether there is a number."""
     return value is not None and not math.isnan(value)
@@ -202,19 +221,11 @@ def name_loss(name: str) -> str:
     return {"undefined": "no relevant documents"}.get(name, name)
 
 
-def make_address(path: str, **parameters: str | int | list[str] | None) -> str:
-    """Make the address of a page.
-
-    Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
-
-    Examples:
-        >>> make_address("/rankings", id="../a b&c", measure=None)
-        '/rankings?id=..%2Fa%20b%26c'
-    """
-    given = {name: value for name, value in parameters.items() if value is not None}
-    # What cannot be written as UTF-8 cannot have been stored either.
-    query = urlencode(given, doseq=True, quote_via=quote, safe="", errors="replace")
-    return f"{path}?{query}" if query else path
+@pass_context
+def make_address(context: Context, path: str, **parameters: str | int | list[str] | None) -> str:
+    """Make the address of a page of the project that a page is about, from its path there."""
+    frame: Frame = context["frame"]
+    return frame.links(path, **parameters)
 
 
 LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)
@@ -262,6 +273,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "ago": describe_length,
     "day": write_day,
     "known": is_known,
+    "amount": write_amount,
     "share_of": write_share_of,
     "part": write_part,
     "bytes": write_bytes,

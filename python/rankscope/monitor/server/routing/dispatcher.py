@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import Scope
 
     from rankscope.monitor.server.access.authenticator import Authenticator, Principal
     from rankscope.monitor.server.http.body import MemoryBudget
@@ -67,7 +68,7 @@ class Dispatcher:
         settings: Settings,
         memory: MemoryBudget,
         refusals: RefusalCounter,
-        show_problem: Callable[[RefusedRequestError, str], Response],
+        show_problem: Callable[[RefusedRequestError, Scope], Response],
     ) -> None:
         self._authenticator = authenticator
         self._settings = settings
@@ -132,9 +133,14 @@ class Dispatcher:
             self._authenticator.pass_by(request)
             return ANONYMOUS
         if endpoint.kind != "api":
-            return await self._authenticator.enter_page(request, endpoint.scope)
+            return await self._authenticator.enter_page(
+                request, endpoint.scope, is_global=endpoint.is_global
+            )
         return await self._authenticator.enter(
-            request, endpoint.scope, by_session=endpoint.takes_session
+            request,
+            endpoint.scope,
+            by_session=endpoint.takes_session,
+            is_global=endpoint.is_global,
         )
 
     def _check_ids(self, request: Request) -> None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
+from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.shapes import describe_type
 from rankscope.records import record
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from rankscope.monitor.links import Links
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.access.authenticator import Principal
     from rankscope.monitor.server.routing.pool import MonitorPool
@@ -46,6 +48,11 @@ class Call:
     query: Any
     form: Mapping[str, tuple[str, ...]]
     body: Any
+
+    @property
+    def links(self) -> Links:
+        """What makes addresses of the project of the request, for its caller."""
+        return links_of(self.request).of(self.principal.project or None)
 
     def field(self, name: str) -> str:
         """Return the first value of a form field, or empty text if there is none."""
@@ -85,6 +92,7 @@ class Endpoint:
         status: The status of a successful answer.
         refuses: Statuses of refusals that don't follow from the other fields.
         also: Other answers by status: a type, or `None` for an answer without content.
+        is_global: Whether it is outside of projects, as what needs no key always is.
     """
 
     method: str
@@ -101,11 +109,18 @@ class Endpoint:
     status: int = 200
     refuses: tuple[int, ...] = ()
     also: Mapping[int, Any] = MappingProxyType({})
+    is_global: bool = False
 
     @property
     def takes_session(self) -> bool:
         """Whether a browser that is signed in needs no key."""
         return self.kind != "api" or (self.method == "GET" and self.scope == "read")
+
+    @property
+    def address(self) -> str:
+        """The path that people know it by: pages of a project are below its address."""
+        is_inside = self.kind in {"page", "form"} and self.scope and not self.is_global
+        return f"/projects/{{project}}{self.path}" if is_inside else self.path
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -141,6 +156,7 @@ class Route:
         is_slow: Whether it waits for other services.
         kind: Who uses it, as of `Endpoint`.
         summary: What it does, in a line (default: the first line of the docstring of `work`).
+        is_global: Whether it is outside of projects.
     """
 
     method: str
@@ -156,6 +172,7 @@ class Route:
     is_slow: bool = False
     kind: Kind = "api"
     summary: str = ""
+    is_global: bool = False
 
 
 def make_endpoints(
@@ -197,6 +214,7 @@ def _make_endpoint(
         result=route.result,
         status=_status_of(route),
         refuses=route.refuses,
+        is_global=route.is_global,
     )
 
 
