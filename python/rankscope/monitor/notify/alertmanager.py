@@ -76,6 +76,7 @@ def write_alert(incident: Incident, now: int, public_url: str | None = None) -> 
         ...     kind="quality",
         ...     slice=(("device", "tv"),),
         ...     opened=opened,
+        ...     began=opened,
         ...     updated=opened,
         ... )
         >>> alert = write_alert(incident, 0)
@@ -99,10 +100,10 @@ def write_alert(incident: Incident, now: int, public_url: str | None = None) -> 
     annotations = {
         "summary": title,
         "description": incident.reason,
-        "cause": find_cause(incident),
+        "cause": find_cause([incident]),
         "action": PROBLEMS[incident.kind].step,
     }
-    starts = incident.began or incident.opened
+    starts = incident.began
     if incident.is_active:
         ends = to_datetime(now + LASTS)
     else:

@@ -41,6 +41,8 @@ class Finding:
         verdict: `bad` if there is a problem, `good` if there is none, `gone` if what it is about is
             no longer served, `unknown` if the data doesn't tell; this changes nothing.
         began: When the problem seems to have begun, in UTC.
+        before: The value, count or share before; `None` where there is none.
+        after: The same since it began.
         reason: The reason, in one sentence.
         evidence: What it is based on, as JSON holds it.
 
@@ -55,6 +57,8 @@ class Finding:
     slice: Slice = ()
     verdict: Verdict
     began: datetime | None = None
+    before: float | None = None
+    after: float | None = None
     reason: str = ""
     evidence: Mapping[str, object] = {}
 

@@ -138,7 +138,7 @@ def write_calendar(
     ]
     for incident in incidents:
         message = _describe(incident, public_url)
-        begins = incident.began or incident.opened
+        begins = incident.began
         ends = until if incident.is_active else incident.recovered or incident.resolved or until
         lines += [
             "BEGIN:VEVENT",
