@@ -57,6 +57,8 @@ class Frame:
         can_change: Whether the key may change rules and settings.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
+        views: The names of the saved views of the project.
+        view: The name of the view that is shown, if one is.
     """
 
     places: tuple[tuple[str, str], ...]
@@ -69,6 +71,8 @@ class Frame:
     can_change: bool = False
     now: int | None = None
     refresh: int = 0
+    views: tuple[str, ...] = ()
+    view: str = ""
 
     @property
     def release(self) -> str:
