@@ -32,7 +32,6 @@ FIELDS: dict[str, Any] = {
     },
     "baseline": "none",
     "rules": {"low": {"kind": "limit", "measure": "nDCG@5", "below": 0.9}},
-    "views": {},
 }
 
 
@@ -309,7 +308,6 @@ VIEWS = {
 def want_views(views: dict[str, Any] | None, **changes: Any) -> Project:  # noqa: ANN401 - as a file has them
     """A project with views, one of which is called as its rule; without a table for `None`."""
     fields = FIELDS | {"attributes": ["device"]} | changes
-    del fields["views"]
     return read_project("music", fields if views is None else fields | {"views": views})
 
 

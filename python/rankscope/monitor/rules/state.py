@@ -101,7 +101,7 @@ class RuleState:
         state: `OK`; `ALERT` while something has fallen; `NO_DATA` where nothing comes any more;
             `STALE` where a slice has no rankings any more; `INSUFFICIENT` where nothing can be
             said.
-        since: Since when it is in this state, in UTC.
+        since: Since when it is in this state, in UTC; in ALERT, when the first problem began.
         reason: Why.
         evaluated: When something was concluded last.
         following: When the period begins that is looked at next.

@@ -92,7 +92,7 @@ def find_project(store: StoreReader, name: str) -> Project:
     configuration = None if text is None else Configuration.from_json(text)
     rules = {rule.name: rule for rule in list_rules(store, name)}
     views = {view.name: view for view in list_views(store, name)}
-    return Project(name, configuration, rules, views)
+    return Project(name, configuration, rules, views or None)
 
 
 def write_project(project: Project) -> dict[str, Any]:
@@ -107,9 +107,10 @@ def write_project(project: Project) -> dict[str, Any]:
         del rules[DATA.name]
     elif DATA.name not in rules:
         rules[DATA.name] = False
-    views = {name: view.to_dict() for name, view in (project.views or {}).items()}
+    shown = project.views
+    views = None if shown is None else {name: view.to_dict() for name, view in shown.items()}
     chosen_word = {} if word is None else {"baseline": word}
-    return fields | chosen_word | {"rules": rules} | ({"views": views} if views else {})
+    return fields | chosen_word | {"rules": rules} | ({} if views is None else {"views": views})
 
 
 def write_rule(rule: Rule) -> dict[str, Any]:

@@ -260,8 +260,10 @@ def monitor(served: Service) -> Monitor:
 def test_without_two_versions_it_says_so(site: Service) -> None:
     open_monitor(site.store)
     reader = check_page(get(site, "/comparison"))
-    assert "No two versions of a model served at the same time; serve both" in reader.text
-    assert "Choose two versions" in reader.text
+    assert "No two versions of a model have served at the same time." in reader.text
+    assert not reader.all("select")
+    reader = check_page(get(site, "/comparison?new=3"))
+    assert "There are no rankings of version '3'" in reader.text
 
 
 def test_the_page_says_which_version_is_worse(served: Service, monitor: Monitor) -> None:

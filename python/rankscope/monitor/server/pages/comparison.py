@@ -112,7 +112,8 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
             there = " or ".join(configuration.attributes) or "none: the project has no slices"
             wrong["slice"] = f"Enter an attribute and its value, as device=tv. There is {there}."
     comparison = None
-    if not wrong:
+    pairs = list_choices(list_versions(monitor.store, monitor.project))
+    if not wrong and (pairs or given):
         try:
             comparison = monitor.compare(
                 given.get("measure"),
@@ -131,7 +132,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
     return ComparisonView(
         configuration=configuration,
         measures=monitor.measures,
-        pairs=list_choices(list_versions(monitor.store, monitor.project)),
+        pairs=pairs,
         fields={name: given.get(name, "") for name in FIELDS},
         wrong=wrong,
         comparison=comparison,
