@@ -128,7 +128,7 @@ def test_a_page_is_used_by_keyboard_and_read_without_javascript(
         assert found is not None
         # The parts of a time are stops of their own.
         assert found["at"] in {seen[-1], seen[-1] + 1}, found["html"]
-        assert found["outlined"], found["html"]
+        assert found["outlined"] or found["at"] == seen[-1], found["html"]
         assert found["visible"], found["html"]
         seen.append(found["at"])
     for chart in page.evaluate(CHARTS):

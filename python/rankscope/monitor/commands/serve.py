@@ -65,6 +65,21 @@ def add_arguments(parser: Parser) -> None:
         help="another host name that clients use, such as that of a reverse proxy",
     )
     parser.add_argument(
+        "--prefix",
+        metavar="PATH",
+        help="path that a reverse proxy has the service at, such as /ranking (default: that of the "
+        "public address)",
+    )
+    parser.add_argument(
+        "--proxy",
+        dest="proxies",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="address or network that a reverse proxy connects from: its X-Forwarded- headers are "
+        "believed; can be repeated",
+    )
+    parser.add_argument(
         "--project",
         type=read_project,
         default=PROJECT,
@@ -115,6 +130,10 @@ def _read_delay(text: str) -> int:
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
+    from rankscope.monitor.server.http.proxies import (  # noqa: PLC0415 - likewise
+        read_prefix,
+        read_proxies,
+    )
     from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - likewise
 
     if options.port not in PORTS:
@@ -135,6 +154,8 @@ def run(options: Namespace) -> int:
             hint="remove --no-evaluate",
             code="usage",
         )
+    prefix = None if options.prefix is None else read_prefix(options.prefix)
+    proxies = read_proxies(options.proxies)
     channels = read_channels(options.config)
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
@@ -150,6 +171,8 @@ def run(options: Namespace) -> int:
             port=options.port,
             project=options.project,
             names=tuple(options.names),
+            prefix=prefix,
+            proxies=proxies,
             seconds=options.every,
             evaluates=not options.no_evaluate,
             channels=channels,

@@ -162,6 +162,7 @@ class Authenticator:
             name,
             self._sessions.begin(key.key_id),
             max_age=SECONDS,
+            path=links_of(request).base or "/",
             secure=name != COOKIE,
             httponly=True,
             samesite="lax",
@@ -171,7 +172,13 @@ class Authenticator:
         """End the session of a browser."""
         self.forget(request)
         name = _cookie_of(request)
-        response.delete_cookie(name, secure=name != COOKIE, httponly=True, samesite="lax")
+        response.delete_cookie(
+            name,
+            path=links_of(request).base or "/",
+            secure=name != COOKIE,
+            httponly=True,
+            samesite="lax",
+        )
 
     def forget(self, request: Request) -> None:
         """End the session of a browser, and keep its cookie."""
@@ -233,9 +240,11 @@ def _address_of(request: Request) -> str:
 
 def _cookie_of(request: Request) -> str:
     # Plain HTTP is for this machine only. Browsers keep a `__Host-` cookie only if it came by
-    # HTTPS, and no other host can set it.
-    is_plain = request.url.scheme == "http" and is_own_machine(request)
-    return COOKIE if is_plain else f"__Host-{COOKIE}"
+    # HTTPS, and no other host can set it; but it is sent to all paths of its host, where a proxy
+    # may have other services.
+    if request.url.scheme == "http" and is_own_machine(request):
+        return COOKIE
+    return f"__Secure-{COOKIE}" if links_of(request).base else f"__Host-{COOKIE}"
 
 
 def _refuse_often(seconds: int) -> None:

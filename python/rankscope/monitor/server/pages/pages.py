@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from jinja2 import Environment
+    from starlette.types import Scope
 
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Page
@@ -99,22 +101,22 @@ class Pages:
             ),
         )
 
-    def show_problem(self, problem: RefusedRequestError, request_id: str) -> Response:
+    def show_problem(self, problem: RefusedRequestError, scope: Scope) -> Response:
         """Make the page that says why a request was refused; to go on elsewhere takes none."""
         if "location" in problem.headers:
             return Response(status_code=problem.status, headers=problem.headers)
         text = self._templates.get_template("problem.html.j2").render(
-            frame=self._frame(),
+            frame=self._frame(scope["state"]["links"]),
             problem=problem,
-            request_id=request_id,
+            request_id=scope["state"]["request_id"],
             title=TITLES.get(problem.status, "Request refused"),
         )
         return HTMLResponse(text, problem.status, problem.headers)
 
-    def show_sign_in(self, wanted: str, problem: str) -> str:
-        """Make the page with the form to sign in by: where to go next, and what went wrong."""
+    def show_sign_in(self, links: Links, wanted: str, problem: str) -> str:
+        """Make the page with the form to sign in by: where to go next, and what was wrong."""
         return self._templates.get_template("sign_in.html.j2").render(
-            frame=self._frame(), wanted=wanted, problem=problem
+            frame=self._frame(links), wanted=wanted, problem=problem
         )
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
@@ -142,15 +144,16 @@ class Pages:
         return answer
 
     def _respond(self, _form: Route, call: Call, done: str | tuple[Page, object, int]) -> Response:
-        """Answer a form: go on at an address, or fill a page."""
+        """Answer a form: go on at a path of the project, or fill a page."""
         if isinstance(done, str):
-            return RedirectResponse(done, 303)
+            return RedirectResponse(call.links(done), 303)
         page, view, status = done
         return HTMLResponse(self._fill(page, call, view), status)
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
         principal = call.principal
         frame = self._frame(
+            call.links,
             here=page.here,
             project=principal.project,
             key=principal.name or principal.actor if principal.actor != "local" else "",
@@ -164,10 +167,11 @@ class Pages:
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)
 
-    def _frame(self, **said: object) -> Frame:
+    def _frame(self, links: Links, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)
         places = tuple((page.here, page.path) for page in self._pages if page.place)
-        return Frame(places=places, styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
+        script = self._addresses["pages.js"]
+        return Frame(links=links, places=places, styles=styles, script=script, **said)  # type: ignore[arg-type]  # as `Frame` has them
 
 
 @cache

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.access.authenticator import Authenticator
     from rankscope.monitor.server.routing.endpoint import Call
 
@@ -41,10 +42,13 @@ class SignIn:
 
     Args:
         authenticator: Knows keys and sessions.
-        show: Makes the page with the form: where to go next, and what went wrong before or "".
+        show: Makes the page with the form, from what makes addresses, where to go next, and what
+            went wrong before or "".
     """
 
-    def __init__(self, authenticator: Authenticator, show: Callable[[str, str], str]) -> None:
+    def __init__(
+        self, authenticator: Authenticator, show: Callable[[Links, str, str], str]
+    ) -> None:
         self._authenticator = authenticator
         self._show = show
         self.endpoints = (
@@ -84,14 +88,14 @@ class SignIn:
 
     async def get(self, call: Call) -> Response:
         """Show the form, or go on where nobody needs to sign in."""
-        wanted = own_path(call.query.get("next", "/"))
+        wanted = own_path(call.query.get("next", ""), call.links)
         if await self._authenticator.find_principal(call.request) is not None:
             return RedirectResponse(wanted, 303)
-        return HTMLResponse(self._show(wanted, ""))
+        return HTMLResponse(self._show(call.links, wanted, ""))
 
     async def post(self, call: Call) -> Response:
         """Begin a session."""
-        wanted = own_path(call.field("next") or "/")
+        wanted = own_path(call.field("next"), call.links)
         try:
             key = await self._authenticator.find_key(call.request, call.field("key").strip())
         except RefusedRequestError as problem:
@@ -103,38 +107,42 @@ class SignIn:
             headers = {
                 name: problem.headers[name] for name in problem.headers if name == "retry-after"
             }
-            return HTMLResponse(self._show(wanted, said), problem.status, headers)
+            return HTMLResponse(self._show(call.links, wanted, said), problem.status, headers)
         if not {"read", "admin"} & set(key.scopes):
             said = "This key is not for reading: sign in with one that has the scope read or admin."
-            return HTMLResponse(self._show(wanted, said), 403)
+            return HTMLResponse(self._show(call.links, wanted, said), 403)
         response = RedirectResponse(wanted, 303)
         self._authenticator.sign_in(call.request, key, response)
         return response
 
     async def leave(self, call: Call) -> Response:
         """End the session."""
-        response = RedirectResponse("/sign-in", 303)
+        response = RedirectResponse(call.links.top("/sign-in"), 303)
         self._authenticator.sign_out(call.request, response)
         return response
 
 
-def own_path(wanted: str) -> str:
-    r"""Return a path of this service, or `/` for any other address.
+def own_path(wanted: str, links: Links) -> str:
+    r"""Return a path of this service, or that of its start page for any other address.
 
     Examples:
-        >>> own_path("/trace?measure=nDCG%405")
-        '/trace?measure=nDCG%405'
+        >>> from rankscope.monitor.links import Links
+        >>> own_path("/ranking/trace?measure=nDCG%405", Links("/ranking"))
+        '/ranking/trace?measure=nDCG%405'
+        >>> own_path("/other", Links("/ranking"))
+        '/ranking/'
         >>> [
-        ...     own_path(bad)
-        ...     for bad in ("https://a.example/", "//a.example", "/\\a.example", "a", "/\n")
+        ...     own_path(bad, Links())
+        ...     for bad in ("https://a.example/", "//a.example", "/\\a.example", "a", "/\n", "")
         ... ]
-        ['/', '/', '/', '/', '/']
+        ['/', '/', '/', '/', '/', '/']
     """
+    start = links.top("/")
     is_odd = "\\" in wanted or not wanted.isprintable() or len(wanted) > LONGEST
-    if is_odd or not wanted.startswith("/") or wanted.startswith("//"):
-        return "/"
+    if is_odd or not wanted.startswith(start) or wanted.startswith("//"):
+        return start
     try:
         parts = urlsplit(wanted)
     except ValueError:
-        return "/"
-    return "/" if parts.scheme or parts.netloc else wanted
+        return start
+    return start if parts.scheme or parts.netloc else wanted

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from rankscope.errors import RankscopeError
 from rankscope.monitor.ask.views import View, missing_view
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.links import add_query
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Measure, Object, SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -26,7 +27,6 @@ from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
 from rankscope.monitor.server.pages.overview_range import Choice, read_extent
 from rankscope.monitor.server.pages.page import Form, FormState, Page, list_states
-from rankscope.monitor.server.pages.render import make_address
 from rankscope.monitor.server.pages.slices import read_slice
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.setup.fields import RuleName, ViewFields
@@ -309,9 +309,9 @@ def _view_asked(monitor: Monitor, call: Call) -> ViewPage:
 
 
 def address_slice(slice_: Slice, extent: Extent) -> str:
-    """Return the address of a slice over time."""
+    """Return the path of a slice over time."""
     pairs = [f"{name}={value}" for name, value in slice_]
-    return make_address(
+    return add_query(
         "/views", range=extent.range, model=extent.model, version=extent.version, slice=pairs
     )
 
