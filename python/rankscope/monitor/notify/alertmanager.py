@@ -12,11 +12,12 @@ import json
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.grouping import find_cause
 from rankscope.monitor.incidents.incident import ACTIVE, read_incident
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.http import PostError, read_url
-from rankscope.monitor.notify.message import find_cause, name_problem, name_stream
+from rankscope.monitor.notify.message import name_problem, name_stream
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.store.records import OPERATOR
 

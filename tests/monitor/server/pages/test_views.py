@@ -82,10 +82,10 @@ def test_a_form_changes_and_deletes_a_view(story: Service, monitor: Monitor) -> 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"name": " "}, "This field is required."),
+        ({"name": " "}, "Expected a name that no other view has."),
         ({"name": "a/b"}, "Expected a line of at most 100 bytes without slashes"),
         ({"name": "new"}, "other than new"),
-        ({"name": "known"}, "There is already a view with this name."),
+        ({"name": "known"}, "Expected a name that no other view has."),
         ({"measures": "AP"}, "Expected some of nDCG@1, nDCG@5"),
         ({"slices": "device"}, "Expected slices by what the project is sliced by: device"),
         ({"slices": "app=x"}, "Expected slices by what the project is sliced by: device"),
@@ -186,7 +186,15 @@ def test_what_the_project_does_not_measure_any_more_is_said(site: Service) -> No
     monitor.configure(Configuration(definition=DEFINITION.only("nDCG@5"), baseline=None))
     reader = check_page(get(site, "/views/tv"))
     assert "Not measured any more: nDCG@1; device=tv." in reader.text
-    assert as_json(site.browser().get("/v1/views/tv"))["missing"] == ["nDCG@1", "device=tv"]
+    told = as_json(site.browser().get("/v1/views/tv"))
+    assert told["missing"] == ["nDCG@1", "device=tv"]
+    # All rankings, or other measures, are not what was saved.
+    assert told["slices"] == []
+    monitor.save_view(View(name="one", measures=("nDCG@5",)))
+    monitor.configure(Configuration(definition=DEFINITION.only("nDCG@1"), baseline=None))
+    [part] = as_json(site.browser().get("/v1/views/one"))["slices"]
+    assert part["measures"] == []
+    check_page(get(site, "/views/one"))
 
 
 def test_a_slice_of_a_view_has_the_incidents_that_concern_it(story: Service) -> None:

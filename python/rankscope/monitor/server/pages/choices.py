@@ -46,15 +46,12 @@ def list_rankers(versions: Iterable[Version]) -> dict[str, str]:
     return rankers
 
 
-def find_ranker(rankers: Mapping[str, str], model: str | None, version: str | None) -> str | None:
-    """Return the value of a model and a version; that of the newest model with a version alone.
-
-    `None` where the list has no such model or version.
-    """
+def find_rankers(rankers: Iterable[str], model: str | None, version: str | None) -> list[str]:
+    """Return the values that a model and a version may mean: of a version alone, several models."""
     asked = write_choice(model=model, version=version)
     wanted = read_choice(asked).items()
     fitting = [each for each in rankers if wanted <= read_choice(each).items()]
-    return asked if asked in fitting else next(iter(fitting), None)
+    return [asked] if asked in fitting else fitting
 
 
 def refuse_ranker(rankers: Mapping[str, str], model: str | None, version: str | None) -> str:

@@ -12,7 +12,7 @@ from rankscope.monitor.server.api.causes import MOST_TRACED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.choices import (
-    find_ranker,
+    find_rankers,
     list_rankers,
     read_choice,
     refuse_ranker,
@@ -177,8 +177,10 @@ class TraceView:
     def pick(self, side: str) -> tuple[str, str]:
         """Return the value of the model and version of a side, and its name if no list has it."""
         model, version = (self.fields[f"{side}_{part}"] or None for part in ("model", "version"))
-        value = find_ranker(self.rankers, model, version)
-        return (value, "") if value is not None else ("", name_version(model, version))
+        match find_rankers(self.rankers, model, version):
+            case [value]:
+                return value, ""
+        return "", name_version(model, version)
 
 
 def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
@@ -208,7 +210,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         model, version = (given.get(f"{side}_{part}") for part in ("model", "version"))
         # Sets for reference have versions of their own.
         is_served = given.get(f"{side}_environment", "production") == "production"
-        if is_served and find_ranker(rankers, model, version) is None:
+        if is_served and not find_rankers(rankers, model, version):
             wrong[f"{side}_ranker"] = refuse_ranker(rankers, model, version)
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.errors import RankscopeError
+from rankscope.errors import UsageError
 from rankscope.monitor.ask.views import View, missing_view
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.links import add_query
@@ -16,12 +16,7 @@ from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Measure, Object, SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.server.pages.choices import (
-    find_ranker,
-    list_rankers,
-    read_choice,
-    write_choice,
-)
+from rankscope.monitor.server.pages.choices import list_rankers, read_choice, write_choice
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
@@ -36,7 +31,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -110,6 +105,7 @@ class ViewPage(OverTime):
         extent: The range of time, and what is shown of it.
         versions: The versions in production.
         parts: The slices; none where the page only lists what was saved.
+        measures: The measures of all slices.
         saved: The saved views.
         missing: Measures of the view that the project doesn't have any more.
         form: The form that saves it.
@@ -122,14 +118,10 @@ class ViewPage(OverTime):
     extent: Extent
     versions: tuple[Version, ...]
     parts: tuple[ViewPart, ...]
+    measures: tuple[MeasureView, ...]
     saved: tuple[View, ...]
     missing: tuple[str, ...]
     form: FormState
-
-    @property
-    def measures(self) -> tuple[MeasureView, ...]:
-        """The measures of all slices."""
-        return tuple(measure for part in self.parts for measure in part.measures)
 
     @property
     def counts(self) -> Mapping[str, LineChart]:
@@ -182,7 +174,7 @@ def show_view(monitor: Monitor, view: View, form: FormState | None = None) -> Vi
         # What was saved may not be measured any more.
         fitting = view.fit(configuration) if view.name else view.check(configuration)
         missing = tuple(each for each in name_parts(view) if each not in name_parts(fitting))
-        parts = _show_parts(monitor, fitting, extent)
+        parts = _show_parts(monitor, view, fitting, extent)
     saved = monitor.views()
     return ViewPage(
         view=view,
@@ -192,23 +184,26 @@ def show_view(monitor: Monitor, view: View, form: FormState | None = None) -> Vi
         extent=extent,
         versions=versions,
         parts=parts,
+        measures=tuple(measure for part in parts for measure in part.measures),
         saved=saved,
         missing=missing,
-        form=form or fill_form(view, versions),
+        form=form or fill_form(view),
     )
 
 
-def _show_parts(monitor: Monitor, view: View, extent: Extent) -> tuple[ViewPart, ...]:
+def _show_parts(
+    monitor: Monitor, view: View, fitting: View, extent: Extent
+) -> tuple[ViewPart, ...]:
+    """Show what fits of a view; nothing else in place of what doesn't fit any more."""
+    wanted = fitting.measures if view.measures else monitor.measures
     groups, rules = group_incidents(read_incidents(monitor)), list_states(monitor)
     baseline, parts = monitor.baseline(), []
-    for place in view.slices or ((),):
+    for place in fitting.slices if view.slices else ((),):
         concerned = keep_slice(groups, place)
         measures = view_measures(
             monitor, extent, baseline=baseline, groups=concerned, rules=rules, slice=place
         )
-        kept = tuple(
-            each for each in measures if each.measure in view.measures or not view.measures
-        )
+        kept = tuple(each for each in measures if each.measure in wanted)
         parts.append(ViewPart(slice=place, measures=kept, groups=concerned))
     return tuple(parts)
 
@@ -237,12 +232,8 @@ def keep_slice(groups: Sequence[Group], slice_: Slice) -> tuple[Group, ...]:
     return tuple(Group(parts) for parts in kept if parts)
 
 
-def fill_form(view: View, versions: Sequence[Version]) -> FormState:
+def fill_form(view: View) -> FormState:
     """Fill the form with a view."""
-    rankers = list_rankers(versions)
-    picked = find_ranker(rankers, view.model, view.version)
-    if picked is None:
-        picked = write_choice(model=view.model, version=view.version)
     return FormState(
         values={
             "name": (view.name,),
@@ -250,7 +241,7 @@ def fill_form(view: View, versions: Sequence[Version]) -> FormState:
             "slices": ("\n".join(_write_lines(view)),),
             "range": (view.range or "",),
             "every": (view.every or "",),
-            "ranker": (picked,),
+            "ranker": (write_choice(model=view.model, version=view.version),),
         }
     )
 
@@ -261,14 +252,20 @@ def _write_lines(view: View) -> list[str]:
 
 
 def read_form(
-    fields: Mapping[str, tuple[str, ...]], configuration: Configuration, present: View
+    fields: Mapping[str, tuple[str, ...]],
+    configuration: Configuration,
+    present: View,
+    taken: Collection[str] = ("",),
 ) -> View:
     """Read a view from the fields of a form; the slices of the present one where they stay.
 
     Raises:
-        UsageError: The project can't show it. The message begins with the field.
+        UsageError: The project can't show it, or its name is taken. The message begins with the
+            field.
     """
     form = FormState(values=fields)
+    if form["name"].strip() in taken:
+        raise UsageError("name: expected a name that no other view has", code="bad_view")
     ranker = read_choice(form["ranker"])
     lines = [line.strip() for line in form["slices"].splitlines() if line.strip()]
     # Not every slice can be written on a line; what was left alone stays.
@@ -346,23 +343,16 @@ def _save(monitor: Monitor, call: Call, name: str | None = None) -> str | tuple[
     """Save a view, or show the form again with what is wrong."""
     present = View(name="") if name is None else find_view(monitor, name)
     fields = {**call.form, **({} if name is None else {"name": (name,)})}
-    wrong: dict[str, str] = {}
+    taken = {"", *(each.name for each in monitor.views())} - {name}
     try:
-        view = read_form(fields, monitor.configuration, present)
-        if not view.name:
-            wrong["name"] = "This field is required."
-        elif name is None and any(each.name == view.name for each in monitor.views()):
-            wrong["name"] = "There is already a view with this name."
-        else:
-            monitor.save_view(view, actor=call.principal.actor)
-    except RankscopeError as error:
+        view = read_form(fields, monitor.configuration, present, taken)
+        monitor.save_view(view, actor=call.principal.actor)
+    except UsageError as error:
         field, _, message = error.message.partition(": ")
-        is_named = field in FIELDS
-        wrong[field if is_named else "name"] = show(message if is_named else error.message)
-    if not wrong:
-        return _address(view.name)
-    form = FormState(values={each: fields.get(each, ()) for each in FIELDS}, wrong=wrong)
-    return VIEWS if name is None else VIEW, show_view(monitor, present, form), 422
+        wrong = {field: show(message)} if field in FIELDS else {"name": show(error.message)}
+        form = FormState(values={each: fields.get(each, ()) for each in FIELDS}, wrong=wrong)
+        return VIEWS if name is None else VIEW, show_view(monitor, present, form), 422
+    return _address(view.name)
 
 
 def _remove(monitor: Monitor, call: Call) -> str:
