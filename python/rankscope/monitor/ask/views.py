@@ -109,9 +109,9 @@ class View:
         )
         for field, is_good, what in expected:
             if not is_good:
-                found = getattr(self, field)
+                found = json.dumps({"name": self.name, **self.to_dict()}.get(field))
                 raise UsageError(
-                    f"{field}: expected {what}, found {found!r:.200}",
+                    f"{field}: expected {what}, found {found:.200}",
                     hint="see the measures and slices of the project under Settings",
                     code="bad_view",
                 )
