@@ -113,8 +113,8 @@ class Incident:
         acknowledged_by: Who acknowledged it.
         snoozed_until: When the snooze ends, in UTC.
         reason: What is wrong, in one sentence.
-        before: The value, count or share before it began; `None` where nothing is compared.
-        after: The same since then.
+        before: The baseline, or the usual count or share; `None` where nothing is compared.
+        after: The same since it began, for the mix of slices of the baseline.
         evidence: What that is based on, as JSON holds it.
         cause: What the trace has found: `sentence`, `slice`, `share`, `new_version` and others.
         group: The ID of the group of incidents with the same cause.

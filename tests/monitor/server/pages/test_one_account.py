@@ -31,7 +31,7 @@ CAUSE = {
     "contribution": -0.05,
 }
 OTHER = CAUSE | {"sentence": "Everything fell by truncation.", "slice": {}, "p_value": 0.001}
-PAIR = "fell from 1.0000 to 0.7500 (floor 0.9000)"
+PAIR = "fell from 1.0000 to 0.7500"
 
 
 def write(*incidents: Incident) -> str:

@@ -102,24 +102,29 @@ def describe_value(rule: DropRule, lane: Evidence) -> str:
     pair = _find_pair(rule, lane)
     if lane.is_named and pair:
         fell = "rose" if is_rise else "fell"
-        change = "{before:.4f} to {after:.4f}".format(**pair)
-        again = "" if is_there else f"; the newest value, {value:.4f}, is {back} it again"
-        return f"{measure} {fell} from {change} ({limit} {floor:.4f}){again}"
+        said = f"{measure} {fell} from {{before:.4f}} to {{after:.4f}}".format(**pair)
+        if is_there:
+            return said
+        return f"{said}; the newest value, {value:.4f}, is {back} the {limit} of {floor:.4f} again"
     if is_there:
         return f"{measure} is {value:.4f}, {below} the {limit} of {floor:.4f}"
     return f"{measure} is {value:.4f}, {back} the {limit} of {floor:.4f}"
 
 
 def _find_pair(rule: DropRule, lane: Evidence) -> dict[str, float]:
-    """Return what was expected `before`, and the mean `after` the drop began, if they are known.
+    """Return the baseline, `before`, and what the drop has made of it, `after`, if they are known.
 
-    The mean is that of all users since, as one period, and an hour even more, has few.
+    The drop is the mean gap of all users since it began, each to what is expected of their slices.
+    What is expected of one period changes with its slices, and an hour has few rankings.
     """
     fall = None if lane.detector is None else lane.detector.fall
-    if fall is None or lane.expected is None:
+    before = None if lane.mean is None else lane.mean.value
+    if lane.judged == "discount":
+        before = lane.expected
+    if fall is None or before is None:
         return {}
     is_rise = rule.is_rise_bad and lane.judged == "value"
-    return {"before": lane.expected, "after": lane.expected + (fall if is_rise else -fall)}
+    return {"before": before, "after": before + (fall if is_rise else -fall)}
 
 
 def _show_evidence(stream: Stream) -> dict[str, object]:

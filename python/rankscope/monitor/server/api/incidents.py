@@ -48,8 +48,7 @@ EXAMPLE: dict[str, Any] = {
     "resolved": None,
     "snoozed_until": None,
     "acknowledged_by": None,
-    "reason": "device=tv, model=ranker, version=4: nDCG@5 fell from 0.8214 to 0.6012 "
-    "(floor 0.8014)",
+    "reason": "device=tv, model=ranker, version=4: nDCG@5 fell from 0.8214 to 0.6012",
     "before": 0.8214,
     "after": 0.6012,
     "evidence": {"value": 0.6104, "floor": 0.8014},
@@ -112,9 +111,12 @@ class IncidentFields(TypedDict):
     reason: str
     before: Annotated[
         float | None,
-        Field(description="The value, count or share before it began; `null` where none is known."),
+        Field(description="The baseline, or the usual count or share; `null` where none is known."),
     ]
-    after: Annotated[float | None, Field(description="The same since then.")]
+    after: Annotated[
+        float | None,
+        Field(description="The same since it began, for the mix of slices of the baseline."),
+    ]
     evidence: Object
     cause: Annotated[Object | None, Field(description="What the trace has found.")]
     group: Annotated[str, Field(description="The same for incidents with the same cause.")]

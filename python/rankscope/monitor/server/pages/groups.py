@@ -246,7 +246,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         ... )
         >>> for name, text in describe_evidence(incident):
         ...     print(f"{name}: {text}")
-        nDCG@5: 0.8176 before, 0.7045 since (floor 0.7976)
+        nDCG@5: 0.8176 before, 0.7045 since
         Evidence: 3.3× the alert level
     """
     evidence = dict(incident.evidence)
@@ -257,11 +257,11 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
     if is_of_measure and incident.before is not None and incident.after is not None:
         is_discount = evidence.pop("judged", "") == "discount"
         title = "Discount by rank of relevant documents" if is_discount else incident.measure
-        text = f"{incident.before:.4f} before, {incident.after:.4f} since"
-        said.append((title, text if floor is None else f"{text} (floor {floor:.4f})"))
+        said.append((title, f"{incident.before:.4f} before, {incident.after:.4f} since"))
     if value is not None:
         interval = "" if lower is None or upper is None else f" ({lower:.4f} to {upper:.4f})"
-        said.append(("Newest value", f"{value:.4f}{interval}"))
+        limit = "" if floor is None else f", floor {floor:.4f}"
+        said.append(("Newest value", f"{value:.4f}{interval}{limit}"))
     evidence.pop("fall", None)
     weight, needed = _take(evidence, "log_evidence"), _take(evidence, "needed")
     if weight is not None and needed is not None:
