@@ -57,6 +57,21 @@ DIVERGENCES = TESTS / "parity" / "divergences.py"
 COUNTERPARTS = TESTS / "parity" / "counterparts.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
+EXTRAS = {
+    "monitor": "the [monitor](monitoring.md), its service and `rankscope demo`",
+    "postgres": "a store in [PostgreSQL](choose-a-store.md#set-up-postgresql)",
+    "telemetry": "[traces for OpenTelemetry](deploy.md#traces-for-opentelemetry)",
+    "tables": "[data frames](tables-and-arrays.md), Parquet and Arrow, and exports to them",
+    "delta": "tables of [Delta Lake](reading-files.md)",
+    "iceberg": "tables of [Apache Iceberg](reading-files.md)",
+    "sql": "[SQL for a warehouse](sql.md)",
+    "plot": "[plots](plots.md), and charts in notifications",
+    "report": "the [report](report.md) in one file",
+    "spark": "evaluation on [Spark](integrations/spark.md)",
+    "dask": "evaluation on [Dask](integrations/dask.md)",
+    "all": "every extra except {others}",
+}
+"""What each extra of the package is for, in the order of the page."""
 PROJECT = TESTS.parent / "pyproject.toml"
 ALERTS = TESTS.parent / "deploy" / "prometheus" / "rankscope.rules.yml"
 FIELD = re.compile(r"{(\w+)}")
@@ -290,6 +305,23 @@ def write_routes() -> str:
     return "\n".join(["| route | scope | what it does |", "| --- | --- | --- |", *lines])
 
 
+def write_extras() -> str:
+    """Return the table of the extras: what each is for, and what it installs."""
+    extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    if unlike := EXTRAS.keys() ^ extras.keys():
+        message = f"EXTRAS and pyproject.toml differ in {sorted(unlike)}"
+        raise ValueError(message)
+    others = sorted(extras.keys() - {"all"} - set(re.findall(r"\w+", extras["all"][0])))
+    lines = []
+    for name, purpose in EXTRAS.items():
+        packages = [re.split(r"[\[>]", each)[0] for each in extras[name] if "rankscope" not in each]
+        added = re.findall(r"rankscope\[(\w+)\]", " ".join(extras[name]))
+        installs = ", ".join([*packages, *(f"those of `{each}`" for each in added)])
+        for_what = purpose.format(others=" and ".join(f"`{each}`" for each in others))
+        lines.append(f"| `{name}` | {for_what} | {installs or 'all of these'} |")
+    return "\n".join(["| extra | for | installs |", "| --- | --- | --- |", *lines])
+
+
 def write_alerts() -> str:
     """Return the table of the alerts that are shipped for Prometheus."""
     rules = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))["groups"][0]["rules"]
@@ -412,6 +444,7 @@ def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
         "alerts": write_alerts,
+        "extras": write_extras,
         "routes": write_routes,
         "rules": write_rules,
         "defects": write_defects,

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 
 from docs.hooks.install import fill_in, write_steps
-from tests.house.test_pages import PAGES
+from tests.house.test_pages import PAGES, ROOT
 
 
 def test_the_steps_name_the_extras() -> None:
     assert "pip install .\n" in write_steps([])
     assert "pip install '.[monitor]'\n" in write_steps(["monitor"])
     assert "pip install '.[plot,report]'\n" in write_steps(["plot", "report"])
+
+
+def test_all_is_every_extra_but_the_engines_of_clusters() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    [every] = extras.pop("all")
+    names = re.fullmatch(r"rankscope\[(.+)\]", every)
+    assert names is not None
+    assert names[1].split(",") == sorted(extras.keys() - {"spark", "dask"})
+    assert "| `all` | every extra except `dask` and `spark` |" in PAGES["docs/index.md"]
+    assert "'.[all]'       # with every extra except spark and dask" in PAGES["README.md"]
 
 
 def test_an_extra_that_does_not_exist_stops_the_build() -> None:

@@ -71,7 +71,7 @@ def test_the_cause_is_the_release_on_televisions(
     assert found.share is not None
     assert found.share > 0.7
     assert found.p_value <= 0.025
-    assert found.sentence.startswith("device=tv, version=4 fell by ordering: ")
+    assert found.sentence.startswith("device=tv, version=4 fell by ordering, which explains ")
     assert found.sentence.endswith(" of the drop.")
     assert len(found.queries) == 5
     assert found.queries[0]["after"] == pytest.approx(BAD)
@@ -170,7 +170,7 @@ def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model
     assert found is not None
     assert dict(found.slice) == {"device": "tv"}
     assert found.before["model"] == "lambda"
-    assert found.sentence.startswith("device=tv fell by ordering: ")
+    assert found.sentence.startswith("device=tv fell by ordering, which explains ")
 
 
 def test_an_incident_found_by_early_values_is_explained_by_them(store: SQLiteStore) -> None:

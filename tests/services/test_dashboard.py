@@ -33,7 +33,7 @@ PATHS = (
     "/incidents",
     "/incidents/incident_1",
     "/slices?range=30d",
-    "/slices?range=30d&slice=device%3Dtv",
+    "/views?range=30d&slice=device%3Dtv",
     "/rules",
     "/channels",
 )

@@ -1,6 +1,7 @@
 """The names of the monitor. Each is imported when it is first used."""
 
 from rankscope.monitor.ask.trace import Span as Span
+from rankscope.monitor.ask.views import View as View
 from rankscope.monitor.client.client import Client as Client
 from rankscope.monitor.definition.configuration import BaselineChoice as BaselineChoice
 from rankscope.monitor.definition.configuration import Configuration as Configuration

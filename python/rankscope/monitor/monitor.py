@@ -6,6 +6,7 @@ import os
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import archive_project, choose_rankings, erase_rankings
+from rankscope.monitor.ask import views
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Literal, Self
 
     from rankscope.inputs.lakehouse import Layout
+    from rankscope.monitor.ask.views import View
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.incidents.incident import Incident
@@ -409,6 +411,29 @@ class Monitor(ProjectReader):
             FileError: The store cannot be written.
         """
         management.remove_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
+
+    def save_view(self, view: View, *, actor: str = "local") -> None:
+        """Save a view of the project, in place of one with its name.
+
+        Args:
+            view: The view.
+            actor: The name for the audit log.
+
+        Raises:
+            UsageError: The project doesn't have what the view shows, or has too many views.
+            FileError: The store cannot be written.
+        """
+        checked = view.check(self.configuration)
+        views.save_view(self.writer, self.project, checked, now=self.clock(), actor=actor)
+
+    def remove_view(self, name: str, *, actor: str = "local") -> None:
+        """Remove a saved view.
+
+        Raises:
+            UsageError: There is no such view.
+            FileError: The store cannot be written.
+        """
+        views.remove_view(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
         """Send no notifications of a rule until a time; it is still checked.

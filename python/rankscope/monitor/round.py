@@ -157,7 +157,7 @@ def make_finder(
                 incident.measure,
                 model=incident.model,
                 version=incident.version,
-                began=None if incident.began is None else to_micros(incident.began),
+                began=to_micros(incident.began),
                 now=to_micros(now),
                 age=each,
                 place=incident.slice,
@@ -187,7 +187,6 @@ def _compare_beside(
     fall = evidence.get("fall")
     if not incident.version or not fall or evidence.get("judged") != "value":
         return None
-    began = incident.began or incident.opened
     return compare_fall(
         store,
         project,
@@ -196,7 +195,7 @@ def _compare_beside(
         model=incident.model,
         version=incident.version,
         place=incident.slice,
-        began=to_micros(began),
+        began=to_micros(incident.began),
         fall=fall,
         now=now,
         threads=threads,

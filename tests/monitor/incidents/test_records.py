@@ -90,6 +90,8 @@ def test_the_json_of_an_incident_is_the_contract_for_scripts() -> None:
         "snoozed_until": None,
         "acknowledged_by": None,
         "reason": "",
+        "before": None,
+        "after": None,
         "evidence": {},
         "cause": None,
         "group": "",

@@ -47,6 +47,7 @@ WORSE = Incident(
     measure="RR@3",
     group="group_1",
     opened=to_datetime(START + FIRST * HOUR),
+    began=to_datetime(START + FIRST * HOUR),
     updated=to_datetime(START + FIRST * HOUR),
 )
 

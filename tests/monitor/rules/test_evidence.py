@@ -129,8 +129,9 @@ def test_early_values_find_a_bad_release_before_final_ones_are_there(store: SQLi
     assert "found by early values" in state_of(store).reason
     # One pair of values says how far it fell; when is said once, by the incident.
     found = next(one for one in list_incidents(store, PROJECT) if not one.slice)
-    value, usual = found.evidence["value"], found.evidence["expected"]
-    assert f"RR@3 is {value:.4f}, below the usual {usual:.4f}; found by" in found.reason
+    assert f"RR@3 fell from {found.before:.4f} to {found.after:.4f}; found by" in found.reason
+    assert found.before == whole.leading.mean.value
+    assert found.before - found.after == pytest.approx(found.evidence["fall"], abs=1e-12)
     assert "since" not in found.reason
     assert found.began == whole.since
 
@@ -144,8 +145,13 @@ def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final
     released = RELEASE + 9 * HOUR
     serve(store, until=released)
     serve(store, released, RELEASE + 5 * DAY, "2", quality=0.1)
-    check(store, RELEASE + 5 * DAY, slow)
+    streams = check(store, RELEASE + 5 * DAY, slow)
     assert set(list_turns(store)) == {"opened"}
+    # The hours of its day before the release have no part in it, also for values of whole days.
+    found = [lane.since for lane in streams["2", ""].lanes]
+    assert len(found) == 3
+    assert all(since is None or since >= to_datetime(released) for since in found)
+    assert found[0] is not None
 
 
 def test_labels_that_come_more_slowly_are_no_drop_of_early_values(store: SQLiteStore) -> None:

@@ -9,7 +9,7 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.output.table import name_rows
-from rankscope.output.text import format_share, format_value, show
+from rankscope.output.text import format_share, show
 from rankscope.records import record, replace
 from rankscope.trace.arrivals import RANKERS
 from rankscope.trace.compute import TraceChoices
@@ -110,7 +110,7 @@ class CauseFinder:
         *,
         model: str,
         version: str,
-        began: int | None,
+        began: int,
         now: int,
         age: int | None = None,
         place: Slice = (),
@@ -124,7 +124,6 @@ class CauseFinder:
         if age is not None:
             definition = replace(definition, window=age // SECOND)
         until = now - definition.window * SECOND
-        began = max(until - 7 * DAY, 0) if began is None else began
         named = version if version in {one.version for one in self._versions} else ""
         before = find_baseline_span(self._choice, self._versions, model, named, began)
         if before is None or began >= until:
@@ -219,7 +218,7 @@ def explain_fall(trace: Trace, at: int = 0) -> FoundCause | None:
     ]
     before, after = ({**window} for window in trace.between or ({}, {}))
     return FoundCause(
-        sentence=_write_sentence(cause, share),
+        sentence=_write_sentence(cause, share, new),
         slice=cause.slice,
         by=cause.by,
         loss=cause.main_loss(-1.0),
@@ -278,16 +277,22 @@ def leave_out_rankers(place: Slice) -> Slice:
     return tuple(pair for pair in place if pair[0] not in RANKERS)
 
 
-def _write_sentence(cause: Cause, share: float | None) -> str:
-    """Return what fell, by how much, and which part of the whole fall that is."""
+def _write_sentence(cause: Cause, share: float | None, new: str | None) -> str:
+    """Return what fell, what is new in it, and which part of the whole fall that is.
+
+    The incident has the values before and after.
+    """
     # The part of a slice that fell beyond the whole, because others rose, is all of it.
-    part = "" if share is None or share <= 0 else f", {format_share(min(share, 1.0))} of the drop"
-    lost = f"{format_value(abs(cause.contribution))} of the mean"
+    part = ""
+    if share is not None and share > 0:
+        part = f", which explains {format_share(min(share, 1.0))} of the drop"
     if cause.by == "mix":
         before, after = (format_share(each) for each in cause.change.shares)
-        return f"The share of {cause.name} changed from {before} to {after}: {lost}{part}."
+        return f"The share of {cause.name} changed from {before} to {after}{part}."
     where = "Everything" if cause.name == EVERYWHERE else show(cause.name)
-    return f"{where} fell by {cause.main_loss(-1.0)}: {lost}{part}."
+    if new is not None and new not in {f"{name}={value}" for name, value in cause.slice}:
+        where += f", where {show(new)} is new,"
+    return f"{where} fell by {cause.main_loss(-1.0)}{part}."
 
 
 def shorten(span: Span, versions: Sequence[Version]) -> Span:

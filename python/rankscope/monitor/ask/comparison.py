@@ -18,7 +18,7 @@ from rankscope.stats.sequential.comparison import FEWEST_USERS, find_factor, fol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
@@ -168,6 +168,29 @@ def _sign(number: float) -> str:
     return f"{'−' if number < 0 else '+'}{format_value(abs(number))}"
 
 
+def list_pairs(
+    versions: Iterable[Version], *, model: str | None = None, fewest: int = HOUR
+) -> Iterator[tuple[Version, Version]]:
+    """Yield the pairs of versions of a model that served at the same time, the newest ones first.
+
+    Of each, the version that was shown first comes first. A switch from one to the other, host by
+    host, compares nothing: they served together for `fewest` microseconds.
+    """
+    listed = [
+        version
+        for version in versions
+        if not version.folded
+        and OTHER not in {version.model, version.version}
+        and model in {None, version.model}
+    ]
+    for at in range(len(listed) - 1, -1, -1):
+        later = listed[at]
+        for earlier in listed[at - 1 :: -1] if at else ():
+            together = min(earlier.last, later.last) - max(earlier.first, later.first)
+            if earlier.model == later.model and together >= fewest:
+                yield earlier, later
+
+
 def find_pair(
     versions: Sequence[Version],
     *,
@@ -179,29 +202,12 @@ def find_pair(
 
     These are the newest version and, of those before it, the newest one that served with it.
     """
-    listed = [
-        version
-        for version in versions
-        if not version.folded
-        and OTHER not in {version.model, version.version}
-        and model in {None, version.model}
-    ]
-    for at in range(len(listed) - 1, -1, -1):
-        later = listed[at]
-        if new is not None and later.version != new:
-            continue
-        others = [one for one in listed[:at] if one.model == later.model]
-        # A switch from one to the other, host by host, compares nothing.
-        fewest = HOUR
-        if new is not None and old is not None:
-            # Both are named, in whichever order they were first shown.
-            others = [one for one in listed if one.model == later.model and one is not later]
-            fewest = 0
-        for earlier in reversed(others):
-            is_named = old is None or earlier.version == old
-            together = min(earlier.last, later.last) - max(earlier.first, later.first)
-            if is_named and together >= fewest:
-                return earlier, later
+    are_named = old is not None and new is not None
+    for pair in list_pairs(versions, model=model, fewest=0 if are_named else HOUR):
+        # Where both are named, in whichever order they were first shown.
+        for one, other in (pair, pair[::-1]) if are_named else (pair,):
+            if old in {None, one.version} and new in {None, other.version}:
+                return one, other
     return None
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.ask.comparison import compare_served, describe_difference
+from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.store.folding import OTHER
-from rankscope.output.text import format_value
 from rankscope.records import record
 from rankscope.trace.arrivals import RANKERS
 
@@ -46,28 +45,16 @@ class FallComparison:
 
     @property
     def sentence(self) -> str:
-        """What follows for people, in a sentence or two."""
-        found = self.found
-        new, old = f"version {found.new}", f"version {found.old}"
-        age = "" if found.is_final else ", by provisional values"
-        difference = describe_difference(found.difference)
+        """What follows for people, without a full stop."""
+        new, old = f"version {self.found.new}", f"version {self.found.old}"
+        age = "" if self.found.is_final else ", by provisional values"
         if self.conclusion == "alike":
-            return (
-                f"Both versions fell alike{age}: {found.measure} of {new} is "
-                f"{format_value(self.fall)} below what was expected, but {difference} from {old}, "
-                "which serves at the same time. So the cause isn't the release."
-            )
+            return f"{old} fell like {new}{age}, so the cause isn't the release"
         if self.conclusion == "alone":
-            return (
-                f"Only {new} fell{age}: {found.measure} {difference} from {old}, which serves at "
-                "the same time."
-            )
-        if not found.difference.has_interval:
-            return f"Too few users have seen {new} to say whether {old} fell alike{age}."
-        return (
-            f"It isn't known yet whether {old}, which serves at the same time, fell alike{age}: "
-            f"{found.measure} of {new} {difference}."
-        )
+            return f"only {new} fell, and not {old} beside it{age}"
+        if not self.found.difference.has_interval:
+            return f"too few users have seen {new} to say whether {old} fell alike{age}"
+        return f"it isn't known yet whether {old} beside it fell alike{age}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -138,22 +125,25 @@ def compare_fall(
 def add_comparison(cause: Mapping[str, Any] | None, beside: FallComparison) -> dict[str, Any]:
     """Return the cause of an incident with what a version that served beside it tells.
 
-    If both fell alike, the release is not named as the cause. What the trace has found within both
-    comes second.
+    If both fell alike, the release is not named as the cause. What the trace has found comes second
+    where the other version tells something.
     """
-    traced = "" if cause is None else str(cause.get("sentence") or "")
+    traced = "" if cause is None else str(cause.get("sentence") or "").removesuffix(".")
     is_alike = beside.conclusion == "alike"
     is_of_release = cause is not None and any(name in RANKERS for name in cause.get("slice") or ())
     said = [beside.sentence, "" if is_alike and is_of_release else traced]
     if beside.conclusion == "unknown":
         said.reverse()
+    first, *rest = filter(None, said)
+    # Names of attributes stay as they are.
+    first = first if first == traced else first[:1].upper() + first[1:]
     made: dict[str, Any] = {
         "slice": {},
         "by": "within",
         "contribution": beside.found.difference.value,
         "new_version": None,
         **(cause or {}),
-        "sentence": " ".join(filter(None, said)),
+        "sentence": "; ".join([first, *rest]) + ".",
         "comparison": beside.to_dict(),
     }
     if not is_alike:

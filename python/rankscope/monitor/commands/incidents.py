@@ -122,13 +122,13 @@ def print_incidents(incidents: list[Mapping[str, Any]], *, is_json: bool) -> Non
 
 
 def describe_incident(incident: Mapping[str, Any]) -> str:
-    """Return a line with ID, state, opening and rule, and below it the reason and the cause."""
-    opened = write_moment(read_time(incident["opened"], "opened")[0])
+    """Return a line with ID, state, start and rule, and below it the reason and the cause."""
+    began = write_moment(read_time(incident["began"], "began")[0])
     name, state, rule = (show(str(incident[word])) for word in ("id", "state", "rule"))
     told = [str(incident["reason"])]
     sentence = (incident["cause"] or {}).get("sentence")
     told += [f"Cause: {sentence}"] if sentence else []
-    return "\n".join([f"{name}\t{state}\t{opened}\t{rule}", *map(wrap_reason, told)])
+    return "\n".join([f"{name}\t{state}\tsince {began}\t{rule}", *map(wrap_reason, told)])
 
 
 def join_reason(line: str, reason: str) -> str:

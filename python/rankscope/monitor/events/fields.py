@@ -49,6 +49,23 @@ def read_name(value: object, where: str, most: int) -> str:
     return text
 
 
+NAME_BYTES = 100
+TAKEN = frozenset({"new", ".", ".."})
+"""Words that stand for something else where a name stands in an address."""
+
+
+def is_label(name: str) -> bool:
+    """Check whether the name of a rule or a view can stand on one line and in an address.
+
+    Examples:
+        >>> is_label("TV in Germany"), is_label("tv/de"), is_label("new")
+        (True, False, False)
+    """
+    is_line = 0 < len(name.encode(errors="replace")) <= NAME_BYTES and name.isprintable()
+    is_part = "/" not in name and "\\" not in name and name not in TAKEN
+    return is_line and name == name.strip() and is_part
+
+
 def check_text(text: str, where: str, most: int) -> None:
     """Raise an error for text that is too long or can't be stored."""
     try:

@@ -45,7 +45,7 @@ def are_related(one: Incident, other: Incident, lengths: Mapping[str, timedelta]
     trace named a new version for one of them.
     """
     near = PERIODS * max(lengths[one.rule], lengths[other.rule])
-    if abs((one.began or one.opened) - (other.began or other.opened)) > near:
+    if abs(one.began - other.began) > near:
         return False
     if one.cause is not None and other.cause is not None and _is_same(one.cause, other.cause):
         return True
@@ -109,6 +109,12 @@ def share_causes(turns: Sequence[Turn], known: Mapping[str, Incident], now: date
             turn = changed.get(name)
             changed[name] = Turn(told) if turn is None else replace(turn, incident=told)
     return list(changed.values())
+
+
+def find_cause(incidents: Iterable[Incident]) -> str:
+    """Return the best cause of some incidents in one sentence; an empty text if none was found."""
+    causes = [one.cause for one in incidents if one.cause and one.cause.get("sentence")]
+    return str(min(causes, key=_rank)["sentence"]) if causes else ""
 
 
 def _rank(cause: Mapping[str, Any]) -> tuple[object, ...]:

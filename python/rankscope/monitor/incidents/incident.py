@@ -105,13 +105,16 @@ class Incident:
         severity: `warning` or `critical`, as its rule says.
         state: `open`, `acknowledged`, `snoozed`, `recovered`, `superseded` or `resolved`.
         opened: When it was opened, in UTC.
-        began: When the problem seems to have begun, in UTC.
+        began: When the problem seems to have begun, in UTC; when it was opened if that isn't known.
+            It stays as people were told.
         updated: When its state or its evidence changed last, in UTC.
         recovered: When the problem was over, in UTC.
         resolved: When it was resolved or superseded, in UTC.
         acknowledged_by: Who acknowledged it.
         snoozed_until: When the snooze ends, in UTC.
         reason: What is wrong, in one sentence.
+        before: The baseline, or the usual count or share; `None` where nothing is compared.
+        after: The same since it began, for the mix of slices of the baseline.
         evidence: What that is based on, as JSON holds it.
         cause: What the trace has found: `sentence`, `slice`, `share`, `new_version` and others.
         group: The ID of the group of incidents with the same cause.
@@ -126,6 +129,7 @@ class Incident:
         ...     rule="quality",
         ...     kind="quality",
         ...     opened=datetime(2026, 11, 8, tzinfo=UTC),
+        ...     began=datetime(2026, 11, 7, tzinfo=UTC),
         ...     updated=datetime(2026, 11, 8, tzinfo=UTC),
         ...     slice=(("device", "tv"),),
         ... )
@@ -146,13 +150,15 @@ class Incident:
     severity: Severity = "warning"
     state: Status = "open"
     opened: datetime
-    began: datetime | None = None
+    began: datetime
     updated: datetime
     recovered: datetime | None = None
     resolved: datetime | None = None
     acknowledged_by: str | None = None
     snoozed_until: datetime | None = None
     reason: str = ""
+    before: float | None = None
+    after: float | None = None
     evidence: Mapping[str, Any] = {}
     cause: Mapping[str, Any] | None = None
     group: str = ""
@@ -207,6 +213,8 @@ class Incident:
             **{name: make_plain(getattr(self, name)) for name in TIMES},
             "acknowledged_by": self.acknowledged_by,
             "reason": self.reason,
+            "before": self.before,
+            "after": self.after,
             "evidence": dict(self.evidence),
             "cause": None if self.cause is None else dict(self.cause),
             "group": self.group,
@@ -274,6 +282,7 @@ class Notice:
         ...     rule="quality",
         ...     kind="quality",
         ...     opened=now,
+        ...     began=now,
         ...     updated=now,
         ... )
         >>> notice = make_notice("music", now, "group_1", [("opened", incident)])

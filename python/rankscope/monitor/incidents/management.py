@@ -93,7 +93,7 @@ def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
         active, key=lambda incident: (len(incident.slice), incident.opened, incident.key)
     )
     reason = join_first([incident.reason for incident in ordered])
-    since = min(incident.opened for incident in active)
+    since = min(incident.began for incident in active)
     return replace(state, state="ALERT", reason=reason, since=since)
 
 

@@ -70,9 +70,11 @@ def open_incident(project: str, rule: Rule, finding: Finding, now: datetime) -> 
         slice=finding.slice,
         severity=rule.severity,
         opened=now,
-        began=finding.began,
+        began=finding.began or now,
         updated=now,
         reason=finding.reason,
+        before=finding.before,
+        after=finding.after,
         evidence=finding.evidence,
         told_fall=_find_fall(finding),
     )
@@ -85,12 +87,17 @@ def take_finding(incident: Incident, finding: Finding, now: datetime) -> Turn | 
         return _end(incident, finding, now) if incident.is_active else None
     if finding.verdict != "bad":
         return None
-    seen = replace(incident, reason=finding.reason, evidence=finding.evidence, updated=now)
+    seen = replace(
+        incident,
+        reason=finding.reason,
+        before=finding.before,
+        after=finding.after,
+        evidence=finding.evidence,
+        updated=now,
+    )
     if incident.state != "recovered":
-        # People were told when it began, so that stays.
-        began = incident.began or finding.began
         # A new period alone is no news; `updated` says when there was some.
-        newer = replace(seen, began=began, updated=incident.updated)
+        newer = replace(seen, updated=incident.updated)
         told, fall = incident.told_fall, _find_fall(finding)
         if told is None:  # of an older version
             newer = replace(newer, told_fall=fall)

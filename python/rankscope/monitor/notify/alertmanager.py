@@ -12,11 +12,12 @@ import json
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.grouping import find_cause
 from rankscope.monitor.incidents.incident import ACTIVE, read_incident
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.http import PostError, read_url
-from rankscope.monitor.notify.message import find_cause, name_problem, name_stream
+from rankscope.monitor.notify.message import name_problem, name_stream
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.store.records import OPERATOR
 
@@ -77,6 +78,7 @@ def write_alert(incident: Incident, now: int, public_url: str | None = None) -> 
         ...     kind="quality",
         ...     slice=(("device", "tv"),),
         ...     opened=opened,
+        ...     began=opened,
         ...     updated=opened,
         ... )
         >>> alert = write_alert(incident, 0)
@@ -100,10 +102,10 @@ def write_alert(incident: Incident, now: int, public_url: str | None = None) -> 
     annotations = {
         "summary": title,
         "description": incident.reason,
-        "cause": find_cause(incident),
+        "cause": find_cause([incident]),
         "action": PROBLEMS[incident.kind].step,
     }
-    starts = incident.began or incident.opened
+    starts = incident.began
     if incident.is_active:
         ends = to_datetime(now + LASTS)
     else:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from rankscope.monitor.events.times import describe_length, read_moment
+from rankscope.monitor.incidents.grouping import find_cause
 from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Incident, Notice
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
@@ -257,7 +258,7 @@ def _describe(notice: Notice, links: Links | None) -> Iterator[Paragraph]:
         yield from _describe_one(*notice.parts[0], notice.time, links)
         return
     shown = notice.parts[:MOST_PARTS]
-    cause = next(filter(None, (find_cause(one) for _, one in shown)), "")
+    cause = find_cause(one for _, one in notice.parts)
     if cause and not notice.is_digest:
         yield _label("Cause", cause)
     counts = Counter(event for event, _ in notice.parts)
@@ -280,7 +281,7 @@ def _summarize(event: Event, incident: Incident, now: datetime) -> Iterator[Part
     yield Text(": ")
     yield from _show_stream(incident)
     yield Text(f". {incident.reason}" if incident.reason else f". {name_problem(incident)}")
-    if incident.began is not None and event in ONGOING:
+    if event in ONGOING:
         yield Text(f" Since {_show_since(incident.began, now)}.")
 
 
@@ -291,14 +292,14 @@ def _describe_one(
     reason = incident.reason or f"{name_problem(incident)}."
     yield _label(WORDS[event], reason)
     yield Paragraph((Strong("For"), Text(": "), *_show_stream(incident)), is_item=True)
-    began = incident.began or incident.opened
+    began = incident.began
     if event in ONGOING:
         since = _show_since(began, now)
     else:
         ended = incident.recovered or incident.resolved or now
         since = f"{_show_time(began)} to {_show_time(ended)} ({describe_length(ended - began)})"
     yield _label("Since" if event in ONGOING else "From", since, is_item=True)
-    if cause := find_cause(incident):
+    if cause := find_cause([incident]):
         yield _label("Cause", cause, is_item=True)
     parts: list[Part] = [Strong("Rule"), Text(": "), Name(incident.rule)]
     yield Paragraph((*parts, Text(f" ({incident.severity})")), is_item=True)
@@ -321,11 +322,6 @@ def _suggest(notice: Notice) -> Iterator[Paragraph]:
 
 def _link(text: str, path: str, links: Links | None) -> list[Paragraph]:
     return [Paragraph((Link(text, links(path)),))] if links else []
-
-
-def find_cause(incident: Incident) -> str:
-    """Return the cause in one sentence; an empty text if none was found."""
-    return str((incident.cause or {}).get("sentence") or "")
 
 
 def name_problem(incident: Incident) -> str:

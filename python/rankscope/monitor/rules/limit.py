@@ -260,6 +260,7 @@ class LimitRun(RuleRun):
             model=self.rule.model or "",
             verdict="bad" if is_beyond else "good",
             began=to_datetime(start),
+            after=mean.value,
             reason=reason,
             evidence={
                 "value": mean.value,

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 from pydantic_core import CoreSchema, core_schema
 
 from rankscope.errors import RankscopeError
-from rankscope.monitor.events.fields import can_be_stored
+from rankscope.monitor.events.fields import NAME_BYTES, can_be_stored, is_label
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
 from rankscope.monitor.events.times import (
     format_time,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 LIMITS = Limits()
 LENGTHS = {"hour": HOUR, "day": DAY}
-NAME_BYTES = 100
 EMPTY = "empty"
 """The share of rankings without a relevant document, of which more is worse."""
 BETWEEN = ":"
@@ -37,8 +36,6 @@ BETWEEN = ":"
 MOST_LANES = 4
 MOST_CHANNELS = 20
 MOST_REMIND = 24.0 * 365
-TAKEN = frozenset({"new", ".", ".."})
-"""Words that stand for something else where the name of a rule stands in a URL."""
 
 
 @record(frozen=True, slots=True)
@@ -126,13 +123,6 @@ def are_names(names: tuple[str, ...] | None, most: int) -> bool:
     return are and len(set(names or ())) == len(names or ())
 
 
-def _is_name(name: str) -> bool:
-    """Whether a name can stand on one line and in a URL."""
-    is_line = 0 < len(name.encode(errors="replace")) <= NAME_BYTES and name.isprintable()
-    is_part = "/" not in name and "\\" not in name and name not in TAKEN
-    return is_line and name == name.strip() and is_part
-
-
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
@@ -169,7 +159,7 @@ AgeText = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")
 
 Name = Annotated[
     str,
-    keep_if(_is_name),
+    keep_if(is_label),
     NAME_SCHEMA,
     Setting(
         "the name of the rule, one in a project",

@@ -41,6 +41,8 @@ class Finding:
         verdict: `bad` if there is a problem, `good` if there is none, `gone` if what it is about is
             no longer served, `unknown` if the data doesn't tell; this changes nothing.
         began: When the problem seems to have begun, in UTC.
+        before: The value, count or share before; `None` where there is none.
+        after: The same since it began.
         reason: The reason, in one sentence.
         evidence: What it is based on, as JSON holds it.
 
@@ -55,6 +57,8 @@ class Finding:
     slice: Slice = ()
     verdict: Verdict
     began: datetime | None = None
+    before: float | None = None
+    after: float | None = None
     reason: str = ""
     evidence: Mapping[str, object] = {}
 
@@ -97,7 +101,7 @@ class RuleState:
         state: `OK`; `ALERT` while something has fallen; `NO_DATA` where nothing comes any more;
             `STALE` where a slice has no rankings any more; `INSUFFICIENT` where nothing can be
             said.
-        since: Since when it is in this state, in UTC.
+        since: Since when it is in this state, in UTC; in ALERT, when the first problem began.
         reason: Why.
         evaluated: When something was concluded last.
         following: When the period begins that is looked at next.

@@ -301,6 +301,8 @@ def _judge(
             slice=place,
             verdict="bad",
             began=None if first is None else to_datetime(first),
+            before=before,
+            after=after,
             reason=reason,
             evidence={
                 "p_value": told.p_value,

@@ -31,6 +31,7 @@ from rankscope.monitor.server.pages.fleet import ROUTES as FLEET
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
+from rankscope.monitor.server.pages.views import ROUTES as VIEWS
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
 from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpoints
@@ -105,7 +106,7 @@ class Service:
         pool = MonitorPool(store, settings, now, deadlines)
         slow = MonitorPool(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
         notifying = Notifying(settings.notifying, sender or AppriseSender(), poster or Poster())
-        pages = Pages(pool, now, notifying, slow)
+        pages = Pages(pool, now, notifying, slow, store)
         dispatcher = Dispatcher(
             authenticator, settings, memory, RefusalCounter(store), pages.show_problem
         )
@@ -120,6 +121,7 @@ class Service:
             *setup.ROUTES,
             *OVERVIEW,
             *FLEET,
+            *VIEWS,
         )
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,

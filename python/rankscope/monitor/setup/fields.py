@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag, WrapValidator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from rankscope.monitor.ask.views import MOST_SHOWN, MOST_VIEWS, RANGES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     MOST_ATTRIBUTES,
@@ -41,6 +42,7 @@ Part = Annotated[str, described(maxLength=LIMITS.id_bytes, pattern=NO_NUL)]
 Attribute = Annotated[
     str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
 ]
+Value = Annotated[str, described(maxLength=LIMITS.value_bytes, pattern=NO_NUL)]
 Pair = Annotated[list[Attribute], Field(min_length=2, max_length=2)]
 RuleName = Annotated[
     str, NAME_SCHEMA, Field(description="A line of text that can stand in an address.")
@@ -210,8 +212,25 @@ FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
 MOST_PROJECTS = 1000
 
 
+class ViewFields(TypedDict, total=False):
+    """What of a project is shown together; what is left out is as on the overview."""
+
+    measures: Annotated[list[Id], Field(description="The measures (default: all).")]
+    slices: Annotated[
+        list[Annotated[dict[Attribute, Value], Field(max_length=2)]],
+        Field(
+            max_length=MOST_SHOWN,
+            description="The slices, each shown by itself; {} is all rankings (default: these).",
+        ),
+    ]
+    range: Annotated[str, OneOf(*RANGES), Field(description="The range of time.")]
+    every: Annotated[Literal["hour", "day"], Field(description="The length of the windows.")]
+    model: Annotated[Part, Field(description="Only this model (default: all).")]
+    version: Annotated[Part, Field(description="Only this version (default: all).")]
+
+
 class ProjectFields(ConfigurationFields):
-    """How a project is measured and watched: its configuration, and all of its rules by name.
+    """How a project is measured, watched and shown: its configuration, rules and views, by name.
 
     The rule `data`, which every project has, needs no entry; `false` leaves it out.
     """
@@ -220,6 +239,17 @@ class ProjectFields(ConfigurationFields):
         Annotated[
             dict[str, FileRule],
             Field(max_length=MOST_RULES),
+            described(propertyNames={"type": "string", **RULE_NAME}),
+        ]
+    ]
+
+    views: NotRequired[
+        Annotated[
+            dict[str, ViewFields],
+            Field(
+                max_length=MOST_VIEWS,
+                description="All saved views by name (default: those that are there stay).",
+            ),
             described(propertyNames={"type": "string", **RULE_NAME}),
         ]
     ]

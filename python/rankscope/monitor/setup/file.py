@@ -6,6 +6,7 @@ import re
 from datetime import date, datetime, time
 
 from rankscope.errors import FormatError, MeasureError, RankscopeError
+from rankscope.monitor.ask.views import View
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
@@ -24,14 +25,15 @@ from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.setup.project import Project
     from rankscope.toml_file import TomlFlaw
 
 CODE = "bad_setup"
-KEY = re.compile(r"^[A-Za-z_]\w*(?:[.\[\]\w]*\w)?(?=: )")
+KEY = re.compile(r"^[A-Za-z_]\w*(?:[.\[\]\w]*[\]\w])?(?=: )")
 """What a message begins with that says where it belongs."""
 PART = re.compile(r"[.\[\]]+")
 MEANT = {
@@ -165,6 +167,7 @@ class _FileReader:
                     read_rule(each, fields, configuration)
             except RankscopeError as error:
                 raise self._place(error, (*keys, "rules", each)) from None
+        self._check_views(given.get("views", {}), configuration, (*keys, "views"))
         project = read_project(name, {**given, "rules": rules})
         for rule in project.rules.values():
             for channel in rule.channels or ():
@@ -176,6 +179,15 @@ class _FileReader:
                         "channel",
                     )
         return project
+
+    def _check_views(
+        self, views: Mapping[str, Any], configuration: Configuration, keys: tuple[str, ...]
+    ) -> None:
+        for name, fields in views.items():
+            try:
+                View.from_dict(name, fields).check(configuration)
+            except RankscopeError as error:
+                raise self._place(error, (*keys, name)) from None
 
     def _place(self, error: RankscopeError, keys: tuple[str, ...]) -> FormatError:
         """Return the error with its file, table and key, and the line if it is written as usual."""
@@ -205,14 +217,10 @@ class _FileReader:
                 if key not in shape.__annotations__:
                     self._refuse_misplaced(key, keys, path)
                     raise self._refuse_unknown(key, shape.__annotations__, (*keys, *path))
-        rules = table.get("rules") if isinstance(table, dict) else None
-        for name, fields in rules.items() if isinstance(rules, dict) else ():
-            kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
-            if isinstance(kind, str) and kind in KINDS:
-                known = [each for each in KINDS[kind].record.model_fields if each != "name"]
-                for key in fields:
-                    if key not in known and key not in FIELDS:
-                        raise self._refuse_unknown(key, known, (*keys, "rules", name))
+        for path, fields, known, others in _list_named(table):
+            for key in fields:
+                if key not in known and key not in others:
+                    raise self._refuse_unknown(key, known, (*keys, *path))
 
     def _refuse_misplaced(self, key: str, keys: tuple[str, ...], path: tuple[str, ...]) -> None:
         """Refuse a key that another table of the project has."""
@@ -255,6 +263,24 @@ class _FileReader:
             file=self.path,
             line=find_line(self._text, keys),
         )
+
+
+def _list_named(
+    table: object,
+) -> Iterator[tuple[tuple[str, str], dict[str, Any], Collection[str], Collection[str]]]:
+    """Yield the views and rules of a project: where each is, its fields, and which are known.
+
+    Fields of other kinds of rules are refused later, with what they are for.
+    """
+    for group in ("views", "rules"):
+        named = table.get(group) if isinstance(table, dict) else None
+        for name, fields in named.items() if isinstance(named, dict) else ():
+            kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
+            if group == "views" and isinstance(fields, dict):
+                yield (group, name), fields, list(shapes.ViewFields.__annotations__), ()
+            elif isinstance(kind, str) and kind in KINDS:
+                known = [each for each in KINDS[kind].record.model_fields if each != "name"]
+                yield (group, name), fields, known, FIELDS
 
 
 def _read_times(value: Any) -> Any:  # noqa: ANN401 - of TOML

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rankscope.monitor.ask.views import REMOVED, SAVED, write_view
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.incidents.incident import TRIES, busy
@@ -20,16 +21,27 @@ from rankscope.records import as_dict, record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rankscope.monitor.ask.views import View
     from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
+
+    Drift: TypeAlias = Mapping[tuple[str, str], str]
+    """Who made what differ, by what it is and its name."""
 
 WIDTH = 100
 INDENT = " " * 6
 APPLIED = "setup.apply"
 """The entry of the audit log that an apply ends with."""
-CHANGING = frozenset(
-    {"configuration.set", "rule.create", "rule.change", "rule.change_and_restart", "rule.remove"}
-)
+CHANGING = {
+    "configuration.set": "configuration",
+    "rule.create": "rule",
+    "rule.change": "rule",
+    "rule.change_and_restart": "rule",
+    "rule.remove": "rule",
+    SAVED: "view",
+    REMOVED: "view",
+}
+"""What an entry of the audit log has changed."""
 RECOMPUTES = "Every value is recomputed from the stored events."
 RESTARTS = "Its evidence starts fresh, and its incidents are resolved."
 ENDS = "Its incidents are resolved, and stay."
@@ -41,8 +53,8 @@ class Step:
 
     Args:
         action: `add`, `change` or `remove`.
-        what: `configuration` or `rule`.
-        name: The name of the rule; empty for the configuration.
+        what: `configuration`, `rule` or `view`.
+        name: The name of the rule or view; empty for the configuration.
         changes: What differs, one field each.
         effect: What follows from the change; empty where nothing does.
         drift: Who made it differ since the files were last applied; empty if nobody did.
@@ -118,7 +130,7 @@ def _prepare(
     if configuration is None:
         raise TypeError("a project that is wanted is configured")
     drift = _find_drift(store, name)
-    text = store.configuration(name)
+    text, views = store.configuration(name), store.list_views(name)
     present = find_project(store, name)
     listed = {row.name: row for row in store.list_rules(name)}
     steps: list[Step] = []
@@ -130,7 +142,7 @@ def _prepare(
         steps.append(_compare_configurations(present, wanted, drift))
     for each in sorted({*wanted.rules, *listed}):
         rule, known, before = wanted.rules.get(each), listed.get(each), present.rules.get(each)
-        told = drift.get(each, "")
+        told = drift.get(("rule", each), "")
         if rule is None and known is not None:
             entry, more = prepare_removal(store, name, known, now=now, actor=actor)
             steps.append(Step("remove", "rule", each, (), ENDS, told))
@@ -150,10 +162,17 @@ def _prepare(
         audit.append(entry)
         for kind, values in more.items():
             effects[kind] += values
+    shown = []
+    for step, body in _compare_views(present.views or {}, wanted.views, drift):
+        entry = AuditEntry(now, actor, REMOVED if body is None else SAVED, step.name)
+        shown.append((step.name, body, entry))
+        steps.append(step)
     change_row = ProjectChange(
         project=name,
         before=text,
         known={row.name: row.revision for row in listed.values()},
+        views=views,
+        shown=tuple(shown),
         time=now,
         actor=actor,
         configuration=configuration.to_json() if is_changed else None,
@@ -165,7 +184,23 @@ def _prepare(
     return Plan(name, tuple(steps)), change_row
 
 
-def _compare_configurations(present: Project, wanted: Project, drift: Mapping[str, str]) -> Step:
+def _compare_views(
+    present: Mapping[str, View], wanted: Mapping[str, View] | None, drift: Drift
+) -> Iterator[tuple[Step, str | None]]:
+    """Yield what differs between saved views, each with the JSON of the view as it is wanted."""
+    for name in sorted({*present, *wanted}) if wanted is not None else ():
+        before, after = present.get(name), (wanted or {}).get(name)
+        told = drift.get(("view", name), "")
+        if after is None:
+            yield Step("remove", "view", name, (), "", told), None
+        elif after != before:
+            old = {} if before is None else before.to_dict()
+            fields = tuple(_compare(old, after.to_dict()))
+            action = "add" if before is None else "change"
+            yield Step(action, "view", name, fields, "", told), write_view(after)
+
+
+def _compare_configurations(present: Project, wanted: Project, drift: Drift) -> Step:
     before, after = present.configuration, wanted.configuration
     if after is None:
         raise TypeError("a project that is wanted is configured")
@@ -176,7 +211,8 @@ def _compare_configurations(present: Project, wanted: Project, drift: Mapping[st
     recomputes = before is not None and before.digest != after.digest
     action = "add" if before is None else "change"
     effect = RECOMPUTES if recomputes else ""
-    return Step(action, "configuration", "", fields, effect, drift.get("", ""))
+    told = drift.get(("configuration", ""), "")
+    return Step(action, "configuration", "", fields, effect, told)
 
 
 def _compare(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[str]:
@@ -198,7 +234,7 @@ def _show(value: object, unset: str = "") -> str:
     if value is None or value == []:
         return unset or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(":".join(each) if isinstance(each, list) else str(each) for each in value)
+        return ", ".join(map(_show_part, value))
     if isinstance(value, dict):
         return ", ".join(f"{name} {_show(each)}" for name, each in value.items())
     if isinstance(value, bool):
@@ -206,17 +242,24 @@ def _show(value: object, unset: str = "") -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _find_drift(store: StoreReader, project: str) -> dict[str, str]:
-    """Return who changed the rules, and the configuration under an empty name, since an apply."""
+def _show_part(value: object) -> str:
+    """Write a pair of attributes, a slice, or another part of a list."""
+    if isinstance(value, dict):
+        return " and ".join(f"{name}={each}" for name, each in value.items()) or "all rankings"
+    return ":".join(value) if isinstance(value, list) else str(value)
+
+
+def _find_drift(store: StoreReader, project: str) -> Drift:
+    """Return who changed the configuration, rules and views since an apply."""
     entries = store.audit(project)
     last = max((at for at, each in enumerate(entries) if each.action == APPLIED), default=None)
     if last is None:
         return {}
     return {
-        "" if each.action == "configuration.set" else each.subject: f"Changed by {each.actor} on "
+        (what, "" if what == "configuration" else each.subject): f"Changed by {each.actor} on "
         f"{describe_time(to_datetime(each.time))}, after the files were last applied."
         for each in entries[last + 1 :]
-        if each.action in CHANGING and each.actor != ACTOR
+        if (what := CHANGING.get(each.action)) is not None and each.actor != ACTOR
     }
 
 

@@ -1,10 +1,11 @@
-"""A project as code: how it is measured, and all of its rules."""
+"""A project as code: how it is measured, and all of its rules and saved views."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rankscope.errors import UsageError
+from rankscope.monitor.ask.views import View, list_views
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.document import read_configuration, write_configuration
 from rankscope.monitor.incidents.management import list_rules
@@ -30,11 +31,13 @@ class Project:
         name: Its name.
         configuration: How it is measured; `None` for one that is not set up yet.
         rules: Its rules by name.
+        views: Its saved views by name; `None` where a file leaves them as they are.
     """
 
     name: str
     configuration: Configuration | None
     rules: Mapping[str, Rule]
+    views: Mapping[str, View] | None = None
 
 
 def read_project(name: str, given: Mapping[str, Any]) -> Project:
@@ -56,7 +59,14 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
         for each, fields in sorted(said.items())
         if fields is not False or each != DATA.name
     }
-    return Project(name, configuration, rules)
+    listed = given.get("views")
+    views = None
+    if listed is not None:
+        views = {
+            each: View.from_dict(each, fields).check(configuration)
+            for each, fields in sorted(listed.items())
+        }
+    return Project(name, configuration, rules, views)
 
 
 def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
@@ -80,11 +90,13 @@ def find_project(store: StoreReader, name: str) -> Project:
     """Return a project as it is in a store."""
     text = store.configuration(name)
     configuration = None if text is None else Configuration.from_json(text)
-    return Project(name, configuration, {rule.name: rule for rule in list_rules(store, name)})
+    rules = {rule.name: rule for rule in list_rules(store, name)}
+    views = {view.name: view for view in list_views(store, name)}
+    return Project(name, configuration, rules, views or None)
 
 
 def write_project(project: Project) -> dict[str, Any]:
-    """Return the fields of a project that is set up, without those of rules that have a default."""
+    """Return the fields of a project that is set up, without those that have a default."""
     if project.configuration is None:
         raise TypeError("a project that is not set up has no fields")
     fields = write_fields(project.configuration)
@@ -95,7 +107,10 @@ def write_project(project: Project) -> dict[str, Any]:
         del rules[DATA.name]
     elif DATA.name not in rules:
         rules[DATA.name] = False
-    return fields | ({} if word is None else {"baseline": word}) | {"rules": rules}
+    shown = project.views
+    views = None if shown is None else {name: view.to_dict() for name, view in shown.items()}
+    chosen_word = {} if word is None else {"baseline": word}
+    return fields | chosen_word | {"rules": rules} | ({} if views is None else {"views": views})
 
 
 def write_rule(rule: Rule) -> dict[str, Any]:

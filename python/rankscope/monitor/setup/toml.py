@@ -51,11 +51,11 @@ def write_key(name: str) -> str:
 
 
 def write_value(value: object) -> str:
-    """Write a value that is no table.
+    """Write a value in a line.
 
     Examples:
-        >>> print(write_value([True, 1, 0.5, "a"]))
-        [true, 1, 0.5, "a"]
+        >>> print(write_value([True, 1, 0.5, "a"]), write_value([{"a": "b"}, {}]))
+        [true, 1, 0.5, "a"] [{ a = "b" }, {}]
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -63,6 +63,9 @@ def write_value(value: object) -> str:
         return repr(value)
     if isinstance(value, str):
         return write_text(value)
+    if isinstance(value, dict):
+        pairs = [f"{write_key(name)} = {write_value(each)}" for name, each in value.items()]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(write_value, value))}]"
     raise TypeError(f"{type(value).__name__} is no value of TOML")

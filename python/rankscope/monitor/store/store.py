@@ -31,6 +31,7 @@ from rankscope.monitor.store.tables import (
     outbox,
     rules,
     setup,
+    views,
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
@@ -295,6 +296,7 @@ class StoreReader(KeepsHistory, ABC):
     hours = reads(windows.read_hours)
     open_hours = reads(windows.read_open_hours)
 
+    list_views = reads(views.list_views)
     list_rules = reads(rules.list_rules)
     find_rule = reads(rules.find_rule)
 
@@ -563,6 +565,7 @@ class Store(StoreReader):
     drop_windows = writes(windows.drop_windows)
 
     change_projects = writes(setup.change_projects)
+    put_view = writes(views.put_view)
     save_rules = writes(rules.save_rules)
     remove_rule = writes(rules.remove_rule)
 

@@ -32,7 +32,9 @@ def make_incident(number: int = 1, **said: Any) -> Incident:  # noqa: ANN401 - a
         "opened": BEGAN + timedelta(days=1),
         "updated": BEGAN + timedelta(days=1),
         "began": BEGAN,
-        "reason": "nDCG@5 is 0.7500, below the floor of 0.9000",
+        "reason": "nDCG@5 fell from 1.0000 to 0.7500",
+        "before": 1.0,
+        "after": 0.75,
     }
     return Incident(**made | said)
 

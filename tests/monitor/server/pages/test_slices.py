@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from rankscope.monitor.ask.views import View, find_dimension
 from rankscope.monitor.definition.configuration import Configuration
-from rankscope.monitor.server.pages.overview_range import Choice
-from rankscope.monitor.server.pages.slices import find_dimension, read_slice, view_slices
+from rankscope.monitor.server.pages.slices import read_slice
+from rankscope.monitor.server.pages.views import show_view
 
 from tests.monitor.server.pages.incidents import make_incident, put_incidents
 from tests.monitor.server.pages.site import (
@@ -63,8 +64,10 @@ def test_each_row_of_slices_leads_to_the_slice_over_time(told_story: Service) ->
         assert any("slice=device%3Dtv" in link for link in links)
         for link in links:
             check_page(get(told_story, link))
-    choice = Choice(range="30d", every="day")
-    measure = view_slices(monitor, choice, (("device", "tv"),)).measures[1]
+    place = (("device", "tv"),)
+    measure = show_view(monitor, View(name="", slices=(place,), range="30d", every="day")).measures[
+        1
+    ]
     series = monitor.series("nDCG@5", every="day", slice=(("device", "tv"),))
     assert measure.series[0].values == series.values
     assert measure.baseline is not None
@@ -79,7 +82,7 @@ def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:
         make_incident(2, slice=()),
         make_incident(3, slice=(("device", "phone"),)),
     )
-    links = find_links(check_page(get(story, "/slices?slice=device%3Dtv&range=30d")))
+    links = find_links(check_page(get(story, "/views?slice=device%3Dtv&range=30d")))
     assert {link for link in links if link.startswith("/incidents/")} == {
         "/incidents/incident_1",
         "/incidents/incident_2",
@@ -87,12 +90,14 @@ def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:
 
 
 def test_a_slice_without_rankings_says_so(told_story: Service) -> None:
-    reader = check_page(get(told_story, "/slices?slice=device%3Dcar"))
+    reader = check_page(get(told_story, "/views?slice=device%3Dcar"))
     assert "No rankings in this range" in reader.text
 
 
 def test_what_cannot_be_shown_is_said_on_a_page(told_story: Service) -> None:
-    for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1"):
+    for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1", "measure=AP"):
+        check_page(get(told_story, f"/views?{query}", 422))
+    for query in ("range=9d", "slice=device%3Dtv", "every=week"):
         check_page(get(told_story, f"/slices?{query}", 422))
 
 

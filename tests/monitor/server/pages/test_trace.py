@@ -41,9 +41,42 @@ def test_without_rankings_nothing_can_be_compared(site: Service) -> None:
 
 def test_the_form_suggests_the_newest_version_and_the_one_before(told_story: Service) -> None:
     reader = check_page(get(told_story, "/trace"))
-    values = {field.get("name"): field.get("value") for field in reader.all("input")}
-    assert (values["before_version"], values["after_version"]) == ("3", "4")
+    picked = [each.get("value") for each in reader.all("option") if "selected" in each]
+    assert [each for each in picked if each] == [pick("3"), pick("4")]
     assert "Held-out check" not in reader.text
+
+
+def pick(version: str) -> str:
+    """The value of a choice of a model and its version."""
+    return f"model=m&version={version}"
+
+
+def test_versions_are_picked_from_the_list_of_those_that_served(told_story: Service) -> None:
+    reader = check_page(get(told_story, "/trace"))
+    listed = [
+        value for each in reader.all("option") if "version=" in (value := each.get("value") or "")
+    ]
+    assert listed == [pick("4"), pick("3")] * 2
+    assert not reader.all("datalist")
+    asked = {"measure": "nDCG@5", "before_ranker": pick("3"), "after_ranker": pick("4")}
+    spans = {"before_model": "m", "before_version": "3", "after_model": "m", "after_version": "4"}
+    by_list, by_link = (
+        check_page(get(told_story, f"/trace?{urlencode({'measure': 'nDCG@5'} | each)}")).text
+        for each in (asked, spans)
+    )
+    assert by_list == by_link
+    assert "nDCG@5 fell by" in by_list
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("asked", [{"version": "9"}, {"model": "x"}, {"ranker": pick("9")}])
+def test_a_version_that_never_served_is_refused_with_those_that_did(
+    told_story: Service, side: str, asked: dict[str, str]
+) -> None:
+    query = {f"{side}_{name}": value for name, value in asked.items()}
+    text = check_page(get(told_story, f"/trace?{urlencode(query)}")).text
+    assert "Choose all rankings, m 4 or m 3." in text
+    assert "fell by" not in text
 
 
 def test_the_story_is_told(told_story: Service) -> None:
@@ -99,8 +132,8 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
 ) -> None:
     asked = {"measure": "nDCG@5", "after_version": "4", "before_version": "3"} | {field: value}
     reader = check_page(get(told_story, f"/trace?{urlencode(asked)}"))
-    values = {each.get("name"): each.get("value") for each in reader.all("input")}
-    assert (values["before_version"], values["after_version"]) == ("3", "4")
+    picked = [each.get("value") for each in reader.all("option") if "selected" in each]
+    assert [each for each in picked if each and "version" in each] == [pick("3"), pick("4")]
     assert any(each.get("class") == "wrong" for each in reader.all("span"))
     assert "Held-out check" not in reader.text
 
@@ -227,7 +260,10 @@ def monitor(served: Service) -> Monitor:
 def test_without_two_versions_it_says_so(site: Service) -> None:
     open_monitor(site.store)
     reader = check_page(get(site, "/comparison"))
-    assert "No two versions of a model served at the same time." in reader.text
+    assert "No two versions of a model have served at the same time." in reader.text
+    assert not reader.all("select")
+    reader = check_page(get(site, "/comparison?new=3"))
+    assert "There are no rankings of version '3'" in reader.text
 
 
 def test_the_page_says_which_version_is_worse(served: Service, monitor: Monitor) -> None:
@@ -242,6 +278,10 @@ def test_the_overview_links_to_it(served: Service) -> None:
     reader = check_page(get(served, "/"))
     assert "Versions 3 and 4 of m served at the same time." in reader.text
     assert "/comparison?model=m&old=3&new=4" in find_links(reader)
+    pairs = [each for each in check_page(get(served, "/comparison")).all("option") if each]
+    assert {"value": "model=m&old=3&new=4", "selected": None} in pairs
+    picked = get(served, f"/comparison?{urlencode({'pair': 'model=m&old=3&new=4'})}")
+    assert "Version 4 is worse" in check_page(picked).text
     assert "Version 4 is worse" in check_page(get(served, "/comparison?model=m&old=3&new=4")).text
 
 
@@ -249,8 +289,9 @@ def test_what_can_not_be_compared_is_said_beside_the_form(served: Service) -> No
     for query, words in (
         ("slice=device", "Enter an attribute and its value"),
         ("since=x", "Enter a time in UTC"),
-        ("new=9", "There are no rankings of version"),
-        ("slice=app%3Dx", "There is no attribute"),
+        ("new=9", "There are no rankings of version '9'; name one of 3, 4"),
+        ("pair=model%3Dx%26old%3D3%26new%3D4", "There are no rankings of model 'x'; name one of m"),
+        ("slice=app%3Dx", "There is device."),
         ("measure=AP", "expected one of"),
     ):
         assert words.lower() in check_page(get(served, f"/comparison?{query}")).text.lower()

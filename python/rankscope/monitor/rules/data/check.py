@@ -118,8 +118,14 @@ def _recover(anomaly: Anomaly, *, is_accepted: bool) -> Finding:
     return _conclude(anomaly, "good", reason)
 
 
+PAIRS = (("expected", "count"), ("usual", "share"), ("expected", "value"))
+"""What was usual before, and what is found instead, as evidence calls them."""
+
+
 def _conclude(anomaly: Anomaly, verdict: Verdict, reason: str) -> Finding:
-    segment = anomaly.segment
+    segment, numbers = anomaly.segment, anomaly.evidence
+    pairs = ((numbers.get(before), numbers.get(after)) for before, after in PAIRS)
+    before, after = next((pair for pair in pairs if None not in pair), (None, None))
     return Finding(
         kind=anomaly.kind,
         model=segment.model,
@@ -127,8 +133,10 @@ def _conclude(anomaly: Anomaly, verdict: Verdict, reason: str) -> Finding:
         slice=segment.slice,
         verdict=verdict,
         began=to_datetime(anomaly.began),
+        before=before,
+        after=after,
         reason=reason,
-        evidence=anomaly.evidence,
+        evidence=numbers,
     )
 
 

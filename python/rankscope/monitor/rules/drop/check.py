@@ -230,7 +230,10 @@ def _detect(
     share = min((step.until - step.start) / rule.length, 1.0)
     detector = advance(before, gaps, share)
     start = to_datetime(step.start)
-    known = dict(lane.moments) | {detector.periods: start}
+    # What fell with a release began with its first rankings, and not with that day.
+    shown = int(period.sample.times[rows].min())
+    began = to_datetime(max(step.start, shown - shown % HOUR))
+    known = dict(lane.moments) | {detector.periods: began}
     value = Mean(
         gaps.value,
         gaps.value - Z * gaps.error,

@@ -56,8 +56,9 @@ def _make_finding(rule: DropRule, stream: Stream) -> Finding:
         slice=stream.slice,
         verdict=verdict,
         began=stream.since,
+        **(_find_pair(rule, stream.leading) if verdict == "bad" else {}),
         reason=f"{stream.name}: {reason}" if reason else "",
-        evidence=_show_evidence(rule, stream) if verdict == "bad" else {},
+        evidence=_show_evidence(stream) if verdict == "bad" else {},
     )
 
 
@@ -93,53 +94,49 @@ def describe_value(rule: DropRule, lane: Evidence) -> str:
             measure = f"relevant documents are ranked lower than usual: their {DISCOUNT}"
     if lane.value is None:
         return measure
-    since = find_mean_since(rule, lane)
-    if lane.is_named and since is not None:
-        side = "above" if is_rise else "below"
-        return f"{measure} is {since:.4f}, {side} the usual {lane.expected:.4f}"
     value, floor = lane.value.value, lane.floor
     if floor is None:
         return f"{measure} is {value:.4f}"
     is_there = value > floor if is_rise else value < floor
     limit, below, back = ("limit", "above", "below") if is_rise else ("floor", "below", "above")
+    pair = _find_pair(rule, lane)
+    if lane.is_named and pair:
+        fell = "rose" if is_rise else "fell"
+        said = f"{measure} {fell} from {{before:.4f}} to {{after:.4f}}".format(**pair)
+        if is_there:
+            return said
+        return f"{said}; the newest value, {value:.4f}, is {back} the {limit} of {floor:.4f} again"
     if is_there:
         return f"{measure} is {value:.4f}, {below} the {limit} of {floor:.4f}"
-    if lane.is_named:
-        drop = "rise" if is_rise else "drop"
-        return f"{measure} is {value:.4f}, after a {drop} {below} the {limit} of {floor:.4f}"
     return f"{measure} is {value:.4f}, {back} the {limit} of {floor:.4f}"
 
 
-def find_mean_since(rule: DropRule, lane: Evidence) -> float | None:
-    """Return the mean since the drop by early values; `None` where that of the period is reported.
+def _find_pair(rule: DropRule, lane: Evidence) -> dict[str, float]:
+    """Return the baseline, `before`, and what the drop has made of it, `after`, if they are known.
 
-    An hour has few rankings, so its mean says little.
+    The drop is the mean gap of all users since it began, each to what is expected of their slices.
+    What is expected of one period changes with its slices, and an hour has few rankings.
     """
     fall = None if lane.detector is None else lane.detector.fall
-    if lane.age == FINAL or fall is None or lane.expected is None:
-        return None
-    return (
-        lane.expected + fall
-        if rule.is_rise_bad and lane.judged == "value"
-        else lane.expected - fall
-    )
+    before = None if lane.mean is None else lane.mean.value
+    if lane.judged == "discount":
+        before = lane.expected
+    if fall is None or before is None:
+        return {}
+    is_rise = rule.is_rise_bad and lane.judged == "value"
+    return {"before": before, "after": before + (fall if is_rise else -fall)}
 
 
-def _show_evidence(rule: DropRule, stream: Stream) -> dict[str, object]:
-    said = stream.to_dict()
-    value = said["value"] or {}
-    lane = stream.leading
-    since = find_mean_since(rule, lane)
-    if since is not None:
-        value = {"value": since}
+def _show_evidence(stream: Stream) -> dict[str, object]:
+    said, lane = stream.to_dict(), stream.leading
+    # An hour has few rankings, so its mean says little.
+    value = (said["value"] or {}) if lane.age == FINAL else {}
     return {
         "value": value.get("value"),
         "lower": value.get("lower"),
         "upper": value.get("upper"),
         "rankings": value.get("rankings"),
         "users": value.get("clusters"),
-        "baseline": (said["baseline"] or {}).get("value"),
-        "expected": lane.expected,
         "floor": said["floor"],
         "fall": None if lane.detector is None else lane.detector.fall,
         "log_evidence": said["log_evidence"],

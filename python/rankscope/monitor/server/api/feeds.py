@@ -140,7 +140,7 @@ def write_calendar(links: Links, incidents: Sequence[Incident], now: int) -> byt
     ]
     for incident in incidents:
         message = _describe(incident, links)
-        begins = incident.began or incident.opened
+        begins = incident.began
         ends = until if incident.is_active else incident.recovered or incident.resolved or until
         lines += [
             "BEGIN:VEVENT",

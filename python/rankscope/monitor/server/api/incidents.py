@@ -48,8 +48,10 @@ EXAMPLE: dict[str, Any] = {
     "resolved": None,
     "snoozed_until": None,
     "acknowledged_by": None,
-    "reason": "device=tv, model=ranker, version=4: nDCG@5 is 0.6012, below the floor of 0.8014",
-    "evidence": {"value": 0.6012, "floor": 0.8014, "baseline": 0.8432},
+    "reason": "device=tv, model=ranker, version=4: nDCG@5 fell from 0.8214 to 0.6012",
+    "before": 0.8214,
+    "after": 0.6012,
+    "evidence": {"value": 0.6104, "floor": 0.8014},
     "cause": None,
     "group": "group_b222c4bbd5d4e1d1a6f7",
     "notified": [
@@ -94,13 +96,27 @@ class IncidentFields(TypedDict):
     stream: StreamKeyFields
     state: Status
     opened: Time
-    began: Annotated[Time | None, Field(description="When the problem seems to have begun.")]
+    began: Annotated[
+        Time,
+        Field(
+            description="When the problem seems to have begun; when it was opened if that isn't "
+            "known."
+        ),
+    ]
     updated: Time
     recovered: Time | None
     resolved: Annotated[Time | None, Field(description="When it was resolved or superseded.")]
     snoozed_until: Time | None
     acknowledged_by: str | None
     reason: str
+    before: Annotated[
+        float | None,
+        Field(description="The baseline, or the usual count or share; `null` where none is known."),
+    ]
+    after: Annotated[
+        float | None,
+        Field(description="The same since it began, for the mix of slices of the baseline."),
+    ]
     evidence: Object
     cause: Annotated[Object | None, Field(description="What the trace has found.")]
     group: Annotated[str, Field(description="The same for incidents with the same cause.")]

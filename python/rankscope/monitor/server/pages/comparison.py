@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from rankscope.errors import InputError, UsageError
+from rankscope.monitor.ask.comparison import list_pairs
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.rejection import RefusedError
@@ -10,6 +13,8 @@ from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.server.api.causes import MOST_COMPARED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.choices import read_choice, write_choice
+from rankscope.monitor.server.pages.measure_view import name_version
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment
 from rankscope.output.text import show
@@ -17,7 +22,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.definition.configuration import Configuration
@@ -33,7 +38,10 @@ FIELDS = {
     "new": "The newer version.",
     "slice": "An attribute and its value, such as device=tv.",
     "since": "From which time on, in UTC.",
+    "pair": "The model and both versions, as the form sends them together.",
 }
+MOST_PAIRS = 100
+"""Pairs of versions that can be picked, the newest ones."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -43,7 +51,7 @@ class ComparisonView:
     Args:
         configuration: How the project is measured; `None` where it is not.
         measures: The measures that can be asked for.
-        versions: The versions that can be asked for.
+        pairs: The versions that can be compared, by the value of their field.
         fields: What the form says.
         wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
         comparison: The comparison, if there could be one.
@@ -51,7 +59,7 @@ class ComparisonView:
 
     configuration: Configuration | None
     measures: tuple[str, ...] = ()
-    versions: tuple[Version, ...] = ()
+    pairs: Mapping[str, str] = {}
     fields: Mapping[str, str] = {}
     wrong: Mapping[str, str] = {}
     comparison: VersionComparison | None = None
@@ -86,9 +94,10 @@ class ComparisonView:
 def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonView:
     """Compare what was asked for; by default, the newest versions that serve at the same time."""
     configuration = read_configuration(monitor)
-    given = {name: asked[name] for name in FIELDS if asked.get(name)}
     if configuration is None:
         return ComparisonView(configuration=None)
+    asked = {**asked, **read_choice(asked.get("pair", ""))}
+    given = {name: asked[name] for name in FIELDS if asked.get(name)}
     wrong: dict[str, str] = {}
     since = None
     place: Slice = ()
@@ -99,10 +108,12 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
     if "slice" in given:
         name, equals, value = given["slice"].partition("=")
         place = ((name, value),)
-        if not equals:
-            wrong["slice"] = "Enter an attribute and its value, such as device=tv."
+        if not equals or name not in configuration.attributes:
+            there = " or ".join(configuration.attributes) or "none: the project has no slices"
+            wrong["slice"] = f"Enter an attribute and its value, as device=tv. There is {there}."
     comparison = None
-    if not wrong:
+    pairs = list_choices(list_versions(monitor.store, monitor.project))
+    if not wrong and (pairs or given):
         try:
             comparison = monitor.compare(
                 given.get("measure"),
@@ -114,22 +125,33 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
                 most_rankings=MOST_COMPARED,
             )
         except (UsageError, InputError) as error:
-            wrong[""] = show(error.message)
+            wrong[""] = show(f"{error.message}; {error.hint}" if error.hint else error.message)
     if comparison is not None:
-        named = {"measure": comparison.measure, "model": comparison.model}
-        given = given | named | {"old": comparison.old, "new": comparison.new}
+        given |= {name: getattr(comparison, name) for name in ("measure", *NAMED)}
+    given["pair"] = write_choice(**{name: given.get(name) for name in NAMED})
     return ComparisonView(
         configuration=configuration,
         measures=monitor.measures,
-        versions=tuple(
-            version
-            for version in list_versions(monitor.store, monitor.project)
-            if not version.folded
-        ),
+        pairs=pairs,
         fields={name: given.get(name, "") for name in FIELDS},
         wrong=wrong,
         comparison=comparison,
     )
+
+
+NAMED = ("model", "old", "new")
+"""What is picked together."""
+
+
+def list_choices(versions: Iterable[Version]) -> dict[str, str]:
+    """List the versions that served at the same time, the newest ones first, by their value."""
+    pairs = islice(list_pairs(versions), MOST_PAIRS)
+    return {
+        write_choice(model=old.model, old=old.version, new=new.version): (
+            f"{name_version(old.model, old.version)} and {new.version or 'unknown version'}"
+        )
+        for old, new in pairs
+    }
 
 
 PAGES = (

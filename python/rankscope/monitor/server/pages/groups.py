@@ -6,6 +6,7 @@ import math
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
+from rankscope.monitor.incidents.grouping import find_cause
 from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
@@ -58,15 +59,12 @@ class Group:
     @property
     def began(self) -> datetime:
         """When the first of them seems to have begun."""
-        return min(each.began or each.opened for each in self.active or self.parts)
+        return min(each.began for each in self.active or self.parts)
 
     @property
     def cause(self) -> str:
         """What the trace has found, in a sentence; empty if it has found nothing."""
-        sentences = (
-            each.cause.get("sentence", "") for each in self.parts if each.cause is not None
-        )
-        return next(filter(None, sentences), "")
+        return find_cause(self.parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
@@ -91,7 +89,7 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
 
     Data that are missing explain a fall of quality, so that their incidents name the group.
     """
-    began = to_micros(incident.began or incident.opened)
+    began = to_micros(incident.began)
     return (
         STATUSES.index(incident.state),
         SEVERITIES.index(incident.severity),
@@ -112,7 +110,7 @@ def measure_length(incident: Incident, now: int, began: datetime | None = None) 
     """Return how long the problem has lasted or did last, in microseconds."""
     end = incident.recovered or incident.resolved
     last = now if incident.is_active or end is None else to_micros(end)
-    return max(last - to_micros(began or incident.began or incident.opened), 0)
+    return max(last - to_micros(began or incident.began), 0)
 
 
 def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
@@ -135,7 +133,7 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
             more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
             episodes.append(
                 Episode(
-                    min(to_micros(each.began or each.opened) for each in parts),
+                    min(to_micros(each.began) for each in parts),
                     max(known) if len(known) == len(parts) else None,
                     name + more,
                     "labels" if kind == "labels" else "incident",
@@ -166,7 +164,7 @@ def trace_incident(incident: Incident, now: int) -> str:
 
 def _name_span(incident: Incident, now: int) -> dict[str, str]:
     """Return the fields of the time of an incident, in whole hours."""
-    began = to_micros(incident.began or incident.opened)
+    began = to_micros(incident.began)
     end = incident.recovered or incident.resolved
     until = now if incident.is_active or end is None else to_micros(end)
     start = began - began % HOUR
@@ -240,34 +238,30 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         ...     kind="quality",
         ...     measure="nDCG@5",
         ...     opened=datetime(2026, 11, 8, tzinfo=UTC),
+        ...     began=datetime(2026, 11, 7, tzinfo=UTC),
         ...     updated=datetime(2026, 11, 8, tzinfo=UTC),
-        ...     evidence={"value": 0.7045, "floor": 0.7976, "log_evidence": 2.0, "needed": 0.8},
+        ...     before=0.8176,
+        ...     after=0.7045,
+        ...     evidence={"floor": 0.7976, "log_evidence": 2.0, "needed": 0.8},
         ... )
-        >>> describe_evidence(incident)
-        (('nDCG@5', '0.7045, below the floor of 0.7976'), ('Evidence', '3.3× the alert level'))
+        >>> for name, text in describe_evidence(incident):
+        ...     print(f"{name}: {text}")
+        nDCG@5: 0.8176 before, 0.7045 since
+        Evidence: 3.3× the alert level
     """
     evidence = dict(incident.evidence)
     is_of_measure = bool(PROBLEMS[incident.kind].verb)
     said = [] if is_of_measure else _describe_data(incident, evidence)
     value, floor = _take(evidence, "value"), _take(evidence, "floor")
     lower, upper = _take(evidence, "lower"), _take(evidence, "upper")
-    if value is not None:
-        text = f"{value:.4f}"
-        if lower is not None and upper is not None:
-            text += f" ({lower:.4f} to {upper:.4f})"
-        if floor is not None:
-            side = "below" if value < floor else "above"
-            text += f", {side} the floor of {floor:.4f}"
+    if is_of_measure and incident.before is not None and incident.after is not None:
         is_discount = evidence.pop("judged", "") == "discount"
         title = "Discount by rank of relevant documents" if is_discount else incident.measure
-        said.append((title or "Value", text))
-    # What was before is said once: what this mix of slices has usually, or else the baseline.
-    baseline, usual = _take(evidence, "baseline"), _take(evidence, "expected")
-    before = baseline if usual is None else usual
-    if before is not None:
-        said.append(
-            ("Before" if usual is None else "Before, for this mix of slices", f"{before:.4f}")
-        )
+        said.append((title, f"{incident.before:.4f} before, {incident.after:.4f} since"))
+    if value is not None:
+        interval = "" if lower is None or upper is None else f" ({lower:.4f} to {upper:.4f})"
+        limit = "" if floor is None else f", floor {floor:.4f}"
+        said.append(("Newest value", f"{value:.4f}{interval}{limit}"))
     evidence.pop("fall", None)
     weight, needed = _take(evidence, "log_evidence"), _take(evidence, "needed")
     if weight is not None and needed is not None:

@@ -290,7 +290,7 @@ def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
 
 def choose_windows(incident: Incident, now: int) -> tuple[Every, int, int]:
     """Choose what the chart shows: the incident, with as much before it again."""
-    began = to_micros(incident.began or incident.opened)
+    began = to_micros(incident.began)
     over = incident.recovered or incident.resolved
     end = now if over is None else min(now, to_micros(over) + DAY)
     room = min(max(end - began, FEWEST_DAYS * DAY), MOST_DAYS * DAY)
@@ -361,7 +361,7 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
         until=until,
         length=HOUR if every == "hour" else DAY,
         level=_find_level(incident, HOUR if every == "hour" else DAY),
-        floor=_find_number(incident, "floor"),
+        floor=read_number(incident.evidence.get("floor")) if is_drawn_beside(incident) else None,
         events=[
             Event(to_micros(each.first), name_version(each.model, each.version))
             for each in monitor.versions()[1:]
@@ -398,14 +398,13 @@ def _find_level(incident: Incident, length: int) -> Level | None:
     if isinstance(limit, int | float):
         # Rankings are limited by hour.
         return Level("limit", limit * (length // HOUR if incident.measure == RANKINGS else 1))
-    baseline = _find_number(incident, "baseline")
-    return None if baseline is None else Level("baseline", baseline)
+    before = incident.before if is_drawn_beside(incident) else None
+    return None if before is None else Level("before", before)
 
 
-def _find_number(incident: Incident, name: str) -> float | None:
-    if incident.kind != "quality" or not incident.has_final_evidence:
-        return None
-    return read_number(incident.evidence.get(name))
+def is_drawn_beside(incident: Incident) -> bool:
+    """Whether what an incident compares is of the values of its chart."""
+    return incident.kind == "quality" and incident.has_final_evidence
 
 
 HOURS = ("1", "4", "24", "168")

@@ -5,31 +5,21 @@ from __future__ import annotations
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.ask.views import MOST_HOURS, RANGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server.pages.page import read_configuration
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rankscope.monitor.ask.series import Every
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.store.records import Version
 
-RANGES: Mapping[str, tuple[int | None, str]] = {
-    "1d": (1, "1 day"),
-    "7d": (7, "7 days"),
-    "30d": (30, "30 days"),
-    "90d": (90, "90 days"),
-    "1y": (366, "1 year"),
-    "all": (None, "all"),
-}
-"""How many days a range has, and what it is called."""
 WORDS = {"ranges": {name: words for name, (_, words) in RANGES.items()}}
-MOST_HOURS = 90
-"""Hours are drawn over so many days at most."""
 MOST_LINES = 6
 FULL = 100
 """An hour of fewer rankings says little on its own."""

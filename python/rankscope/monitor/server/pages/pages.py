@@ -15,6 +15,7 @@ from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.render import FILTERS, Frame
 from rankscope.monitor.server.pages.rules import show_fields
+from rankscope.monitor.server.pages.views import VIEW
 from rankscope.monitor.server.routing.endpoint import Endpoint, make_endpoints
 from rankscope.monitor.server.routing.static import name_files, serve_files
 from rankscope.web.templating import make_environment, read_style, read_template
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.page import Page
     from rankscope.monitor.server.routing.endpoint import Call, Route
     from rankscope.monitor.server.routing.pool import MonitorPool
+    from rankscope.monitor.store.store import StoreReader
 
 STYLES = ("look.css", "explanation.css", "pages.css")
 
@@ -55,6 +57,7 @@ class Pages:
         now: Returns the time, in microseconds since 1970 in UTC.
         notifying: Knows the channels of the operator.
         slow: Asks the monitors where that may take long.
+        store: The store, which has the saved views of projects.
     """
 
     def __init__(
@@ -63,8 +66,10 @@ class Pages:
         now: Callable[[], int],
         notifying: Notifying,
         slow: MonitorPool,
+        store: StoreReader,
     ) -> None:
         self._pool = pool
+        self._store = store
         self._now = now
         self._templates = make_templates()
         channel_page, channel_form = make_channel_page(notifying)
@@ -158,6 +163,8 @@ class Pages:
             can_change="admin" in principal.scopes,
             now=self._now(),
             refresh=page.refresh,
+            views=tuple(self._store.list_views(principal.project)),
+            view=call.part("name") if page.path == VIEW.path else "",
         )
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)

@@ -64,6 +64,8 @@ class Frame:
         has_fleet: Whether there are other projects that the caller may see.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
+        views: The names of the saved views of the project.
+        view: The name of the view that is shown, if one is.
     """
 
     links: Links
@@ -78,6 +80,8 @@ class Frame:
     has_fleet: bool = False
     now: int | None = None
     refresh: int = 0
+    views: tuple[str, ...] = ()
+    view: str = ""
 
     @property
     def release(self) -> str:

@@ -11,6 +11,13 @@ from rankscope.monitor.events.times import read_span, to_datetime
 from rankscope.monitor.server.api.causes import MOST_TRACED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
+from rankscope.monitor.server.pages.choices import (
+    find_rankers,
+    list_rankers,
+    read_choice,
+    refuse_ranker,
+)
+from rankscope.monitor.server.pages.measure_view import name_version
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.output.table import name_rows
@@ -33,6 +40,8 @@ if TYPE_CHECKING:
 SIDES = ("before", "after")
 PARTS = ("since", "until", "model", "version", "environment")
 FIELDS = tuple(f"{side}_{part}" for side in SIDES for part in PARTS)
+PICKED = tuple(f"{side}_ranker" for side in SIDES)
+"""The fields in which the form sends the model and the version of a span together."""
 MOST_SLICES = 50
 
 
@@ -150,7 +159,7 @@ class TraceView:
     Args:
         configuration: How the project is measured; `None` where it is not.
         measures: The measures that can be asked for.
-        versions: The versions that can be asked for.
+        rankers: The models and versions that can be picked, by the value of their field.
         measure: The measure.
         fields: What the form says.
         wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
@@ -159,11 +168,19 @@ class TraceView:
 
     configuration: Configuration | None
     measures: tuple[str, ...] = ()
-    versions: tuple[Version, ...] = ()
+    rankers: Mapping[str, str] = {}
     measure: str = ""
     fields: Mapping[str, str] = {}
     wrong: Mapping[str, str] = {}
     shown: ShownTrace | None = None
+
+    def pick(self, side: str) -> tuple[str, str]:
+        """Return the value of the model and version of a side, and its name if no list has it."""
+        model, version = (self.fields[f"{side}_{part}"] or None for part in ("model", "version"))
+        match find_rankers(self.rankers, model, version):
+            case [value]:
+                return value, ""
+        return "", name_version(model, version)
 
 
 def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
@@ -173,6 +190,12 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         return TraceView(configuration=None)
     measures = tuple(name for name in monitor.measures if name.startswith("nDCG"))
     measure = asked.get("measure") or (measures[-1] if measures else "")
+    picked = {
+        f"{side}_{part}": value
+        for side, name in zip(SIDES, PICKED, strict=True)
+        for part, value in read_choice(asked.get(name, "")).items()
+    }
+    asked = {**asked, **picked}
     given = {name: asked[name] for name in FIELDS if asked.get(name)}
     wrong: dict[str, str] = {}
     if measure not in measures:
@@ -182,6 +205,13 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     versions = tuple(
         version for version in list_versions(monitor.store, monitor.project) if not version.folded
     )
+    rankers = list_rankers(versions)
+    for side in SIDES:
+        model, version = (given.get(f"{side}_{part}") for part in ("model", "version"))
+        # Sets for reference have versions of their own.
+        is_served = given.get(f"{side}_environment", "production") == "production"
+        if is_served and not find_rankers(rankers, model, version):
+            wrong[f"{side}_ranker"] = refuse_ranker(rankers, model, version)
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given
     shown = None
@@ -195,7 +225,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     return TraceView(
         configuration=configuration,
         measures=measures,
-        versions=versions,
+        rankers=rankers,
         measure=measure,
         fields={name: fields.get(name, "") for name in FIELDS},
         wrong=wrong,
@@ -262,6 +292,7 @@ def _write_spans(before: Span, after: Span) -> dict[str, str]:
 
 
 PART_MEANINGS = {
+    "ranker": "Model and version of the span {}, as the form sends them together.",
     "since": "Start of the span {}, in UTC.",
     "until": "End of the span {}, exclusive, in UTC.",
     "model": "Model of the span {}.",
@@ -292,7 +323,7 @@ TRACE = Page(
     is_trace=True,
     query=make_query(
         "TracePageQuery",
-        {"measure": "The measure."} | {field: _describe(field) for field in FIELDS},
+        {"measure": "The measure."} | {field: _describe(field) for field in (*FIELDS, *PICKED)},
     ),
 )
 PAGES = (TRACE,)

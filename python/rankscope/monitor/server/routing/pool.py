@@ -39,6 +39,7 @@ STATUSES = {
     "unknown_ranking": 404,
     "no_channel": 404,
     "no_rule": 404,
+    "no_view": 404,
     "no_incident": 404,
     "no_webhook": 404,
 }

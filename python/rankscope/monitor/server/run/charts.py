@@ -38,7 +38,7 @@ def find_chart(store: StoreReader, letter: OutboxRow) -> Chart | None:
 
 
 def _read_chart(store: StoreReader, project: str, incident: Incident) -> Chart | None:
-    began = incident.began or incident.opened
+    began = incident.began
     series = ProjectReader(store, project, threads=1).series(
         incident.measure,
         every="day",

@@ -36,7 +36,7 @@ from rankscope.monitor.store.log.removal import (
 )
 from rankscope.monitor.store.log.rewriting import Rewritten, put_hour, remove_marked
 from rankscope.monitor.store.log.values import put_values
-from rankscope.monitor.store.tables import keys, outbox, projects, rules, setup, windows
+from rankscope.monitor.store.tables import keys, outbox, projects, rules, setup, views, windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ WRITES: dict[str, Callable[..., Any]] = {
         rules.save_rules,
         setup.change_projects,
         rules.remove_rule,
+        views.put_view,
         outbox.set_webhook,
         outbox.remove_webhook,
         outbox.disable_webhook,

@@ -8,6 +8,7 @@ from rankscope.monitor.store.tables.projects import insert_configuration, read_c
 from rankscope.monitor.store.tables.rules import remove_rule, save_rules
 from rankscope.monitor.store.tables.schema import rules
 from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.views import list_views, put_view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) 
         if change.configuration is not None:
             text, time, actor = change.configuration, change.time, change.actor
             insert_configuration(transaction, project, text, time, actor)
+        for shown in change.shown:
+            put_view(transaction, project, *shown)
         removals = {each.subject: each for each in change.audit if each.subject in change.removed}
         for name in change.removed:
             remove_rule(transaction, project, name, removals[name])
@@ -51,6 +54,8 @@ def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) 
 def _is_as_before(connection: Connection, change: ProjectChange) -> bool:
     """Return whether a project is as it was when its change was prepared."""
     if read_configuration(connection, change.project) != change.before:
+        return False
+    if list_views(connection, change.project) != change.views:
         return False
     here = in_project(rules.c.project_id, change.project)
     wanted = select(rules.c.name, rules.c.revision).where(here)
