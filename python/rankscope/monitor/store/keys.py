@@ -6,6 +6,7 @@ import hmac
 import re
 import secrets
 from hashlib import sha256
+from typing import NamedTuple
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.fields import read_name
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Literal, TypeAlias
 
-    Scope: TypeAlias = Literal["ingest", "read", "admin"]
+    Scope: TypeAlias = Literal["ingest", "read", "edit", "admin"]
 
 
-SCOPES: tuple[Scope, ...] = ("ingest", "read", "admin")
+SCOPES: tuple[Scope, ...] = ("ingest", "read", "edit", "admin")
 """What a key may do; no scope includes another."""
 
 FORM = re.compile(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
@@ -67,6 +68,9 @@ class ApiKey:
         created: When it was made, in microseconds since 1970 in UTC.
         digest: SHA-256 of its secret; 256 random bits need no slower hash.
         revoked: When it was revoked, or `None`.
+        expires: When it expires, or `None`.
+        used: When it was used last, to the minute, or `None`.
+        creator: Who made it.
     """
 
     key_id: str
@@ -76,6 +80,13 @@ class ApiKey:
     created: int
     digest: bytes
     revoked: int | None = None
+    expires: int | None = None
+    used: int | None = None
+    creator: str = ""
+
+    def is_valid(self, now: int) -> bool:
+        """Whether it opens its project."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
 
 
 @record(frozen=True, slots=True)
@@ -87,15 +98,35 @@ class AuditEntry:
         actor: Who did it, such as the id of a key.
         action: What was done, such as `key.create`.
         subject: What it was done to, such as the id of a key.
+        before: What it was before, as JSON; empty where there was nothing, or nothing to say.
+        after: What it was afterwards, likewise.
     """
 
     time: int
     actor: str
     action: str
     subject: str
+    before: str = ""
+    after: str = ""
 
 
-def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tuple[ApiKey, Secret]:
+class Audited(NamedTuple):
+    """An entry of the audit log, as it is stored.
+
+    Args:
+        number: Its number; later ones have larger numbers.
+        project: The name of the project; `None` for sign-ins and accounts.
+        entry: The entry.
+    """
+
+    number: int
+    project: str | None
+    entry: AuditEntry
+
+
+def make_key(
+    project: str, scopes: Iterable[str], *, name: str, now: int, expires: int | None = None
+) -> tuple[ApiKey, Secret]:
     """Make an API key.
 
     Examples:
@@ -116,11 +147,13 @@ def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tup
     name = read_name(name, "name", limits.name_bytes)
     key_id, secret = secrets.token_hex(8), secrets.token_hex(32)
     ordered = tuple(scope for scope in SCOPES if scope in asked)
-    key = ApiKey(key_id, project, ordered, name, now, _digest(secret))
+    key = ApiKey(key_id, project, ordered, name, now, _digest(secret), expires=expires)
     return key, Secret(f"rk_{key_id}_{secret}")
 
 
-def authenticate(find_key: Callable[[str], ApiKey | None], presented: str) -> ApiKey | None:
+def authenticate(
+    find_key: Callable[[str], ApiKey | None], presented: str, now: int
+) -> ApiKey | None:
     """Return the key with a text, if it is valid.
 
     The caller does not learn whether the id is unknown, the secret is wrong or the key was revoked.
@@ -128,9 +161,9 @@ def authenticate(find_key: Callable[[str], ApiKey | None], presented: str) -> Ap
     Examples:
         >>> key, shown = make_key("music", ["ingest"], name="search", now=0)
         >>> find_key = {key.key_id: key}.get
-        >>> authenticate(find_key, shown.reveal()) == key
+        >>> authenticate(find_key, shown.reveal(), now=1) == key
         True
-        >>> authenticate(find_key, shown.reveal()[:-1] + "!") is None
+        >>> authenticate(find_key, shown.reveal()[:-1] + "!", now=1) is None
         True
     """
     form = FORM.fullmatch(presented)
@@ -138,7 +171,7 @@ def authenticate(find_key: Callable[[str], ApiKey | None], presented: str) -> Ap
         return None
     key = find_key(form[1])
     is_equal = hmac.compare_digest(key.digest if key else NO_DIGEST, _digest(form[2]))
-    return key if is_equal and key is not None and key.revoked is None else None
+    return key if is_equal and key is not None and key.is_valid(now) else None
 
 
 def _digest(secret: str) -> bytes:

@@ -34,6 +34,7 @@ from rankscope.monitor.store.tables import (
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
+from rankscope.monitor.store.tables import people as people_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     T = TypeVar("T")
 
+KEY_WRITES = {key_table.insert_key, key_table.revoke_key, key_table.rotate_key}
 LAKE_SECONDS = 60.0
 """After so long it is looked up again which projects read a lake: other processes may write."""
 
@@ -316,7 +318,16 @@ class StoreReader(KeepsHistory, ABC):
     keys = reads(key_table.list_keys)
     all_keys = reads(key_table.list_all_keys)
     audit = reads(key_table.list_audit)
+    read_audit = reads(key_table.read_audit)
     has_audit = reads(key_table.has_audit)
+
+    people = reads(people_table.list_people)
+    find_person = reads(people_table.find_person)
+    has_people = reads(people_table.has_people)
+    find_session = reads(people_table.find_session)
+    list_sessions = reads(people_table.list_sessions)
+    find_access = reads(people_table.find_access)
+    roles = reads(people_table.list_roles)
 
 
 class Store(StoreReader):
@@ -505,7 +516,7 @@ class Store(StoreReader):
 
     def note_write(self, function: Callable[..., Any]) -> None:
         """Note that another process has called a function that writes through this one."""
-        self._keys_version += function in {key_table.insert_key, key_table.revoke_key}
+        self._keys_version += function in KEY_WRITES
         if function is lake_state.set_lake:
             self._lake_projects = None
 
@@ -531,7 +542,21 @@ class Store(StoreReader):
         finally:
             self._keys_version += 1
 
+    def rotate_key(self, project: str, key_id: str, key: ApiKey, until: int, actor: str) -> bool:
+        """Store the successor of a key, and return whether the key was valid; see `rotate_key`."""
+        try:
+            return self._rotate_key(project, key_id, key, until, actor)
+        finally:
+            self._keys_version += 1
+
+    add_person = writes(people_table.add_person)
+    change_person = writes(people_table.change_person)
+    renew_session = writes(people_table.renew_session)
+    end_sessions = writes(people_table.end_sessions)
+    set_roles = writes(people_table.set_roles)
+
     record_audit = writes(key_table.record_audit)
+    _rotate_key = writes(key_table.rotate_key)
     _insert_key = writes(key_table.insert_key)
     _revoke_key = writes(key_table.revoke_key)
 

@@ -267,7 +267,7 @@ class PostgresStore(PostgresReader, GroupWriter):
         secrets = SecretTable(connection)
         for secret_id, secret in transaction.secrets.items():
             secrets.add(secret_id, secret)
-        if transaction.changes_webhooks:
+        if transaction.changes_secrets:
             secrets.keep(list_secret_ids(connection))
         if transaction.seq != seq:
             changed = update(schema.meta).where(LAST_SEQ)
