@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.monitor.server.service import Service
 
-PRINCIPAL = Principal("music", SCOPES, "test")
+PRINCIPAL = Principal({"music": SCOPES}, "test", project="music")
 
 
 def make_pool(service: Service, **settings: int) -> MonitorPool:
@@ -66,7 +66,8 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
 
 def make_call(path: str, project: str = "music", query: bytes = b"") -> Call:
     request = Request({"type": "http", "path": path, "query_string": query, "headers": []})
-    return Call(request, Principal(project, SCOPES, "test"), {}, {}, {})
+    principal = Principal({project: SCOPES}, "test", project=project)
+    return Call(request, principal, {}, {}, {})
 
 
 def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:

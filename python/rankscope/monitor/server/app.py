@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.server.api.ingest import Answer
@@ -150,16 +150,26 @@ class Service:
                 self.describe,
                 summary="Return the description of the service, as OpenAPI 3.1.",
                 also={304: None},
+                is_global=True,
             ),
         )
         described = json.dumps(describe(self.endpoints), ensure_ascii=False).encode()
         # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
         limit = partial(deadlines.limit, settings.read_seconds)
-        listed = list(_make_routes(self.endpoints, dispatcher, limit))
-        # A bare router: the middleware answers every error, and nothing else does.
+        of_projects = [each for each in self.endpoints if each.scope and not each.is_global]
+        # Bare routers: the middleware answers every error, and nothing else does.
+        outside, inside = (
+            Router(list(_make_routes(listed, dispatcher, limit)), redirect_slashes=False)
+            for listed in (self.endpoints, of_projects)
+        )
+
+        async def route(scope: Scope, receive: Receive, send: Send) -> None:
+            router = outside if scope["state"]["links"].project is None else inside
+            await router(scope, receive, send)
+
         self.app: ASGIApp = RequestMiddleware(
-            Router(listed, redirect_slashes=False),
+            route,
             settings,
             AccessLog(write_log, now),
             pages.show_problem,

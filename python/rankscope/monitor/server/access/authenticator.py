@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from hashlib import sha256
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from anyio import to_thread
 
 from rankscope.monitor.server.access.origin import is_own_machine, refuse_other_origins
 from rankscope.monitor.server.access.rates import RateLimiter
+from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.store.keys import SCOPES, authenticate
 from rankscope.records import record, replace
@@ -51,10 +52,15 @@ class Authenticator:
     ) -> None:
         self._keys = KeyCache(store, threads)
         self._sessions = Sessions(clock)
+        self._store = store
+        self._threads = threads
         # Who needs no key, as long as there never was one: keys are never deleted, only revoked,
         # so that the first key ends this for good.
         self._local = settings.open_project and Principal(
-            settings.open_project, SCOPES, "local", csrf=secrets.token_hex(32)
+            {settings.open_project: SCOPES},
+            "local",
+            csrf=secrets.token_hex(32),
+            project=settings.open_project,
         )
         self._rates = RateLimiter(settings.key_rate, settings.key_burst, clock)
         self._passing = RateLimiter(settings.open_rate, settings.open_burst, clock)
@@ -64,31 +70,36 @@ class Authenticator:
         """Admit a request to a route that needs no key."""
         _refuse_often(self._passing.take(_address_of(request)))
 
-    async def enter(self, request: Request, scope: Scope, *, by_session: bool = False) -> Principal:
+    async def enter(
+        self, request: Request, scope: Scope, *, by_session: bool = False, is_global: bool = False
+    ) -> Principal:
         """Authenticate a request by the key in its header, or else by the session of a browser.
 
-        A valid key is admitted however many invalid ones came from its address.
+        A valid key is admitted however many invalid ones came from its address. Who is admitted
+        has a project, unless the route is outside of projects.
         """
         principal = None
         if "authorization" not in request.headers:
             principal = (
                 await self.find_principal(request)
                 if by_session
-                else await self._find_local(request)
+                else await self._find_local(request, sees_all=False)
             )
             if principal is not None:
                 refuse_other_origins(request)
         if principal is None:
             principal = principal_of(await self.find_key(request, _read_bearer(request)))
-        return self._admit(request, principal, scope)
+        return self._admit(request, principal, scope, is_global=is_global)
 
-    async def enter_page(self, request: Request, scope: Scope) -> Principal:
+    async def enter_page(
+        self, request: Request, scope: Scope, *, is_global: bool = False
+    ) -> Principal:
         """Authenticate a request as `enter` does, or send the browser to the sign-in page."""
         if "authorization" in request.headers:
-            return await self.enter(request, scope)
+            return await self.enter(request, scope, is_global=is_global)
         principal = await self.find_principal(request)
         if principal is not None:
-            return self._admit(request, principal, scope)
+            return self._admit(request, principal, scope, is_global=is_global)
         raise send_to_sign_in(request)
 
     async def find_principal(self, request: Request) -> Principal | None:
@@ -104,16 +115,26 @@ class Authenticator:
             return None
         principal = principal_of(key)
         # A scope that changes a project includes reading it.
-        scopes = principal.scopes if "read" in principal.scopes else ("read", *principal.scopes)
-        return replace(principal, scopes=scopes, csrf=session.csrf)
+        grants = {
+            project: scopes if "read" in scopes else ("read", *scopes)
+            for project, scopes in principal.grants.items()
+        }
+        return replace(principal, grants=grants, csrf=session.csrf)
 
-    async def _find_local(self, request: Request) -> Principal | None:
-        """Return the local principal if no key is needed."""
+    async def _find_local(self, request: Request, *, sees_all: bool = True) -> Principal | None:
+        """Return the local principal if no key is needed.
+
+        Unless it sees all, projects are read only if the address names one: events come often.
+        """
         if not self._local or not is_own_machine(request):
             return None
         if await self._keys.read():
             self._local = None
-        return self._local or None
+        if not self._local or not (sees_all or links_of(request).project is not None):
+            return self._local or None
+        projects = await to_thread.run_sync(self._store.projects, limiter=self._threads)
+        grants = dict.fromkeys([*projects, self._local.project], SCOPES)
+        return replace(self._local, grants=grants)
 
     async def find_key(self, request: Request, presented: str) -> ApiKey:
         """Return the key that was presented."""
@@ -156,9 +177,17 @@ class Authenticator:
         """End the session of a browser, and keep its cookie."""
         self._sessions.end(request.cookies.get(_cookie_of(request), ""))
 
-    def _admit(self, request: Request, principal: Principal, scope: Scope) -> Principal:
+    def _admit(
+        self, request: Request, principal: Principal, scope: Scope, *, is_global: bool
+    ) -> Principal:
+        if not is_global:
+            principal = _choose_project(request, principal)
         request.state.principal = principal
-        if scope not in principal.scopes:
+        if is_global:
+            is_allowed = any(scope in scopes for scopes in principal.grants.values())
+        else:
+            is_allowed = scope in principal.scopes
+        if not is_allowed:
             raise RefusedRequestError(
                 403, f"expected a key with the scope {scope}", code="forbidden"
             )
@@ -166,18 +195,35 @@ class Authenticator:
         return principal
 
 
+def _choose_project(request: Request, principal: Principal) -> Principal:
+    """Return a principal with the project of the address, or else its own or only one."""
+    named = links_of(request).project
+    if named is None:
+        named = principal.project or (next(iter(principal.grants)) if principal.is_of_one else None)
+    if named is None:
+        raise RefusedRequestError(
+            400,
+            "expected the project in the address, such as /projects/NAME/v1/values",
+            code="project",
+        )
+    if named not in principal.grants:
+        # The same answer as for a project that doesn't exist.
+        raise RefusedRequestError(404, "there is nothing here", code="not_found")
+    return replace(principal, project=named)
+
+
 def send_to_sign_in(request: Request) -> RefusedRequestError:
     """Return the answer that sends a browser to the sign-in page, and from there back."""
-    wanted = "/"  # a form is not sent again
+    links = links_of(request)
+    wanted = links("/")  # a form is not sent again
     if request.method in {"GET", "HEAD"}:
-        path = quote(request.scope["path"])
         query = request.scope["query_string"].decode("latin-1")
-        wanted = f"{path}?{query}" if query else path
+        wanted = links(quote(request.scope["path"])) + (query and f"?{query}")
     return RefusedRequestError(
         303,
         "expected somebody who is signed in",
         code="sign_in",
-        headers={"location": f"/sign-in?{urlencode({'next': wanted})}"},
+        headers={"location": links.top("/sign-in", next=wanted)},
     )
 
 
@@ -310,24 +356,36 @@ class Principal:
     """The caller of a request.
 
     Args:
-        project: The project of the key.
-        scopes: What the caller may do there.
+        grants: What the caller may do, by project.
         actor: The name in the audit log: the id of the key, or `local`.
         name: The name of the key; empty if there is none.
         csrf: The token that forms must send; empty for callers without a session.
+        project: The project of the request; before it is known, the one meant where an address
+            names none, or empty.
     """
 
-    project: str
-    scopes: tuple[Scope, ...]
+    grants: Mapping[str, tuple[Scope, ...]]
     actor: str
     name: str = ""
     csrf: str = ""
+    project: str = ""
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """What the caller may do in the project of the request."""
+        return self.grants.get(self.project, ())
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether the caller may see just one project."""
+        return len(self.grants) == 1
 
 
-ANONYMOUS = Principal("", (), "")
+ANONYMOUS = Principal({}, "")
 """The caller of a route that needs no key."""
 
 
 def principal_of(key: ApiKey) -> Principal:
     """Return the principal of a key."""
-    return Principal(key.project, key.scopes, key.key_id, key.name)
+    grants = {key.project: key.scopes}
+    return Principal(grants, key.key_id, key.name, project=key.project)

@@ -78,6 +78,7 @@ class SignIn:
                 "Sign out.",
                 body=make_record("SignOutForm", {}),
                 status=303,
+                is_global=True,
             ),
         )
 

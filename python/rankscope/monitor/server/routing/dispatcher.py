@@ -132,9 +132,14 @@ class Dispatcher:
             self._authenticator.pass_by(request)
             return ANONYMOUS
         if endpoint.kind != "api":
-            return await self._authenticator.enter_page(request, endpoint.scope)
+            return await self._authenticator.enter_page(
+                request, endpoint.scope, is_global=endpoint.is_global
+            )
         return await self._authenticator.enter(
-            request, endpoint.scope, by_session=endpoint.takes_session
+            request,
+            endpoint.scope,
+            by_session=endpoint.takes_session,
+            is_global=endpoint.is_global,
         )
 
     def _check_ids(self, request: Request) -> None:

@@ -85,6 +85,7 @@ class Endpoint:
         status: The status of a successful answer.
         refuses: Statuses of refusals that don't follow from the other fields.
         also: Other answers by status: a type, or `None` for an answer without content.
+        is_global: Whether it is outside of projects, as what needs no key always is.
     """
 
     method: str
@@ -101,6 +102,7 @@ class Endpoint:
     status: int = 200
     refuses: tuple[int, ...] = ()
     also: Mapping[int, Any] = MappingProxyType({})
+    is_global: bool = False
 
     @property
     def takes_session(self) -> bool:

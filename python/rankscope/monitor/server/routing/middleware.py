@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from rankscope.errors import FileError
 from rankscope.monitor.server.access_log import trace_places
+from rankscope.monitor.server.http.address import take_project
 from rankscope.monitor.server.http.problems import (
     CLOSE,
     RefusedRequestError,
@@ -85,6 +86,7 @@ class RequestMiddleware:
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         state["said"] = {}
+        take_project(scope)
         since = time.monotonic()
         status = 0
 
