@@ -47,7 +47,7 @@ def add_arguments(parser: Parser) -> None:
         "--host",
         default=HOST,
         metavar="ADDRESS",
-        help="address to listen on; another one than this machine needs an API key first",
+        help="address to listen on; others than this machine need a person or an API key first",
     )
     parser.add_argument(
         "--port",
@@ -87,8 +87,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="TOML file, or a folder of them, with the channels of notifications and the public "
-        "address of the dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
+        help="TOML file, or a folder of them, with the channels of notifications, the provider of "
+        "sign-ins and the public address of the dashboard; channels can also be set as "
+        "RANKSCOPE_CHANNEL_NAME=URL",
     )
     parser.add_argument(
         "--archive-after",
@@ -115,6 +116,7 @@ def _read_delay(text: str) -> int:
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
+    from rankscope.monitor.server.access.provider import read_provider  # noqa: PLC0415 - likewise
     from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - likewise
 
     if options.port not in PORTS:
@@ -135,7 +137,13 @@ def run(options: Namespace) -> int:
             hint="remove --no-evaluate",
             code="usage",
         )
-    channels = read_channels(options.config)
+    channels, provider = read_channels(options.config), read_provider(options.config)
+    if provider is not None and channels.public_url is None:
+        raise UsageError(
+            "sign-in through a provider needs the public address of the dashboard",
+            hint='write public_url = "https://…" in the file, or set RANKSCOPE_PUBLIC_URL',
+            code="no_public_url",
+        )
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
@@ -153,6 +161,7 @@ def run(options: Namespace) -> int:
             seconds=options.every,
             evaluates=not options.no_evaluate,
             channels=channels,
+            provider=provider,
             archive_after=None if delay == NEVER else delay,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )

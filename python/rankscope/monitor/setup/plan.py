@@ -139,7 +139,7 @@ def _prepare(
             row, entry, more = prepare_change(store, name, known, change, now=now, actor=actor)
             rows.append(row)
             old = {} if before is None else before.to_dict()
-            fields = tuple(_compare(old, rule.to_dict()))
+            fields = tuple(compare_fields(old, rule.to_dict()))
             if known is None or before is None:
                 steps.append(Step("add", "rule", each, (rule.describe(),), "", told))
             else:
@@ -170,23 +170,25 @@ def _compare_configurations(present: Project, wanted: Project, drift: Mapping[st
     if after is None:
         raise TypeError("a project that is wanted is configured")
     if before is None:
-        fields = tuple(_compare({}, write_fields(after)))
+        fields = tuple(compare_fields({}, write_fields(after)))
     else:
-        fields = tuple(_compare(write_configuration(before), write_configuration(after)))
+        fields = tuple(compare_fields(write_configuration(before), write_configuration(after)))
     recomputes = before is not None and before.digest != after.digest
     action = "add" if before is None else "change"
     effect = RECOMPUTES if recomputes else ""
     return Step(action, "configuration", "", fields, effect, drift.get("", ""))
 
 
-def _compare(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[str]:
+def compare_fields(
+    old: Mapping[str, Any], new: Mapping[str, Any], where: str = ""
+) -> Iterator[str]:
     """Write what differs between two objects, one field each."""
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
         if isinstance(before, dict) or isinstance(after, dict):
             left, right = before or {}, after or {}
             if isinstance(left, dict) and isinstance(right, dict):
-                yield from _compare(left, right, f"{where}{name}.")
+                yield from compare_fields(left, right, f"{where}{name}.")
                 continue
         if before != after:
             unset = FIELDS[name].setting.unset if name in FIELDS else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import re
 import secrets
 from hashlib import sha256
@@ -10,22 +11,29 @@ from typing import NamedTuple
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.fields import read_name
-from rankscope.monitor.events.limits import Limits
-from rankscope.records import record
+from rankscope.monitor.events.limits import DAY, Limits
+from rankscope.monitor.events.times import format_time, read_duration
+from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.store.store import Store
 
     Scope: TypeAlias = Literal["ingest", "read", "edit", "admin"]
 
 
 SCOPES: tuple[Scope, ...] = ("ingest", "read", "edit", "admin")
-"""What a key may do; no scope includes another."""
+"""What a key may do; `admin` includes `edit`, and no other scope another."""
 
 FORM = re.compile(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
 NO_DIGEST = bytes(32)
+KEEP = "24h"
+"""How long a key goes on after it was replaced."""
+MOST_LIFE = 3650 * DAY
+KEY_TIMES = ("created", "expires", "used", "revoked")
 TESTED = "channel.test"
 """The action of the audit log that says that a test message was delivered."""
 
@@ -123,6 +131,19 @@ class Audited(NamedTuple):
     project: str | None
     entry: AuditEntry
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        said = {"number": self.number, "project": self.project, **as_dict(self.entry)}
+        read = {name: _read_value(said[name]) for name in ("before", "after")}
+        return said | read | {"time": format_time(self.entry.time)}
+
+
+def _read_value(text: str) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
+
 
 def make_key(
     project: str, scopes: Iterable[str], *, name: str, now: int, expires: int | None = None
@@ -142,6 +163,8 @@ def make_key(
             hint=f"use one or more of {', '.join(SCOPES)}",
             code="key_scope",
         )
+    if "admin" in asked:  # who makes keys could make one for that
+        asked.add("edit")
     limits = Limits()
     project = read_name(project, "project", limits.name_bytes)
     name = read_name(name, "name", limits.name_bytes)
@@ -149,6 +172,35 @@ def make_key(
     ordered = tuple(scope for scope in SCOPES if scope in asked)
     key = ApiKey(key_id, project, ordered, name, now, _digest(secret), expires=expires)
     return key, Secret(f"rk_{key_id}_{secret}")
+
+
+def read_life(text: str) -> int:
+    """Read how long a key lasts, in microseconds, such as `90d`."""
+    life = read_duration(text)
+    if not 0 < life <= MOST_LIFE:
+        raise UsageError(
+            f"expected a duration of up to {MOST_LIFE // DAY} days, found {text}",
+            hint="write it such as 90d",
+            code="key_life",
+        )
+    return life
+
+
+def replace_key(
+    store: Store, project: str, key_id: str, *, keep: int, life: int | None, now: int, actor: str
+) -> tuple[ApiKey, Secret] | None:
+    """Store the successor of a key, which goes on for a while; `None` if it opens nothing.
+
+    The successor lasts as long as the old key was meant to, unless it is said how long.
+    """
+    old = store.find_key(key_id)
+    if old is None or old.project != project:
+        return None
+    if life is None and old.expires is not None:
+        life = max(old.expires - old.created, keep)
+    expires = None if life is None else now + life
+    key, shown = make_key(project, old.scopes, name=old.name, now=now, expires=expires)
+    return (key, shown) if store.rotate_key(key_id, key, now + keep, actor) else None
 
 
 def authenticate(

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
-    from rankscope.monitor.store.keys import ApiKey, Secret
+    from rankscope.monitor.store.keys import Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
@@ -57,7 +57,13 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     T = TypeVar("T")
 
-KEY_WRITES = {key_table.insert_key, key_table.revoke_key, key_table.rotate_key}
+KEY_WRITES = {
+    key_table.insert_key,
+    key_table.revoke_key,
+    key_table.rotate_key,
+    people_table.add_person,
+}
+"""After which the keys that are kept in memory are read again."""
 LAKE_SECONDS = 60.0
 """After so long it is looked up again which projects read a lake: other processes may write."""
 
@@ -96,7 +102,11 @@ def writes(
     """Make a method of a function that writes; it returns once the result is durable."""
 
     def method(self: Store, /, *args: P.args, **named: P.kwargs) -> T:
-        return self.transact(fold(function, args, named)).result()
+        try:
+            return self.transact(fold(function, args, named)).result()
+        finally:
+            # Also where it fails: it may be on the disk nevertheless.
+            self.note_write(function)
 
     update_wrapper(method, function)
     return method
@@ -515,57 +525,26 @@ class Store(StoreReader):
         """Wait until the backend has removed what is deleted from its own files, too."""
 
     def note_write(self, function: Callable[..., Any]) -> None:
-        """Note that another process has called a function that writes through this one."""
+        """Note that a function has written, here or for another process."""
         self._keys_version += function in KEY_WRITES
         if function is lake_state.set_lake:
             self._lake_projects = None
 
     @property
     def keys_version(self) -> int:
-        """How often keys have been made or revoked since the store was opened."""
+        """How often keys or accounts were made, or keys changed, since the store was opened."""
         return self._keys_version
 
-    def add_key(self, key: ApiKey, actor: str, *, keeps_admin: bool = False) -> None:
-        """Store a key, and who made it; see `insert_key`."""
-        try:
-            self._insert_key(key, actor, keeps_admin=keeps_admin)
-        finally:
-            # Also where it fails: the key may be on the disk nevertheless.
-            self._keys_version += 1
-
-    def revoke_key(
-        self, project: str, key_id: str, now: int, actor: str, *, keeps_admin: bool = False
-    ) -> bool:
-        """Revoke a key of a project, and return whether it was valid before; see `revoke_key`."""
-        try:
-            return self._revoke_key(project, key_id, now, actor, keeps_admin=keeps_admin)
-        finally:
-            self._keys_version += 1
-
-    def rotate_key(self, project: str, key_id: str, key: ApiKey, until: int, actor: str) -> bool:
-        """Store the successor of a key, and return whether the key was valid; see `rotate_key`."""
-        try:
-            return self._rotate_key(project, key_id, key, until, actor)
-        finally:
-            self._keys_version += 1
+    add_key = writes(key_table.insert_key)
+    revoke_key = writes(key_table.revoke_key)
+    rotate_key = writes(key_table.rotate_key)
+    record_audit = writes(key_table.record_audit)
 
     add_person = writes(people_table.add_person)
     change_person = writes(people_table.change_person)
     renew_session = writes(people_table.renew_session)
     end_sessions = writes(people_table.end_sessions)
     set_roles = writes(people_table.set_roles)
-
-    record_audit = writes(key_table.record_audit)
-    _rotate_key = writes(key_table.rotate_key)
-    _insert_key = writes(key_table.insert_key)
-    _revoke_key = writes(key_table.revoke_key)
-
-    def set_lake(self, project: str, lake: Lake, now: int, actor: str) -> bool:
-        """Connect a project with a lake; see `set_lake`."""
-        try:
-            return self._set_lake(project, lake, now, actor)
-        finally:
-            self._lake_projects = None
 
     def _refuse_lake(self, project: str) -> None:
         """Refuse to change the events of a project whose events are in a lake."""
@@ -580,7 +559,7 @@ class Store(StoreReader):
                 code="lake_project",
             )
 
-    _set_lake = writes(lake_state.set_lake)
+    set_lake = writes(lake_state.set_lake)
     store_scan = writes(lake_state.store_scan)
 
     configure = writes(project_table.insert_configuration)

@@ -69,8 +69,8 @@ class Transaction:
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
-        secrets: The new secrets of webhooks and people by their ids. The backend stores them before it
-            commits, so that no webhook is ever without its secret.
+        secrets: The new secrets of webhooks and people by their ids. The backend stores them
+            before it commits, so that nobody is ever without their secret.
         changes_secrets: Whether there may be secrets that nobody uses afterwards. The backend
             removes them after the commit.
         deletes: Whether events are deleted, which the backend keeps in no file of its own.

@@ -128,7 +128,7 @@ def begin_app(email: str, secret: str = "") -> AppSetup:
     except ImportError as error:
         raise missing_extra(error) from None
     secret = secret or pyotp.random_base32()
-    address = pyotp.TOTP(secret).provisioning_uri(email, issuer_name=ISSUER)
+    address = pyotp.TOTP(secret, name=email, issuer=ISSUER).provisioning_uri()
     return AppSetup(secret, address, segno.make_qr(address).svg_data_uri(scale=4, light="#fff"))
 
 

@@ -114,7 +114,7 @@ def read_provider(
         try:
             table: Any = tables["sign-in"]
             if not isinstance(table, dict) or list(table) != ["oidc"] or found:
-                raise UsageError("expected one table [sign-in.oidc]", code="bad_sign_in")  # noqa: TRY301 - handled with the others
+                raise UsageError("expected one table [sign-in.oidc]", code="bad_sign_in")
             fields = validate(table["oidc"], ProviderFields)
             _check_address(fields["issuer"])
         except RankscopeError as error:

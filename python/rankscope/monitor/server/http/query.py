@@ -32,7 +32,9 @@ class QueryReader:
     """
 
     def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type
-        self._fields: dict[str, Any] = {} if kind is None else describe_type(kind)["properties"]
+        said = {} if kind is None else describe_type(kind)
+        self._fields: dict[str, Any] = said.get("properties", {})
+        self._is_open = said.get("additionalProperties") is True
         self._adapter = kind and find_adapter(kind)
 
     def refuse_secrets(self, request: Request) -> None:
@@ -52,6 +54,8 @@ class QueryReader:
     def read(self, request: Request) -> Mapping[str, Any]:
         """Read the query of an address."""
         given = parse_pairs(request.scope["query_string"].decode("latin-1"))
+        if self._is_open:  # others may add what they like, and it means nothing
+            given = {name: values for name, values in given.items() if name in self._fields}
         for name, values in given.items():
             field = self._fields.get(name)
             if field is None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
+    from rankscope.monitor.server.access.authenticator import Principal
     from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Page
@@ -106,18 +107,17 @@ class Pages:
         )
         return HTMLResponse(text, problem.status, problem.headers)
 
-    def show_sign_in(self, wanted: str, problem: str) -> str:
-        """Make the page with the form to sign in by: where to go next, and what went wrong."""
-        return self._templates.get_template("sign_in.html.j2").render(
-            frame=self._frame(), wanted=wanted, problem=problem
-        )
+    def show(self, template: str, call: Call, view: object) -> str:
+        """Make a page outside of projects."""
+        frame = self._frame_of(call.principal, now=None)
+        return self._templates.get_template(template).render(frame=frame, view=view)
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
         for page in self._pages:
             yield Endpoint(
                 "GET",
                 page.path,
-                "read",
+                page.scope,
                 self._show(page),
                 "page",
                 page.summary,
@@ -144,18 +144,21 @@ class Pages:
         return HTMLResponse(self._fill(page, call, view), status)
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
-        principal = call.principal
-        frame = self._frame(
-            here=page.here,
-            project=principal.project,
-            key=principal.name or principal.actor if principal.actor != "local" else "",
-            csrf=principal.csrf,
-            can_change="admin" in principal.scopes,
-            now=self._now(),
-            refresh=page.refresh,
-        )
+        said = {"here": page.here, "now": self._now(), "refresh": page.refresh}
+        frame = self._frame_of(call.principal, **said)
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)
+
+    def _frame_of(self, principal: Principal, **said: object) -> Frame:
+        return self._frame(
+            project=principal.project,
+            person=principal.person,
+            csrf=principal.csrf,
+            can_change="edit" in principal.scopes,
+            can_manage="admin" in principal.scopes,
+            is_operator=principal.is_operator,
+            **said,
+        )
 
     def _frame(self, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rankscope.monitor.notify.sending import Sender
+    from rankscope.monitor.server.access.provider import Provider
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
@@ -61,6 +62,7 @@ def serve_store(
     channels: Channels | None = None,
     sender: Sender | None = None,
     archive_after: int | None = None,
+    provider: Provider | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -72,8 +74,9 @@ def serve_store(
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
-        open_project=project if is_loopback(host) else None,
+        open_project=project if is_loopback(host) and provider is None else None,
         notifying=channels or Channels(),
+        provider=provider,
     )
     sender = sender or AppriseSender()
     check_services(settings.notifying, sender)
@@ -206,8 +209,8 @@ def make_server(
     settings = settings or Settings()
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
-            f"expected keys before others can reach {host}, found none",
-            hint="make a key first, or listen on 127.0.0.1",
+            f"expected people or keys before others can reach {host}, found none",
+            hint="add a person first with rankscope monitor people add, or listen on 127.0.0.1",
             code="no_keys",
         )
     return GracefulServer(
@@ -247,5 +250,7 @@ def is_loopback(host: str) -> bool:
 
 
 def has_keys(store: Store) -> bool:
-    """Whether there is a key that isn't revoked."""
+    """Whether there is an operator, an account, or a key that isn't revoked."""
+    if store.has_people() or store.roles(None):
+        return True
     return any(key.revoked is None for project in store.projects() for key in store.keys(project))

@@ -76,16 +76,14 @@ def revoke_key(
     return True
 
 
-def rotate_key(
-    transaction: Transaction, project: str, key_id: str, key: ApiKey, until: int, actor: str
-) -> bool:
+def rotate_key(transaction: Transaction, key_id: str, key: ApiKey, until: int, actor: str) -> bool:
     """Store the successor of a key, which goes on until some time, unless it ends before.
 
     Returns:
         Whether the key was valid; otherwise nothing was stored.
     """
     connection = transaction.connection
-    here = (keys.c.key_id == key_id) & in_project(keys.c.project_id, project)
+    here = (keys.c.key_id == key_id) & in_project(keys.c.project_id, key.project)
     [old] = _select_keys(connection, here) or [None]
     if old is None or not old.is_valid(key.created):
         return False
@@ -94,7 +92,7 @@ def rotate_key(
     _insert(transaction, key, actor, "key.rotate")
     before, after = (json.dumps({"expires": each}) for each in (old.expires, ends))
     entry = AuditEntry(key.created, actor, "key.expire", key_id, before, after)
-    insert_audit(connection, transaction.project(project), entry)
+    insert_audit(connection, transaction.project(key.project), entry)
     return True
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import delete, insert, select, update
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.people import (
-    OPERATOR,
     ROLES,
     SESSION_IDLE,
     SESSION_LIFE,
@@ -85,6 +84,7 @@ def change_person(
     entry: AuditEntry,
     *,
     session: BrowserSession | None = None,
+    left: str = "",
     ends_sessions: bool = False,
     secret: Secret | None = None,
 ) -> bool:
@@ -98,6 +98,7 @@ def change_person(
         changes: New values of its fields.
         entry: Who did what.
         session: A session that begins with the change.
+        left: The digest of the session that its browser had before, which ends.
         ends_sessions: Whether all sessions of the person end before that.
         secret: The secret of an authenticator app that the change names.
 
@@ -116,6 +117,7 @@ def change_person(
         transaction.secrets[str(changes["totp"])] = secret
     if ends_sessions:
         connection.execute(delete(sessions).where(sessions.c.person_id == person.person_id))
+    connection.execute(delete(sessions).where(sessions.c.digest == left))
     if session is not None:
         _insert_session(connection, session)
     insert_audit(connection, None, entry)
