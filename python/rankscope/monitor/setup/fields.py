@@ -33,6 +33,7 @@ from rankscope.monitor.rules.settings import (
     described,
 )
 from rankscope.monitor.shapes import WHOLE, Number, OneOf, Schemas, find_adapter
+from rankscope.monitor.store.people import LONGEST
 
 LIMITS = Limits()
 Time = TimeText
@@ -203,11 +204,28 @@ FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
 MOST_PROJECTS = 1000
 
 
+Members = Annotated[
+    list[Annotated[str, described(maxLength=LONGEST)]],
+    Field(description="Email addresses, and groups such as group:search."),
+]
+
+
+class RolesFields(TypedDict, total=False):
+    """Who may see and change a project."""
+
+    viewer: Members
+    editor: Members
+    admin: Members
+
+
 class ProjectFields(ConfigurationFields):
     """How a project is measured and watched: its configuration, and all of its rules by name.
 
-    The rule `data`, which every project has, needs no entry; `false` leaves it out.
+    The rule `data`, which every project has, needs no entry; `false` leaves it out. Without the
+    table of roles, roles stay as they are.
     """
+
+    roles: NotRequired[RolesFields]
 
     rules: NotRequired[
         Annotated[

@@ -30,6 +30,9 @@ APPLIED = "setup.apply"
 CHANGING = frozenset(
     {"configuration.set", "rule.create", "rule.change", "rule.change_and_restart", "rule.remove"}
 )
+ROLES = "\0roles"
+"""Stands for roles among the names of rules, none of which has such a character."""
+ROLES_CHANGE = frozenset({"role.set", "role.remove"})
 RECOMPUTES = "Every value is recomputed from the stored events."
 RESTARTS = "Its evidence starts fresh, and its incidents are resolved."
 ENDS = "Its incidents are resolved, and stay."
@@ -41,8 +44,8 @@ class Step:
 
     Args:
         action: `add`, `change` or `remove`.
-        what: `configuration` or `rule`.
-        name: The name of the rule; empty for the configuration.
+        what: `configuration`, `rule` or `roles`.
+        name: The name of the rule; empty for the others.
         changes: What differs, one field each.
         effect: What follows from the change; empty where nothing does.
         drift: Who made it differ since the files were last applied; empty if nobody did.
@@ -150,6 +153,11 @@ def _prepare(
         audit.append(entry)
         for kind, values in more.items():
             effects[kind] += values
+    roles = _compare_roles(present.roles or {}, wanted.roles)
+    if roles:
+        before = {who: (present.roles or {}).get(who, "none") for who in roles}
+        lines = tuple(compare_fields(before, {who: role or "none" for who, role in roles.items()}))
+        steps.append(Step("change", "roles", "", lines, "", drift.get(ROLES, "")))
     change_row = ProjectChange(
         project=name,
         before=text,
@@ -159,10 +167,22 @@ def _prepare(
         configuration=configuration.to_json() if is_changed else None,
         rows=tuple(rows),
         removed=tuple(sorted(listed.keys() - wanted.rules.keys())),
+        had_roles=present.roles or {},
+        roles=roles,
         audit=(*audit, AuditEntry(now, actor, APPLIED, name)),
         **{kind: tuple(values) for kind, values in effects.items()},
     )
     return Plan(name, tuple(steps)), change_row
+
+
+def _compare_roles(
+    present: Mapping[str, str], wanted: Mapping[str, str] | None
+) -> dict[str, str | None]:
+    """Return the roles that change, `None` for those that are taken away."""
+    if wanted is None:
+        return {}
+    members = sorted({*present, *wanted})
+    return {who: wanted.get(who) for who in members if present.get(who) != wanted.get(who)}
 
 
 def _compare_configurations(present: Project, wanted: Project, drift: Mapping[str, str]) -> Step:
@@ -214,11 +234,12 @@ def _find_drift(store: StoreReader, project: str) -> dict[str, str]:
     last = max((at for at, each in enumerate(entries) if each.action == APPLIED), default=None)
     if last is None:
         return {}
+    whats = {"configuration.set": "", **dict.fromkeys(ROLES_CHANGE, ROLES)}
     return {
-        "" if each.action == "configuration.set" else each.subject: f"Changed by {each.actor} on "
+        whats.get(each.action, each.subject): f"Changed by {each.actor} on "
         f"{describe_time(to_datetime(each.time))}, after the files were last applied."
         for each in entries[last + 1 :]
-        if each.action in CHANGING and each.actor != ACTOR
+        if each.action in CHANGING | ROLES_CHANGE and each.actor != ACTOR
     }
 
 

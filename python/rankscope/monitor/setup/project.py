@@ -11,10 +11,11 @@ from rankscope.monitor.incidents.management import list_rules
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
+from rankscope.monitor.store.people import ROLES, read_member
 from rankscope.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankscope.monitor.store.store import StoreReader
 
@@ -30,11 +31,13 @@ class Project:
         name: Its name.
         configuration: How it is measured; `None` for one that is not set up yet.
         rules: Its rules by name.
+        roles: Who has which role; `None` where that is not said.
     """
 
     name: str
     configuration: Configuration | None
     rules: Mapping[str, Rule]
+    roles: Mapping[str, str] | None = None
 
 
 def read_project(name: str, given: Mapping[str, Any]) -> Project:
@@ -56,7 +59,28 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
         for each, fields in sorted(said.items())
         if fields is not False or each != DATA.name
     }
-    return Project(name, configuration, rules)
+    return Project(name, configuration, rules, read_roles(given.get("roles")))
+
+
+def read_roles(given: Mapping[str, Sequence[str]] | None) -> Mapping[str, str] | None:
+    """Return who has which role, from members by role.
+
+    Examples:
+        >>> read_roles({"viewer": ["group:search"], "admin": ["Ann@example.com"]})
+        {'group:search': 'viewer', 'ann@example.com': 'admin'}
+    """
+    if given is None:
+        return None
+    roles: dict[str, str] = {}
+    for role, members in given.items():
+        for member in map(read_member, members):
+            if roles.setdefault(member, role) != role:
+                raise UsageError(
+                    f"{member} has the roles {roles[member]} and {role}",
+                    hint="keep one of them: each role includes those before it",
+                    code="bad_roles",
+                )
+    return roles
 
 
 def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
@@ -80,7 +104,8 @@ def find_project(store: StoreReader, name: str) -> Project:
     """Return a project as it is in a store."""
     text = store.configuration(name)
     configuration = None if text is None else Configuration.from_json(text)
-    return Project(name, configuration, {rule.name: rule for rule in list_rules(store, name)})
+    rules = {rule.name: rule for rule in list_rules(store, name)}
+    return Project(name, configuration, rules, store.roles(name))
 
 
 def write_project(project: Project) -> dict[str, Any]:
@@ -95,7 +120,12 @@ def write_project(project: Project) -> dict[str, Any]:
         del rules[DATA.name]
     elif DATA.name not in rules:
         rules[DATA.name] = False
-    return fields | ({} if word is None else {"baseline": word}) | {"rules": rules}
+    more: dict[str, Any] = {} if word is None else {"baseline": word}
+    if project.roles:
+        given = project.roles.items()
+        listed = {role: [who for who, has in given if has == role] for role in ROLES}
+        more["roles"] = {role: members for role, members in listed.items() if members}
+    return fields | more | {"rules": rules}
 
 
 def write_rule(rule: Rule) -> dict[str, Any]:

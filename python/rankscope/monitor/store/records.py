@@ -484,6 +484,8 @@ class ProjectChange:
         configuration: The new configuration as JSON; `None` where it stays.
         rows: The rules that are new or change.
         removed: The names of the rules that are removed.
+        had_roles: Who had which role before.
+        roles: The roles that change by member, `None` for those that are taken away.
         incidents: The incidents that change.
         changes: Their history.
         notices: Notices to send.
@@ -498,6 +500,8 @@ class ProjectChange:
     configuration: str | None
     rows: Sequence[RuleRow]
     removed: Sequence[str]
+    had_roles: Mapping[str, str]
+    roles: Mapping[str, str | None]
     incidents: Sequence[IncidentRow]
     changes: Sequence[ChangeRow]
     notices: Sequence[NoticeRow]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import unicodedata
 from base64 import b32encode
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 12, 256
 """Characters of a password: longer ones would cost an attacker nothing, and the service time."""
+APP_SECRET = re.compile(r"[A-Z2-7]{32}", re.ASCII)
 MOST_CODE = 32
 STEP = 30 * SECOND
 RECOVERY_CODES = 10

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
 from rankscope.monitor.server.access.authenticator import SESSION, read_cookie, set_cookie
-from rankscope.monitor.server.access.passwords import LONGEST, SHORTEST, begin_app
+from rankscope.monitor.server.access.passwords import APP_SECRET, LONGEST, SHORTEST, begin_app
 from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
@@ -100,10 +100,9 @@ class AccountPages:
     async def add_app(self, call: Call) -> Response:
         """Add an authenticator app, and show recovery codes once."""
         person, secret = _person(call), call.field("secret")
-        try:
-            codes = await self._entrance.add_app(call.request, person, secret, call.field("code"))
-        except (UsageError, ValueError):  # no secret in base 32
-            codes = None
+        if APP_SECRET.fullmatch(secret) is None:
+            return await self._answer(call, wrong={"code": WRONG_CODE})
+        codes = await self._entrance.add_app(call.request, person, secret, call.field("code"))
         if codes is None:
             return await self._answer(call, wrong={"code": WRONG_CODE}, secret=secret)
         view = {"codes": codes}
