@@ -356,7 +356,7 @@ def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
 
         async def ask() -> None:
             pool = MonitorPool(store, Settings(), lambda: NOW, deadlines)
-            asked = asyncio.ensure_future(pool.run(Principal("music", frozenset(), "test"), read))
+            asked = asyncio.ensure_future(pool.run(Principal({}, "test", project="music"), read))
             await asyncio.to_thread(begun.wait, GUARD)
             assert deadlines.running == 1
             deadlines.stop()
@@ -364,14 +364,14 @@ def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
                 await asked
             assert ended.value.code == "read_stopped"
             with pytest.raises(DeadlineError):
-                await pool.run(Principal("music", frozenset(), "test"), lambda _: 1)
+                await pool.run(Principal({}, "test", project="music"), lambda _: 1)
 
         asyncio.run(ask())
     assert deadlines.running == 0
 
 
 def test_traces_that_take_long_keep_no_thread_from_other_reads(tmp_path: Path) -> None:
-    principal, gate = Principal("music", frozenset(), "test"), threading.Event()
+    principal, gate = Principal({}, "test", project="music"), threading.Event()
     with SQLiteStore(tmp_path / "events.db") as store:
 
         async def ask() -> None:

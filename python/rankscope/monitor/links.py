@@ -18,8 +18,8 @@ class Links:
         project: The project whose pages are meant; `None` for pages outside of projects.
 
     Examples:
-        >>> Links("/ranking", "a/b")("/rankings", id="../a b&c", measure=None)
-        '/ranking/projects/a%2Fb/rankings?id=..%2Fa%20b%26c'
+        >>> Links("/ranking", "a/b")("/rankings", id="r1")
+        '/ranking/projects/a%2Fb/rankings?id=r1'
         >>> Links("https://example.com", "music").top("/sign-in", next="/")
         'https://example.com/sign-in?next=%2F'
     """
@@ -27,17 +27,31 @@ class Links:
     base: str = ""
     project: str | None = None
 
-    def __call__(self, path: str, **parameters: str | int | list[str] | None) -> str:
-        """Make the address of a page of the project.
+    @property
+    def is_absolute(self) -> bool:
+        """Whether an address can be opened from elsewhere, such as from a message."""
+        return "://" in self.base
 
-        Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
-        """
+    def __call__(self, path: str, **parameters: str | int | list[str] | None) -> str:
+        """Make the address of a page of the project, from its path in the project."""
         inside = "" if self.project is None else f"{PROJECTS}{quote(self.project, safe='')}"
         return self.top(f"{inside}{path}", **parameters)
 
     def top(self, path: str, **parameters: str | int | list[str] | None) -> str:
         """Make the address of a page outside of projects."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        # What cannot be written as UTF-8 cannot have been stored either.
-        query = urlencode(given, doseq=True, quote_via=quote, safe="", errors="replace")
-        return f"{self.base}{path}?{query}" if query else f"{self.base}{path}"
+        return f"{self.base}{add_query(path, **parameters)}"
+
+
+def add_query(path: str, **parameters: str | int | list[str] | None) -> str:
+    """Add parameters to a path.
+
+    Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
+
+    Examples:
+        >>> add_query("/rankings", id="../a b&c", measure=None)
+        '/rankings?id=..%2Fa%20b%26c'
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    # What cannot be written as UTF-8 cannot have been stored either.
+    query = urlencode(given, doseq=True, quote_via=quote, safe="", errors="replace")
+    return f"{path}?{query}" if query else path

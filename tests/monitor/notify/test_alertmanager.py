@@ -86,7 +86,7 @@ def test_an_alert_says_what_is_wrong_and_lasts_for_an_hour() -> None:
     assert alert["annotations"]["description"] == "nDCG@5 is 0.7045, below the floor of 0.7976."
     assert alert["startsAt"] == format_time(_micros(BEGAN))
     assert alert["endsAt"] == format_time(_micros(now) + LASTS)
-    assert alert["generatorURL"] == f"{URL}/incidents/incident_1"
+    assert alert["generatorURL"] == f"{URL}/projects/music/incidents/incident_1"
 
 
 def _micros(moment: Any) -> int:  # noqa: ANN401 - a datetime

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 URL = "https://rankscope.example.com"
+PAGES = f"{URL}/projects/music"
 INCIDENT = re.compile(r"incident_\d+")
 SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
@@ -159,7 +160,7 @@ def test_a_message_has_the_absolute_address_of_the_incident(store: SQLiteStore) 
     name = world.tell()
     world.step()
     ((_, message),) = world.services.sent
-    assert f"{URL}/incidents/{name}" in message.text
+    assert f"{PAGES}/incidents/{name}" in message.text
 
 
 def test_a_dead_channel_holds_up_no_other(
@@ -310,7 +311,7 @@ def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store: SQLiteSto
     head, _, body = request.partition(b"\r\n\r\n")
     assert b"webhook-signature: v1," in head
     said = json.loads(body)
-    assert said["url"] == f"{URL}/incidents/{name}"
+    assert said["url"] == f"{PAGES}/incidents/{name}"
     assert world.rows() == [(name, "hook", "delivered")]
 
 

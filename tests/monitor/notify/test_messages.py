@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 from html.parser import HTMLParser
+from urllib.parse import quote
 
 import pytest
 from apprise import NotifyFormat
@@ -31,6 +32,7 @@ from rankscope.monitor.notify.markup import (
 )
 from rankscope.monitor.notify.message import WORDS, write_message, write_test
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.records import replace
 
 from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make, make_incident
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 
 URL = "https://rankscope.example.com"
+PAGES = f"{URL}/projects/music"
 CAUSE = {"sentence": "All of it is version 42 on televisions.", "share": 1.0}
 
 
@@ -60,7 +63,7 @@ def test_one_incident_is_described_in_plain_text() -> None:
         "- What to do: Open the incident for the queries that fell most. If a release caused it, "
         "roll it back. Then acknowledge the incident.\n"
         "\n"
-        f"Open the incident: {URL}/incidents/incident_1"
+        f"Open the incident: {PAGES}/incidents/incident_1"
     )
 
 
@@ -80,9 +83,9 @@ def test_a_title_names_the_problem_and_whom_it_is_about(said: dict[str, Any], ti
 def test_formats_say_the_same() -> None:
     message = write_message([make(("opened", make_incident(cause=CAUSE))).to_json()], URL)
     assert "- **Cause**: All of it is version 42 on televisions." in message.markdown
-    assert f"[Open the incident](<{URL}/incidents/incident_1>)" in message.markdown
+    assert f"[Open the incident](<{PAGES}/incidents/incident_1>)" in message.markdown
     assert "<li><strong>For</strong>: <code>device = tv</code>, model " in message.html
-    assert f'<a href="{URL}/incidents/incident_1">Open the incident</a>' in message.html
+    assert f'<a href="{PAGES}/incidents/incident_1">Open the incident</a>' in message.html
 
 
 def test_without_a_public_address_there_is_no_link() -> None:
@@ -102,7 +105,7 @@ def test_a_group_is_one_message_with_its_parts_and_one_cause() -> None:
     assert lines[0] == "Cause: All of it is version 42 on televisions."
     assert sum(line.startswith("- New incident: device = d") for line in lines) == 10
     assert "- … and 2 more" in lines
-    assert lines[-1] == f"Open the incident with its group: {URL}/incidents/incident_0"
+    assert lines[-1] == f"Open the incident with its group: {PAGES}/incidents/incident_0"
 
 
 def test_missing_data_decide_what_to_do_about_a_group() -> None:
@@ -130,7 +133,7 @@ def test_reminders_are_a_digest() -> None:
     message = write_message([notice.to_json()], URL)
     assert message.title == "Reminder: 2 incidents are still open (music)"
     assert message.text.splitlines()[0].startswith("- Still open: device = a, model gbdt")
-    assert message.text.endswith(f"Open the incidents: {URL}/incidents")
+    assert message.text.endswith(f"Open the incidents: {PAGES}/incidents")
 
 
 def test_what_is_collected_is_one_message_as_urgent_as_the_worst() -> None:
@@ -177,7 +180,7 @@ def test_a_message_describes_ten_incidents(count: int, more: int) -> None:
     assert (f"… and {more} more" in text) == (more > 0)
 
 
-LINK = f"{URL}/incidents/incident_1"
+LINK = f"{PAGES}/incidents/incident_1"
 CALL = re.compile(r"(?<!\w)@(?:channel|here|everyone|all|_all)|<[@#!]|<&|<[a-z]+:")
 ADDRESS = re.compile(r"\w://|www\.\w|\w\.example", re.IGNORECASE)
 
@@ -240,7 +243,14 @@ def write(name: str) -> Message:
         cause={"sentence": f"Most of it is {name}."},
     )
     notice = make_notice(name, NOW, "group_1", [("opened", incident)])
-    return write_message([notice.to_json()], URL)
+    message = write_message([notice.to_json()], URL)
+    address = f"{URL}/projects/{quote(name, safe='')}/incidents/incident_1"
+    # The link has the name, too, and is a whole link all the same.
+    assert list_links(message.text) == [address]
+    text, markdown, html = (
+        said.replace(address, LINK) for said in (message.text, message.markdown, message.html)
+    )
+    return replace(message, text=text, markdown=markdown, html=html)
 
 
 class Tags(HTMLParser):

@@ -242,7 +242,7 @@ def test_a_hostile_name_calls_nobody_on_slack(monkeypatch: pytest.MonkeyPatch, n
     texts = [part["text"] for part in said["attachments"]] if "attachments" in said else [text]
     for one in texts:
         # Everything between < and > is a command of Slack: there is only the link.
-        rest = one.replace("<https://rankscope.example.com/incidents/incident_1", "")
+        rest = one.replace("<https://rankscope.example.com/projects/music/incidents/incident_1", "")
         assert "<" not in rest
     assert "<!" not in text
     assert "<@" not in text

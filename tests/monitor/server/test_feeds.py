@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.incident import STATUSES, write_incident
+from rankscope.monitor.links import Links
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.server.api.feeds import (
     OCTETS,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 URL = "https://rankscope.example.com"
+PAGES = f"{URL}/projects/music"
 ESCAPED = re.compile(r"\\(.)")
 PATHS = ("/v1/incidents.atom", "/v1/incidents.ics")
 
@@ -85,8 +87,8 @@ def read_calendar(calendar: bytes) -> list[dict[str, str]]:
 
 def test_a_feed_has_an_entry_for_each_incident() -> None:
     incidents = [make_incident(), make_incident(incident_id="incident_2", state="acknowledged")]
-    entries = read_atom(write_atom("music", incidents, URL))
-    assert [one["link"] for one in entries] == [f"{URL}{one.link}" for one in incidents]
+    entries = read_atom(write_atom(Links(URL, "music"), incidents))
+    assert [one["link"] for one in entries] == [f"{PAGES}{one.link}" for one in incidents]
     assert entries[0]["title"] == "New incident: nDCG@5 fell for device=tv, gbdt 42 (music)"
     assert entries[0]["published"] == "2026-11-08T15:30:00.000000Z"
     assert "below the floor of 0.7976" in entries[0]["content"]
@@ -97,23 +99,24 @@ def test_a_feed_has_an_entry_for_each_incident() -> None:
 def test_an_entry_keeps_its_id_and_is_updated() -> None:
     before = make_incident()
     after = replace(before, state="recovered", recovered=NOW, updated=NOW + timedelta(hours=1))
-    (old,), (new,) = (read_atom(write_atom("music", [one])) for one in (before, after))
+    (old,), (new,) = (read_atom(write_atom(Links("", "music"), [one])) for one in (before, after))
     assert old["id"] == new["id"]
     assert old["updated"] < new["updated"]
     assert new["title"].startswith("Recovered: ")
-    # Without a public address, links are relative to the feed.
-    assert new["link"] == "/incidents/incident_1"
+    # Without a public address, links are relative to the host of the feed.
+    assert new["link"] == "/projects/music/incidents/incident_1"
 
 
 def test_incidents_of_two_projects_are_not_one_entry() -> None:
-    ids = {read_atom(write_atom(one, [make_incident()]))[0]["id"] for one in ("music", "films")}
+    both = [Links("", project) for project in ("music", "films")]
+    ids = {read_atom(write_atom(links, [make_incident()]))[0]["id"] for links in both}
     assert len(ids) == 2
 
 
 def test_an_empty_feed_is_a_feed() -> None:
-    assert read_atom(write_atom("music", [])) == []
-    assert b"<updated>1970-01-01T00:00:00.000000Z</updated>" in write_atom("music", [])
-    assert read_calendar(write_calendar("music", [], MICROS)) == []
+    assert read_atom(write_atom(Links("", "music"), [])) == []
+    assert b"<updated>1970-01-01T00:00:00.000000Z</updated>" in write_atom(Links("", "music"), [])
+    assert read_calendar(write_calendar(Links("", "music"), [], MICROS)) == []
 
 
 @pytest.mark.parametrize("state", STATUSES)
@@ -124,19 +127,19 @@ def test_an_event_lasts_as_long_as_its_incident(state: str) -> None:
     incident = make_incident(state=state, **times.get(state, {}))
     for minutes in (0, 59):
         now = MICROS - MICROS % HOUR + minutes * HOUR // 60
-        (event,) = read_calendar(write_calendar("music", [incident], now, URL))
+        (event,) = read_calendar(write_calendar(Links(URL, "music"), [incident], now))
         assert event["DTSTART"] == f"{BEGAN:%Y%m%dT%H%M%SZ}"
         until = to_datetime(MICROS - MICROS % HOUR + HOUR)
         ends = until if incident.is_active else ended
         assert event["DTEND"] == f"{ends:%Y%m%dT%H%M%SZ}"
-        assert event["URL"] == f"{URL}/incidents/incident_1"
+        assert event["URL"] == f"{PAGES}/incidents/incident_1"
         assert event["CATEGORIES"] == f"quality,warning,{state}"
 
 
 def test_an_event_never_ends_before_it_begins() -> None:
     early = BEGAN - timedelta(days=1)
     incident = make_incident(state="recovered", recovered=early)
-    (event,) = read_calendar(write_calendar("music", [incident], 0))
+    (event,) = read_calendar(write_calendar(Links("", "music"), [incident], 0))
     assert event["DTEND"] == event["DTSTART"]
 
 
@@ -148,9 +151,9 @@ def make_hostile(name: str) -> Incident:
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_hostile_names_neither_end_an_entry_nor_begin_another(name: str) -> None:
     incident = make_hostile(name)
-    (entry,) = read_atom(write_atom(name, [incident], URL))
+    (entry,) = read_atom(write_atom(Links(URL, name), [incident]))
     assert entry["title"].startswith("New incident: nDCG@5 fell for ")
-    (event,) = read_calendar(write_calendar(name, [incident], MICROS, URL))
+    (event,) = read_calendar(write_calendar(Links(URL, name), [incident], MICROS))
     assert event["SUMMARY"].startswith("New incident: nDCG@5 fell for ")
     assert "\n" not in event["SUMMARY"]
     assert set(event) == {
@@ -166,8 +169,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 @examples(100)
 def test_every_text_gives_a_feed_and_a_calendar(name: str) -> None:
     incident = make_hostile(name)
-    assert len(read_atom(write_atom(name, [incident], URL))) == 1
-    assert len(read_calendar(write_calendar(name, [incident], MICROS, URL))) == 1
+    assert len(read_atom(write_atom(Links(URL, name), [incident]))) == 1
+    assert len(read_calendar(write_calendar(Links(URL, name), [incident], MICROS))) == 1
 
 
 @given(text=TEXTS)
@@ -248,6 +251,6 @@ def test_a_feed_is_of_the_project_of_the_key_and_no_key_is_in_an_address(public:
 
 
 def test_times_of_calendars_are_utc() -> None:
-    (event,) = read_calendar(write_calendar("music", [make_incident()], MICROS))
+    (event,) = read_calendar(write_calendar(Links("", "music"), [make_incident()], MICROS))
     for name in ("DTSTAMP", "DTSTART", "DTEND"):
         datetime.strptime(event[name], "%Y%m%dT%H%M%SZ")  # noqa: DTZ007 - the Z says so

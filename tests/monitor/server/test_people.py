@@ -63,8 +63,10 @@ def join(service: Service, email: str = ANN, **roles: str) -> Browser:
     return browser
 
 
-def set_password(browser: Browser, link: str, password: str = PASSWORD) -> Any:  # noqa: ANN401 - as `send`
-    return browser.send("/set-password", {"link": link, "password": password})
+def set_password(
+    browser: Browser, link: str, password: str = PASSWORD, path: str = "/set-password"
+) -> Any:  # noqa: ANN401 - as `send`
+    return browser.send(path, {"link": link, "password": password})
 
 
 def sign_in(browser: Browser, email: str = ANN, password: str = PASSWORD, **more: str) -> Any:  # noqa: ANN401 - as `send`

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from rankscope import FileError, UsageError
+from rankscope.monitor.links import Links
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
@@ -65,7 +66,8 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
 
 
 def make_call(path: str, project: str = "music", query: bytes = b"") -> Call:
-    request = Request({"type": "http", "path": path, "query_string": query, "headers": []})
+    scope = {"type": "http", "path": path, "query_string": query, "headers": []}
+    request = Request(scope | {"state": {"links": Links()}})
     principal = Principal({project: SCOPES}, "test", project=project)
     return Call(request, principal, {}, {}, {})
 

@@ -183,9 +183,9 @@ def test_no_route_changes_anything_of_another_project(changing: World) -> None:
 
 
 def test_forms_change_nothing_of_another_project(changing: World) -> None:
-    before = changing.digest()
     browser = changing.service.browser()
     assert browser.sign_in(changing.other).status_code == 303
+    before = changing.digest()
     page = browser.get("/").text
     token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert token is not None
@@ -198,9 +198,9 @@ def test_forms_change_nothing_of_another_project(changing: World) -> None:
 
 
 def test_a_session_reads_and_changes_nothing_but_by_forms(changing: World) -> None:
-    before = changing.digest()
     browser = changing.service.browser()
     browser.sign_in(changing.own)
+    before = changing.digest()
     for endpoint in list_endpoints():
         path = address_of(endpoint, changing.key_id)
         if endpoint.method == "GET":

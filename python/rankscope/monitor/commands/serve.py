@@ -65,6 +65,21 @@ def add_arguments(parser: Parser) -> None:
         help="another host name that clients use, such as that of a reverse proxy",
     )
     parser.add_argument(
+        "--prefix",
+        metavar="PATH",
+        help="path that a reverse proxy has the service at, such as /ranking (default: that of the "
+        "public address)",
+    )
+    parser.add_argument(
+        "--proxy",
+        dest="proxies",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="address or network that a reverse proxy connects from: its X-Forwarded- headers are "
+        "believed; can be repeated",
+    )
+    parser.add_argument(
         "--project",
         type=read_project,
         default=PROJECT,
@@ -117,6 +132,10 @@ def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
     from rankscope.monitor.server.access.provider import read_provider  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.http.proxies import (  # noqa: PLC0415 - likewise
+        read_prefix,
+        read_proxies,
+    )
     from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - likewise
 
     if options.port not in PORTS:
@@ -144,6 +163,8 @@ def run(options: Namespace) -> int:
             hint='write public_url = "https://…" in the file, or set RANKSCOPE_PUBLIC_URL',
             code="no_public_url",
         )
+    prefix = None if options.prefix is None else read_prefix(options.prefix)
+    proxies = read_proxies(options.proxies)
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
@@ -158,6 +179,8 @@ def run(options: Namespace) -> int:
             port=options.port,
             project=options.project,
             names=tuple(options.names),
+            prefix=prefix,
+            proxies=proxies,
             seconds=options.every,
             evaluates=not options.no_evaluate,
             channels=channels,

@@ -13,6 +13,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.incident import ACTIVE, read_incident
+from rankscope.monitor.links import Links
 from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.http import PostError, read_url
 from rankscope.monitor.notify.message import find_cause, name_problem, name_stream
@@ -114,7 +115,9 @@ def write_alert(incident: Incident, now: int, public_url: str | None = None) -> 
         "startsAt": format_time(starts),
         "endsAt": format_time(ends),
     }
-    return alert | ({} if public_url is None else {"generatorURL": public_url + incident.link})
+    if public_url is not None:
+        alert["generatorURL"] = Links(public_url, incident.project)(incident.link)
+    return alert
 
 
 def write_test_alert(channel: str, now: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections import Counter
 
 from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Notice
+from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
     Link,
     Name,
@@ -127,7 +128,7 @@ def write_test(channel: str, public_url: str | None = None) -> Message:
                 Text(". If you can read it, incidents will arrive here, too."),
             )
         ),
-        *_link("Open rankscope", "/", public_url),
+        *_link("Open rankscope", "/", Links(public_url) if public_url else None),
     ]
     return _make_message("Test message from rankscope", paragraphs, "info")
 
@@ -146,9 +147,10 @@ def _compose(
     said: Mapping[str, Any], public_url: str | None
 ) -> tuple[str, list[Paragraph], Urgency]:
     """Return the title, the paragraphs and the urgency of a notification."""
+    links = Links(public_url, said["project"]) if public_url else None
     if said["type"] in {CHANGED, DIGEST}:
         notice = Notice.from_dict(said)
-        paragraphs = list(_describe(notice, public_url))
+        paragraphs = list(_describe(notice, links))
         return _name_notice(notice), paragraphs, _judge(notice)
     if said["type"] == LOST:
         count = said["count"]
@@ -157,7 +159,7 @@ def _compose(
             "success. The history of incidents has all of them."
         )
         title = f"{count} notifications were not delivered ({said['project']})"
-        link = _link("Open the incidents", "/incidents", public_url)
+        link = _link("Open the incidents", "/incidents", links)
         return title, [Paragraph((Text(text),)), *link], "warning"
     return f"{said['type']} ({said['project']})", [], "info"
 
@@ -185,9 +187,9 @@ def _judge(notice: Notice) -> Urgency:
     return "failure" if any(one.severity == "critical" for one in ongoing) else "warning"
 
 
-def _describe(notice: Notice, public_url: str | None) -> Iterator[Paragraph]:
+def _describe(notice: Notice, links: Links | None) -> Iterator[Paragraph]:
     if len(notice.parts) == 1:
-        yield from _describe_one(*notice.parts[0], notice.time, public_url)
+        yield from _describe_one(*notice.parts[0], notice.time, links)
         return
     shown = notice.parts[:MOST_PARTS]
     cause = next(filter(None, (find_cause(one) for _, one in shown)), "")
@@ -204,7 +206,7 @@ def _describe(notice: Notice, public_url: str | None) -> Iterator[Paragraph]:
     yield from _suggest(notice)
     path = "/incidents" if notice.is_digest else notice.parts[0][1].link
     label = "Open the incidents" if notice.is_digest else "Open the incident with its group"
-    yield from _link(label, path, public_url)
+    yield from _link(label, path, links)
 
 
 def _summarize(event: Event, incident: Incident, now: datetime) -> Iterator[Part]:
@@ -218,7 +220,7 @@ def _summarize(event: Event, incident: Incident, now: datetime) -> Iterator[Part
 
 
 def _describe_one(
-    event: Event, incident: Incident, now: datetime, public_url: str | None
+    event: Event, incident: Incident, now: datetime, links: Links | None
 ) -> Iterator[Paragraph]:
     """Describe one incident: what, for whom, since when, why, and what to do."""
     reason = incident.reason or f"{name_problem(incident)}."
@@ -237,7 +239,7 @@ def _describe_one(
     yield Paragraph((*parts, Text(f" ({incident.severity})")), is_item=True)
     if event in ONGOING:
         yield _label("What to do", PROBLEMS[incident.kind].step, is_item=True)
-    yield from _link("Open the incident", incident.link, public_url)
+    yield from _link("Open the incident", incident.link, links)
 
 
 def _label(label: str, text: str, *, is_item: bool = False) -> Paragraph:
@@ -252,8 +254,8 @@ def _suggest(notice: Notice) -> Iterator[Paragraph]:
         yield _label("What to do", PROBLEMS[kind].step)
 
 
-def _link(text: str, path: str, public_url: str | None) -> list[Paragraph]:
-    return [] if public_url is None else [Paragraph((Link(text, f"{public_url}{path}"),))]
+def _link(text: str, path: str, links: Links | None) -> list[Paragraph]:
+    return [Paragraph((Link(text, links(path)),))] if links else []
 
 
 def find_cause(incident: Incident) -> str:

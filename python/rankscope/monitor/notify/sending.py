@@ -12,6 +12,7 @@ from typing import Protocol
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.links import Links
 from rankscope.monitor.notify.alertmanager import post_alerts, write_test_alert
 from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.http import PostError
@@ -94,7 +95,7 @@ def add_url(body: str, public_url: str | None) -> str:
     if public_url is None or not incidents:
         return body
     path = f"/incidents/{incidents[0]['id']}" if said.get("group") else "/incidents"
-    return json.dumps({**said, "url": f"{public_url}{path}"})
+    return json.dumps({**said, "url": Links(public_url, said["project"])(path)})
 
 
 def post_webhook(

@@ -10,7 +10,7 @@ from anyio import CapacityLimiter
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
-from rankscope.errors import DeadlineError
+from rankscope.errors import DeadlineError, UsageError
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sending import AppriseSender
@@ -27,6 +27,7 @@ from rankscope.monitor.server.api.notifications import Notifying
 from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
+from rankscope.monitor.server.http.proxies import ProxyHeaders
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
 from rankscope.monitor.server.pages.account import AccountPages
@@ -171,6 +172,7 @@ class Service:
                 is_global=True,
             ),
         )
+        _check_prefix(settings.prefix, self.endpoints)
         described = json.dumps(describe(self.endpoints), ensure_ascii=False).encode()
         # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
@@ -186,12 +188,11 @@ class Service:
             router = outside if scope["state"]["links"].project is None else inside
             await router(scope, receive, send)
 
-        self.app: ASGIApp = RequestMiddleware(
-            route,
-            settings,
-            AccessLog(write_log, now),
-            pages.show_problem,
-            telemetry,
+        self.app: ASGIApp = ProxyHeaders(
+            RequestMiddleware(
+                route, settings, AccessLog(write_log, now), pages.show_problem, telemetry
+            ),
+            settings.proxies,
         )
 
     async def describe(self, call: Call) -> Response:
@@ -218,6 +219,17 @@ class Service:
 def make_app(store: Store, settings: Settings | None = None, **given: Any) -> ASGIApp:  # noqa: ANN401 - as there
     """Make the application, for any ASGI server; it takes what `Service` takes."""
     return Service(store, settings, **given).app
+
+
+def _check_prefix(prefix: str, endpoints: Iterable[Endpoint]) -> None:
+    """Refuse a prefix that a path could begin with that a proxy has taken the prefix off."""
+    own = {"projects", *(endpoint.path.split("/")[1] for endpoint in endpoints)}
+    if prefix and prefix.split("/")[1] in own:
+        raise UsageError(
+            f"the prefix must not begin with a path of the service, found {prefix}",
+            hint="choose another, such as /ranking",
+            code="usage",
+        )
 
 
 def _make_routes(

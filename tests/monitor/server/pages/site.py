@@ -213,12 +213,15 @@ def check_page(page: str) -> Reader:
     return reader
 
 
+PROJECT = "/projects/default"
+
+
 def get(site: Service, path: str, status: int = 200) -> str:
-    """The text of a page, asked for by this machine."""
-    answer = site.browser().get(path)
+    """A page of the project, asked for by this machine; its addresses are paths of the project."""
+    answer = site.browser().get(f"{PROJECT}{path}")
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"].startswith("text/html")
-    return str(answer.text)
+    return str(answer.text).replace(f'="{PROJECT}/', '="/')
 
 
 def find_links(reader: Reader) -> list[str]:
@@ -242,6 +245,10 @@ def find_token(page: str) -> str:
 
 
 def send(site: Service, path: str, fields: Mapping[str, str], page: str = "") -> httpx.Response:
-    """Send the form of a page."""
+    """Send the form of a page of the project; it goes on to a path of the project."""
     browser = site.browser()
-    return browser.send(path, {**fields, "csrf": find_token(browser.get(page or path).text)})
+    token = find_token(browser.get(f"{PROJECT}{page or path}").text)
+    answer = browser.send(f"{PROJECT}{path}", {**fields, "csrf": token})
+    if answer.status_code == 303:
+        answer.headers["location"] = answer.headers["location"].removeprefix(PROJECT)
+    return answer

@@ -11,6 +11,7 @@ from rankscope import UsageError
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.links import Links
 from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.charts.lines import (
     Episode,
@@ -182,7 +183,7 @@ def test_evidence_is_told_up_to_a_million_times(ratio: int) -> None:
 @pytest.mark.parametrize("length", [2047, 2048, 2049])
 def test_a_path_to_go_on_to_has_at_most_2_048_characters(length: int) -> None:
     path = "/" + "x" * (length - 1)
-    assert own_path(path) == (path if length <= 2048 else "/")
+    assert own_path(path, Links()) == (path if length <= 2048 else "/")
 
 
 @pytest.mark.parametrize("hours", [1, 2, 3, 6, 12, 24, 48, 168, 336])

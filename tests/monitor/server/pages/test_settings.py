@@ -17,6 +17,7 @@ from rankscope.monitor.server.pages.settings import fill_form, read_form
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
     HOSTILE,
+    PROJECT,
     as_json,
     check_page,
     find_links,
@@ -160,7 +161,7 @@ def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
 def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Service) -> None:
     open_monitor(site.store)
     reader = sign_in(site, "read", "admin")
-    assert PATH in [form["action"] for form in reader.all("form")]
+    assert f"{PROJECT}{PATH}" in [form["action"] for form in reader.all("form")]
     assert read_fields(reader) == fill_texts(CONFIGURATION)
     assert "buy 3, click 1" in reader.text
     assert "recomputes every value" in reader.text

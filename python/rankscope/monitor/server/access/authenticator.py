@@ -306,6 +306,7 @@ def set_cookie(request: Request, name: str, value: str) -> None:
         full,
         value,
         max_age=COOKIES[name] if value else 0,
+        path=links_of(request).base or "/",
         secure=full != name,
         httponly=True,
         samesite="lax",
@@ -315,9 +316,11 @@ def set_cookie(request: Request, name: str, value: str) -> None:
 
 def _name_cookie(request: Request, name: str) -> str:
     # Plain HTTP is for this machine only. Browsers keep a `__Host-` cookie only if it came by
-    # HTTPS, and no other host can set it.
-    is_plain = request.url.scheme == "http" and is_own_machine(request)
-    return name if is_plain else f"__Host-{name}"
+    # HTTPS, and no other host can set it; but it is sent to all paths of its host, where a proxy
+    # may have other services.
+    if request.url.scheme == "http" and is_own_machine(request):
+        return name
+    return f"__Secure-{name}" if links_of(request).base else f"__Host-{name}"
 
 
 def _refuse_often(seconds: int) -> None:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-"""Headers that proxies add."""
+FORWARDED = frozenset({"forwarded", "via", "x-real-ip"})
+"""Headers that proxies add, besides those that begin with `x-forwarded-`."""
 
 
 def is_same_origin(request: Request) -> bool | None:
@@ -60,9 +60,10 @@ def is_own_machine(request: Request) -> bool:
     is_named = name in LOOPBACK or name.rpartition(":")[0] in LOOPBACK
     # Some proxies send HTTP/1.0 and no header of their own; browsers and clients send 1.1.
     is_direct = request.scope.get("http_version") != "1.0" and not any(
-        name in request.headers for name in FORWARDED
+        name in FORWARDED or name.startswith("x-forwarded-") for name in request.headers
     )
-    return is_near and is_named and is_direct
+    is_proxied = getattr(request.state, "is_proxied", False)
+    return is_near and is_named and is_direct and not is_proxied
 
 
 def host_of(request: Request) -> str:

@@ -17,6 +17,7 @@ from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.server.api.fields import Limit, Name
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.static import Content
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.incidents.incident import Event, Incident, Status
+    from rankscope.monitor.links import Links
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.notify.message import Message
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
 
-    Write: TypeAlias = Callable[[Monitor, Sequence[Incident]], bytes]
+    Write: TypeAlias = Callable[[Links, Sequence[Incident], int], bytes]
 
 ATOM = "application/atom+xml"
 CALENDAR = "text/calendar"
@@ -64,9 +66,12 @@ def make_feed_endpoints(pool: MonitorPool, public_url: str | None) -> tuple[Endp
 
     def make(path: str, media_type: str, write: Write, summary: str) -> Endpoint:
         async def answer(call: Call) -> Response:
+            links = replace(call.links, base=public_url or call.links.base)
+
             def work(monitor: Monitor) -> bytes:
                 rule, limit = call.query.get("rule"), call.query.get("limit", 100)
-                return write(monitor, monitor.incidents("all", rule=rule, limit=limit))
+                found = monitor.incidents("all", rule=rule, limit=limit)
+                return write(links, found, monitor.clock())
 
             content = await pool.read(call, work)
             kind = f"{media_type}; charset=utf-8"
@@ -87,37 +92,35 @@ def make_feed_endpoints(pool: MonitorPool, public_url: str | None) -> tuple[Endp
         make(
             "/v1/incidents.atom",
             ATOM,
-            lambda monitor, incidents: write_atom(monitor.project, incidents, public_url),
+            lambda links, incidents, _now: write_atom(links, incidents),
             "Return incidents as an Atom feed, those that were opened last first.",
         ),
         make(
             "/v1/incidents.ics",
             CALENDAR,
-            lambda monitor, incidents: write_calendar(
-                monitor.project, incidents, monitor.clock(), public_url
-            ),
+            write_calendar,
             "Return incidents as a calendar, from when each began to when it ended.",
         ),
     )
 
 
-def write_atom(project: str, incidents: Sequence[Incident], public_url: str | None = None) -> bytes:
-    """Return incidents as an Atom feed."""
+def write_atom(links: Links, incidents: Sequence[Incident]) -> bytes:
+    """Return incidents of a project as an Atom feed."""
+    project = links.project or ""
     feed = ET.Element("feed", {"xmlns": NAMESPACE})
     _add(feed, "id", _name(project, ""))
     _add(feed, "title", f"Incidents of {project}")
     _add(feed, "updated", _format(max((one.updated for one in incidents), default=EPOCH)))
     _add(ET.SubElement(feed, "author"), "name", "rankscope")
-    ET.SubElement(feed, "link", {"rel": "alternate", "href": f"{public_url or ''}/incidents"})
+    ET.SubElement(feed, "link", {"rel": "alternate", "href": links("/incidents")})
     for incident in incidents:
-        message = _describe(incident, public_url)
+        message = _describe(incident, links)
         entry = ET.SubElement(feed, "entry")
         _add(entry, "id", _name(project, incident.incident_id))
         _add(entry, "title", message.title)
         _add(entry, "updated", _format(incident.updated))
         _add(entry, "published", _format(incident.opened))
-        href = f"{public_url or ''}{incident.link}"
-        ET.SubElement(entry, "link", {"rel": "alternate", "href": href})
+        ET.SubElement(entry, "link", {"rel": "alternate", "href": links(incident.link)})
         for term in (incident.state, incident.kind, incident.severity):
             ET.SubElement(entry, "category", {"term": term})
         _add(entry, "content", message.html).set("type", "html")
@@ -125,10 +128,9 @@ def write_atom(project: str, incidents: Sequence[Incident], public_url: str | No
     return written
 
 
-def write_calendar(
-    project: str, incidents: Sequence[Incident], now: int, public_url: str | None = None
-) -> bytes:
+def write_calendar(links: Links, incidents: Sequence[Incident], now: int) -> bytes:
     """Return incidents as a calendar; those that last end with the hour, and move on with it."""
+    project = links.project or ""
     until = to_datetime(now - now % HOUR + HOUR)
     lines = [
         "BEGIN:VCALENDAR",
@@ -137,7 +139,7 @@ def write_calendar(
         f"X-WR-CALNAME:{_escape(f'Incidents of {project}')}",
     ]
     for incident in incidents:
-        message = _describe(incident, public_url)
+        message = _describe(incident, links)
         begins = incident.began or incident.opened
         ends = until if incident.is_active else incident.recovered or incident.resolved or until
         lines += [
@@ -150,18 +152,18 @@ def write_calendar(
             f"DESCRIPTION:{_escape(message.text)}",
             f"CATEGORIES:{incident.kind},{incident.severity},{incident.state}",
             "TRANSP:TRANSPARENT",
-            *([] if public_url is None else [f"URL:{public_url}{incident.link}"]),
+            *([f"URL:{links(incident.link)}"] if links.is_absolute else []),
             "END:VEVENT",
         ]
     lines.append("END:VCALENDAR")
     return b"".join(piece for line in lines for piece in _fold(line))
 
 
-def _describe(incident: Incident, public_url: str | None) -> Message:
+def _describe(incident: Incident, links: Links) -> Message:
     """Return the message that says how an incident stands; it calls nobody, as all messages."""
     parts = [(LAST[incident.state], incident)]
     notice = make_notice(incident.project, incident.updated, incident.group or "group", parts)
-    return write_message([notice.to_json()], public_url)
+    return write_message([notice.to_json()], links.base if links.is_absolute else None)
 
 
 def _name(project: str, incident_id: str) -> str:

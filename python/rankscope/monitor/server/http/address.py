@@ -12,19 +12,20 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 
-def take_project(scope: Scope) -> None:
-    """Take `/projects/NAME` off the path of a request; `links_of` knows it from then on.
+def take_address(scope: Scope, prefix: str) -> None:
+    """Take the prefix and `/projects/NAME` off the path of a request; `links_of` knows them.
 
-    It is read from the path as sent: in a decoded one, a slash of the name would end it.
+    They are read from the path as sent: in a decoded one, a slash of the name would end it.
     """
-    path = (scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1")
+    sent = (scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1")
+    path = sent.removeprefix(prefix) if sent.startswith(f"{prefix}/") else sent
     project = None
     if path.startswith(PROJECTS):
-        name, _, rest = path.removeprefix(PROJECTS).partition("/")
-        project = unquote(name)
-        scope["path"] = f"/{unquote(rest)}"
-        scope["raw_path"] = f"/{rest}".encode("latin-1")
-    scope["state"]["links"] = Links("", project)
+        name, _, path = path.removeprefix(PROJECTS).partition("/")
+        project, path = unquote(name), f"/{path}"
+    if path != sent:
+        scope["path"], scope["raw_path"] = unquote(path), path.encode("latin-1")
+    scope["state"]["links"] = Links(prefix or scope["state"].get("prefix", ""), project)
 
 
 def links_of(request: Request) -> Links:

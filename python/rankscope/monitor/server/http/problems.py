@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from starlette.types import Scope
+
     from rankscope.errors import DeadlineError, FileError
 
 
@@ -118,10 +120,10 @@ def ask_again(seconds: int) -> dict[str, str]:
     return {"retry-after": str(seconds)}
 
 
-def answer_problem(problem: RefusedRequestError, request_id: str) -> JSONResponse:
+def answer_problem(problem: RefusedRequestError, scope: Scope) -> JSONResponse:
     """Return the answer to a refused request."""
     error: ProblemFields = {"code": problem.code, "message": problem.message}
     if problem.hint:
         error["hint"] = problem.hint
-    body: Problem = {"error": error, "request_id": request_id}
+    body: Problem = {"error": error, "request_id": scope["state"]["request_id"]}
     return JSONResponse(body, problem.status, problem.headers)

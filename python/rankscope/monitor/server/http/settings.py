@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.server.http.proxies import Proxies
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -20,6 +21,8 @@ class Settings:
     Args:
         hosts: The host names it answers for, without ports. Others are refused, so that no web
             page reaches it under a name of its own (DNS rebinding).
+        prefix: The path that a proxy has the service at, such as `/ranking`; it may take it off.
+        proxies: The reverse proxies whose headers are believed.
         open_project: The project that this machine may use without a key until the first key is
             created, or `None`; only for a service that other machines can't reach.
         body_bytes: The largest body, as sent.
@@ -34,7 +37,7 @@ class Settings:
         wait_seconds: The longest time a connection may wait for a request to begin.
         connections: The most connections; beyond, the one that has waited longest for a request is
             closed, and if none waits, the answer is 503.
-        connections_per_address: The most connections from one address.
+        connections_per_address: The most connections from one address other than that of a proxy.
         decoders: The most large bodies decoded at a time.
         readers: The number of threads that read projects.
         waiting_reads: The most reads that wait or run; beyond, callers are told to retry.
@@ -60,6 +63,8 @@ class Settings:
     """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
+    prefix: str = ""
+    proxies: Proxies = Proxies()
     open_project: str | None = None
     body_bytes: int = 8 * MIB
     small_bytes: int = MIB // 4

@@ -10,7 +10,6 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from rankscope.errors import UsageError
 from rankscope.monitor.server.access.authenticator import SESSION, read_cookie, set_cookie
 from rankscope.monitor.server.access.passwords import APP_SECRET, LONGEST, SHORTEST, begin_app
-from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
 from rankscope.monitor.store.keys import AuditEntry
@@ -125,7 +124,7 @@ class AccountPages:
         await to_thread.run_sync(end)
         if digest in {None, _digest(call)}:
             set_cookie(call.request, SESSION, "")
-            return RedirectResponse(links_of(call.request).top("/sign-in"), 303)
+            return RedirectResponse(call.links.top("/sign-in"), 303)
         return _go_on(call)
 
     async def _answer(
@@ -161,4 +160,4 @@ def _digest(call: Call) -> str:
 
 
 def _go_on(call: Call) -> Response:
-    return RedirectResponse(links_of(call.request).top(ACCOUNT), 303)
+    return RedirectResponse(call.links.top(ACCOUNT), 303)

@@ -8,7 +8,6 @@ from anyio import to_thread
 from starlette.responses import HTMLResponse
 
 from rankscope.monitor.server.api.audit import AuditQuery
-from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.pages.page import Page
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.setup.plan import compare_fields
@@ -32,7 +31,7 @@ def view_audit(store: StoreReader, call: Call, project: str | None) -> dict[str,
     before = call.query.get("before")
     number = None if before is None else int(before)
     entries = store.read_audit(project, before=number, limit=MOST)
-    is_all, links = project is None, links_of(call.request)
+    is_all, links = project is None, call.links
     here = links.top(f"/operator{AUDIT}") if is_all else links(AUDIT)
     lines = "/v1/operator/audit.ndjson" if is_all else "/v1/audit.ndjson"
     return {

@@ -7,13 +7,14 @@ import math
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
-from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
+from rankscope.monitor.server.pages.render import describe_times, write_field
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
@@ -144,7 +145,7 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
 
 
 def trace_incident(incident: Incident, now: int) -> str:
-    """Return the address of a trace of what an incident is about, with its spans filled in.
+    """Return the path of a trace of what an incident is about, with its spans filled in.
 
     They are those that the cause was found by, if there is one. Otherwise the span after is the
     time of the incident, and the page suggests what to compare it with.
@@ -160,7 +161,7 @@ def trace_incident(incident: Incident, now: int) -> str:
     if not any(name.startswith("after") for name in fields):
         fields |= _name_span(incident, now)
     measure = incident.measure if incident.measure.startswith("nDCG") else None
-    return make_address("/trace", measure=measure, **fields)
+    return add_query("/trace", measure=measure, **fields)
 
 
 def _name_span(incident: Incident, now: int) -> dict[str, str]:

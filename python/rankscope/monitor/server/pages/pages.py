@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from jinja2 import Environment
+    from starlette.types import Scope
 
-    from rankscope.monitor.server.access.authenticator import Principal
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.api.notifications import Notifying
     from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Page
@@ -95,21 +96,21 @@ class Pages:
             ),
         )
 
-    def show_problem(self, problem: RefusedRequestError, request_id: str) -> Response:
+    def show_problem(self, problem: RefusedRequestError, scope: Scope) -> Response:
         """Make the page that says why a request was refused; to go on elsewhere takes none."""
         if "location" in problem.headers:
             return Response(status_code=problem.status, headers=problem.headers)
         text = self._templates.get_template("problem.html.j2").render(
-            frame=self._frame(),
+            frame=self._frame(scope["state"]["links"]),
             problem=problem,
-            request_id=request_id,
+            request_id=scope["state"]["request_id"],
             title=TITLES.get(problem.status, "Request refused"),
         )
         return HTMLResponse(text, problem.status, problem.headers)
 
     def show(self, template: str, call: Call, view: object) -> str:
         """Make a page outside of projects."""
-        frame = self._frame_of(call.principal, now=None)
+        frame = self._frame_of(call, now=None)
         return self._templates.get_template(template).render(frame=frame, view=view)
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
@@ -137,20 +138,22 @@ class Pages:
         return answer
 
     def _respond(self, _form: Route, call: Call, done: str | tuple[Page, object, int]) -> Response:
-        """Answer a form: go on at an address, or fill a page."""
+        """Answer a form: go on at a path of the project, or fill a page."""
         if isinstance(done, str):
-            return RedirectResponse(done, 303)
+            return RedirectResponse(call.links(done), 303)
         page, view, status = done
         return HTMLResponse(self._fill(page, call, view), status)
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
         said = {"here": page.here, "now": self._now(), "refresh": page.refresh}
-        frame = self._frame_of(call.principal, **said)
+        frame = self._frame_of(call, **said)
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)
 
-    def _frame_of(self, principal: Principal, **said: object) -> Frame:
+    def _frame_of(self, call: Call, **said: object) -> Frame:
+        principal = call.principal
         return self._frame(
+            call.links,
             project=principal.project,
             person=principal.person,
             csrf=principal.csrf,
@@ -160,10 +163,11 @@ class Pages:
             **said,
         )
 
-    def _frame(self, **said: object) -> Frame:
+    def _frame(self, links: Links, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)
         places = tuple((page.here, page.path) for page in self._pages if page.place)
-        return Frame(places=places, styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
+        script = self._addresses["pages.js"]
+        return Frame(links=links, places=places, styles=styles, script=script, **said)  # type: ignore[arg-type]  # as `Frame` has them
 
 
 @cache

@@ -17,7 +17,6 @@ from rankscope.monitor.server.access.accounts import (
     reset_password,
     set_role,
 )
-from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.pages.page import Form, Page
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
@@ -100,10 +99,10 @@ class PeoplePages:
             hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
             return await self._answer(call, problem=f"{error.message}.{hint}")
         if done is None:
-            return RedirectResponse(links_of(call.request).top(f"/operator{PEOPLE}"), 303)
+            return RedirectResponse(call.links.top(f"/operator{PEOPLE}"), 303)
         person, link = done
         url = call.request.url
-        base = self._public_url or f"{url.scheme}://{url.netloc}{links_of(call.request).base}"
+        base = self._public_url or f"{url.scheme}://{url.netloc}{call.links.base}"
         address = Links(base).top(LINK_PATH, link=link)
         return await self._answer(call, invited=person.email, link=address)
 
@@ -174,7 +173,7 @@ def _set_role(monitor: Monitor, call: Call) -> str | tuple[Page, object, int]:
         set_role(monitor.writer, monitor.project, member, given, **named)
     except UsageError as error:
         return MEMBERS, view_roles(monitor, f"{error.message}; {error.hint}"), 422
-    return links_of(call.request)(PEOPLE)
+    return PEOPLE
 
 
 FORMS = (

@@ -6,7 +6,9 @@ import math
 import re
 import shlex
 from functools import partial
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
+
+from jinja2 import pass_context
 
 from rankscope._core import __version__
 from rankscope.monitor.events.limits import MINUTE
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from jinja2.runtime import Context
+
     from rankscope.monitor.events.times import Time
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.store.people import Person
 
@@ -48,9 +53,10 @@ class Frame:
     """What is around a page.
 
     Args:
-        places: The names and addresses of the pages in the navigation.
-        styles: The addresses of the styles.
-        script: The address of the script.
+        links: Makes addresses.
+        places: The names and paths of the pages in the navigation.
+        styles: The paths of the styles.
+        script: The path of the script.
         here: Which of the places this is; none of them if empty.
         project: The project; empty where nobody is let in.
         person: Who is signed in, if anybody is.
@@ -62,6 +68,7 @@ class Frame:
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
     """
 
+    links: Links
     places: tuple[tuple[str, str], ...]
     styles: tuple[str, ...]
     script: str
@@ -207,19 +214,11 @@ def name_loss(name: str) -> str:
     return {"undefined": "no relevant documents"}.get(name, name)
 
 
-def make_address(path: str, **parameters: str | int | list[str] | None) -> str:
-    """Make the address of a page.
-
-    Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
-
-    Examples:
-        >>> make_address("/rankings", id="../a b&c", measure=None)
-        '/rankings?id=..%2Fa%20b%26c'
-    """
-    given = {name: value for name, value in parameters.items() if value is not None}
-    # What cannot be written as UTF-8 cannot have been stored either.
-    query = urlencode(given, doseq=True, quote_via=quote, safe="", errors="replace")
-    return f"{path}?{query}" if query else path
+@pass_context
+def make_address(context: Context, path: str, **parameters: str | int | list[str] | None) -> str:
+    """Make the address of a page of the project that a page is about, from its path there."""
+    frame: Frame = context["frame"]
+    return frame.links(path, **parameters)
 
 
 LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)

@@ -21,7 +21,6 @@ from rankscope.monitor.server.access.authenticator import (
     set_cookie,
 )
 from rankscope.monitor.server.access.provider import CALLBACK, SignInError
-from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
@@ -31,9 +30,9 @@ from rankscope.monitor.store.people import hash_secret
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.requests import Request
     from starlette.responses import Response
 
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.access.authenticator import Authenticator
     from rankscope.monitor.server.access.entrance import Entrance
     from rankscope.monitor.server.access.provider import OpenID
@@ -170,14 +169,14 @@ class SignIn:
 
     async def get(self, call: Call) -> Response:
         """Show the form, or go on where nobody needs to sign in."""
-        wanted = self._wanted(call.request, call.query.get("next", ""))
+        wanted = own_path(call.query.get("next", ""), call.links)
         if await self._authenticator.find_principal(call.request) is not None:
             return RedirectResponse(wanted, 303)
         return self._answer(call, wanted)
 
     async def post(self, call: Call) -> Response:
         """Begin a session."""
-        wanted = self._wanted(call.request, call.field("next"))
+        wanted = own_path(call.field("next"), call.links)
         given = [call.field(name) for name in ("email", "password", "code")]
         try:
             await self._entrance.enter_by_password(call.request, *given)
@@ -198,11 +197,11 @@ class SignIn:
         except UsageError as problem:
             person = await self._entrance.find_link(link)
             return self._answer_link(call, link, person.email, problem.message)
-        return RedirectResponse(links_of(call.request).top("/"), 303)
+        return RedirectResponse(call.links.top("/"), 303)
 
     async def ask_provider(self, call: Call) -> Response:
         """Send a browser to the provider."""
-        wanted = self._wanted(call.request, call.query.get("next", ""))
+        wanted = own_path(call.query.get("next", ""), call.links)
         try:
             address, secret = await self._ask(lambda openid: openid.begin())
         except SignInError as error:
@@ -214,7 +213,7 @@ class SignIn:
         """Begin a session of who comes back from the provider."""
         secret, _, wanted = read_cookie(call.request, FLOW).partition(".")
         set_cookie(call.request, FLOW, "")
-        wanted = self._wanted(call.request, unquote(wanted))
+        wanted = own_path(unquote(wanted), call.links)
         try:
             claims = await self._ask(lambda openid: openid.finish(secret, call.query))
         except SignInError as error:
@@ -232,7 +231,7 @@ class SignIn:
             end = partial(self._store.end_sessions, number, digest, entry)
             await to_thread.run_sync(end)
         set_cookie(request, SESSION, "")
-        return RedirectResponse(links_of(request).top("/sign-in"), 303)
+        return RedirectResponse(call.links.top("/sign-in"), 303)
 
     async def _ask(self, ask: Callable[[OpenID], Any]) -> Any:  # noqa: ANN401 - what it returns
         if self._openid is None:
@@ -246,9 +245,6 @@ class SignIn:
         call.request.state.said["sign_in"] = reason
         await self._entrance.refuse(call.request, reason)
         return self._answer(call, wanted, DENIED, RefusedRequestError(401, DENIED, code="sign_in"))
-
-    def _wanted(self, request: Request, path: str) -> str:
-        return own_path(path) if path else links_of(request).top("/")
 
     def _answer(
         self,
@@ -271,23 +267,27 @@ class SignIn:
         return HTMLResponse(self._show("set_password.html.j2", call, view), 422 if problem else 200)
 
 
-def own_path(wanted: str) -> str:
-    r"""Return a path of this service, or `/` for any other address.
+def own_path(wanted: str, links: Links) -> str:
+    r"""Return a path of this service, or that of its start page for any other address.
 
     Examples:
-        >>> own_path("/trace?measure=nDCG%405")
-        '/trace?measure=nDCG%405'
+        >>> from rankscope.monitor.links import Links
+        >>> own_path("/ranking/trace?measure=nDCG%405", Links("/ranking"))
+        '/ranking/trace?measure=nDCG%405'
+        >>> own_path("/other", Links("/ranking"))
+        '/ranking/'
         >>> [
-        ...     own_path(bad)
-        ...     for bad in ("https://a.example/", "//a.example", "/\\a.example", "a", "/\n")
+        ...     own_path(bad, Links())
+        ...     for bad in ("https://a.example/", "//a.example", "/\\a.example", "a", "/\n", "")
         ... ]
-        ['/', '/', '/', '/', '/']
+        ['/', '/', '/', '/', '/', '/']
     """
+    start = links.top("/")
     is_odd = "\\" in wanted or not wanted.isprintable() or len(wanted) > LONGEST
-    if is_odd or not wanted.startswith("/") or wanted.startswith("//"):
-        return "/"
+    if is_odd or not wanted.startswith(start) or wanted.startswith("//"):
+        return start
     try:
         parts = urlsplit(wanted)
     except ValueError:
-        return "/"
-    return "/" if parts.scheme or parts.netloc else wanted
+        return start
+    return start if parts.scheme or parts.netloc else wanted

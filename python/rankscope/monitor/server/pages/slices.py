@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.series import rank_slices
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.links import add_query
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import SliceParts
@@ -23,7 +24,6 @@ from rankscope.monitor.server.pages.measure_view import (
 )
 from rankscope.monitor.server.pages.overview_range import Choice, read_extent
 from rankscope.monitor.server.pages.page import Page, list_states
-from rankscope.monitor.server.pages.render import make_address
 from rankscope.output.table import name_rows
 from rankscope.records import record
 
@@ -147,9 +147,9 @@ def find_dimension(slice_: Slice, configuration: Configuration) -> Slice:
 
 
 def address_slice(slice_: Slice, extent: Extent) -> str:
-    """Return the address of the page of a slice."""
+    """Return the path of the page of a slice."""
     pairs = [f"{name}={value}" for name, value in slice_]
-    return make_address(
+    return add_query(
         "/slices", range=extent.range, model=extent.model, version=extent.version, slice=pairs
     )
 

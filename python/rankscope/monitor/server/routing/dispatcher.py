@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import Scope
 
     from rankscope.monitor.server.access.authenticator import Authenticator, Principal
     from rankscope.monitor.server.http.body import MemoryBudget
@@ -67,7 +68,7 @@ class Dispatcher:
         settings: Settings,
         memory: MemoryBudget,
         refusals: RefusalCounter,
-        show_problem: Callable[[RefusedRequestError, str], Response],
+        show_problem: Callable[[RefusedRequestError, Scope], Response],
     ) -> None:
         self._authenticator = authenticator
         self._settings = settings

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
+from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.shapes import describe_type
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from rankscope.monitor.links import Links
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.access.authenticator import Need, Principal
     from rankscope.monitor.server.routing.pool import MonitorPool
@@ -45,6 +47,11 @@ class Call:
     query: Any
     form: Mapping[str, tuple[str, ...]]
     body: Any
+
+    @property
+    def links(self) -> Links:
+        """What makes addresses of the project of the request, for its caller."""
+        return replace(links_of(self.request), project=self.principal.project or None)
 
     def field(self, name: str) -> str:
         """Return the first value of a form field, or empty text if there is none."""

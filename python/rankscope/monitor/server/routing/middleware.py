@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from rankscope.errors import FileError
 from rankscope.monitor.server.access_log import trace_places
-from rankscope.monitor.server.http.address import take_project
+from rankscope.monitor.server.http.address import take_address
 from rankscope.monitor.server.http.problems import (
     CLOSE,
     RefusedRequestError,
@@ -73,7 +73,7 @@ class RequestMiddleware:
     app: ASGIApp
     settings: Settings
     access_log: AccessLog
-    show_problem: Callable[[RefusedRequestError, str], ASGIApp]
+    show_problem: Callable[[RefusedRequestError, Scope], ASGIApp]
     telemetry: Telemetry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,7 +87,7 @@ class RequestMiddleware:
         state["request_id"] = request_id
         state["said"] = {}
         state["cookies"] = []
-        take_project(scope)
+        take_address(scope, self.settings.prefix)
         since = time.monotonic()
         status = 0
 
@@ -115,17 +115,17 @@ class RequestMiddleware:
             if status:  # too late for another answer
                 raise
             show = self._choose_show(scope)
-            await show(problem, request_id)(scope, receive, send_guarded)
+            await show(problem, scope)(scope, receive, send_guarded)
         finally:
             self._log(scope, status, time.monotonic() - since, problem, said)
 
-    def _choose_show(self, scope: Scope) -> Callable[[RefusedRequestError, str], ASGIApp]:
+    def _choose_show(self, scope: Scope) -> Callable[[RefusedRequestError, Scope], ASGIApp]:
         """Choose how to answer a refusal: as a page for browsers outside of any route, or JSON."""
         accepted = Headers(scope=scope).get("accept", "")
         is_page = scope.get("route") is None and "text/html" in accepted
         show = self.show_problem if is_page else answer_problem
         return cast(
-            "Callable[[RefusedRequestError, str], ASGIApp]",
+            "Callable[[RefusedRequestError, Scope], ASGIApp]",
             scope["state"].get("show_problem", show),
         )
 

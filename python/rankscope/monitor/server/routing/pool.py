@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
+    from rankscope.monitor.links import Links
     from rankscope.monitor.server.access.authenticator import Principal
     from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.server.routing.endpoint import Call
@@ -65,8 +66,8 @@ class MonitorPool:
         self._most, self._most_traces = settings.waiting_reads, settings.waiting_traces
         # By whether they are traces, how many reads wait or run.
         self._waiting = {False: 0, True: 0}
-        # By project, path and query, the reads that have not begun.
-        self._to_begin: dict[tuple[str, str, bytes], Future[Any]] = {}
+        # By project, proxy, path and query, the reads that have not begun.
+        self._to_begin: dict[tuple[Links, str, bytes], Future[Any]] = {}
         self._threads = CapacityLimiter(settings.readers)
         # Traces have a thread of their own, so that they never hold up pages and metrics.
         self._tracing = CapacityLimiter(1)
@@ -80,7 +81,8 @@ class MonitorPool:
         was stored when they asked. Many dashboards then cost no more than a few.
         """
         scope = call.request.scope
-        place = (call.principal.project, scope["path"], scope["query_string"])
+        # Some answers have addresses, which depend on the proxy that the caller came by.
+        place = (call.links, scope["path"], scope["query_string"])
         known = self._to_begin.get(place)
         if known is None:
 
@@ -94,7 +96,7 @@ class MonitorPool:
         # A client that hangs up doesn't cancel the read of the others.
         return cast("T", await asyncio.shield(known))
 
-    def _forget(self, place: tuple[str, str, bytes], done: Future[Any]) -> None:
+    def _forget(self, place: tuple[Links, str, bytes], done: Future[Any]) -> None:
         """Forget a read that was refused before it began, so that it can be tried again."""
         if self._to_begin.get(place) is done:
             del self._to_begin[place]

@@ -68,6 +68,7 @@ class Connections:
         self.head_bytes = settings.head_bytes
         self.wait_seconds = settings.wait_seconds
         self._most = settings.connections
+        self._proxies = settings.proxies
         self._most_of_one = settings.connections_per_address
         self._report = report
         self._counts: Counter[str] = Counter()
@@ -80,7 +81,8 @@ class Connections:
     def add(self, connection: BoundedProtocol) -> bool:
         """Add a connection."""
         self._counts[connection.address] += 1
-        if self._counts[connection.address] > self._most_of_one:
+        is_many = self._counts[connection.address] > self._most_of_one
+        if is_many and connection.address not in self._proxies:
             return self._close_one(connection.address)
         return self._counts.total() <= self._most or self._close_one(None)
 

@@ -9,6 +9,7 @@ import sys
 from contextlib import ExitStack
 from functools import partial
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
@@ -22,6 +23,7 @@ from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.proxies import Proxies, read_prefix
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.charts import find_chart
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 SWITCH_SECONDS = 0.0005
 LOG_SECONDS = 0.3
+NO_CHANNELS = Channels()
 
 
 def serve_store(
@@ -53,13 +56,15 @@ def serve_store(
     port: int = 8000,
     project: str = "default",
     names: tuple[str, ...] = (),
+    prefix: str | None = None,
+    proxies: Proxies | None = None,
     seconds: float = SECONDS,
     evaluates: bool = True,
     announce: Callable[[str], object] = lambda _address: None,
     write_log: Callable[[str], object] = write_stderr,
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
-    channels: Channels | None = None,
+    channels: Channels = NO_CHANNELS,
     sender: Sender | None = None,
     archive_after: int | None = None,
     provider: Provider | None = None,
@@ -73,9 +78,11 @@ def serve_store(
         store.require_history()
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
-        hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
+        hosts=_list_hosts(own, *names, urlsplit(channels.public_url or "").hostname or own),
+        prefix=read_prefix(urlsplit(channels.public_url or "").path) if prefix is None else prefix,
+        proxies=proxies or Proxies(),
         open_project=project if is_loopback(host) and provider is None else None,
-        notifying=channels or Channels(),
+        notifying=channels,
         provider=provider,
     )
     sender = sender or AppriseSender()
@@ -167,6 +174,10 @@ def serve_store(
             store.close()
             end_telemetry()
             server.finish()
+
+
+def _list_hosts(*names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*Settings().hosts, *map(str.lower, names))))
 
 
 def _listen(host: str, port: int) -> socket.socket:
