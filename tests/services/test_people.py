@@ -164,5 +164,5 @@ def check(page: Page) -> None:
     """Nothing is faint, nothing is wider than the window, and every field has a label."""
     assert find_faint_texts(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    bare = "[...document.querySelectorAll('input:not([type=hidden], [hidden]), select')].filter(each => !each.labels.length)"
-    assert page.evaluate(f"{bare}.length") == 0
+    fields = "[...document.querySelectorAll('input:not([type=hidden], [hidden]), select')]"
+    assert page.evaluate(f"{fields}.every((each) => each.labels.length > 0)")

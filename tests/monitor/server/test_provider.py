@@ -18,7 +18,7 @@ from joserfc.jwk import RSAKey
 from rankscope.errors import FormatError
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.server.access import accounts
-from rankscope.monitor.server.access.provider import Provider, read_provider
+from rankscope.monitor.server.http.provider import Provider, read_provider
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.sign_in import DENIED
 from rankscope.monitor.store.keys import Secret

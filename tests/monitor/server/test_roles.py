@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.server.access.provider import Provider
 from rankscope.monitor.server.app import Service as Application
+from rankscope.monitor.server.http.provider import Provider
 from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.music import log_music

@@ -20,7 +20,7 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.events.times import read_time, write_duration
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.store.keys import KEEP, KEY_TIMES, SCOPES, make_key, replace_key
+from rankscope.monitor.store.keys import KEEP, KEY_TIMES, SCOPES, make_key
 from rankscope.output.table import Table
 from rankscope.output.text import show
 
@@ -107,6 +107,8 @@ def run_rotate(options: Namespace) -> int:
         said = dict(ask_service(options, "POST", name_path("keys", options.key_id, "rotate"), body))
         print_result(options, said, said["key"])
         return 0
+    from rankscope.monitor.server.access.accounts import replace_key  # noqa: PLC0415 - help needs no SQLAlchemy
+
     with open_writer(options) as monitor:
         made = replace_key(
             monitor.writer,

@@ -242,13 +242,9 @@ def _list_members(store: Any, asked: str | None) -> list[dict[str, Any]]:  # noq
     people = {person.email: person for person in store.people()}
     rows = []
     for member in sorted({*given, *(people if asked is None else ())}):
-        person = people.get(member)
-        status = "-" if person is None else "disabled" if person.disabled else "active"
-        if status == "active" and not (person.password or person.subject):
-            status = "invited"
-        rows.append(
-            {"member": member, "roles": ", ".join(given.get(member, [])), "account": status}
-        )
+        roles, person = ", ".join(given.get(member, [])), people.get(member)
+        account = "-" if person is None else person.state
+        rows.append({"member": member, "roles": roles, "account": account})
     return rows
 
 

@@ -131,7 +131,7 @@ def _read_delay(text: str) -> int:
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
-    from rankscope.monitor.server.access.provider import read_provider  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.http.provider import read_provider  # noqa: PLC0415 - likewise
     from rankscope.monitor.server.http.proxies import (  # noqa: PLC0415 - likewise
         read_prefix,
         read_proxies,

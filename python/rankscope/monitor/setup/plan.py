@@ -155,8 +155,8 @@ def _prepare(
             effects[kind] += values
     roles = _compare_roles(present.roles or {}, wanted.roles)
     if roles:
-        before = {who: (present.roles or {}).get(who, "none") for who in roles}
-        lines = tuple(compare_fields(before, {who: role or "none" for who, role in roles.items()}))
+        had = {who: (present.roles or {}).get(who, "none") for who in roles}
+        lines = tuple(compare_fields(had, {who: role or "none" for who, role in roles.items()}))
         steps.append(Step("change", "roles", "", lines, "", drift.get(ROLES, "")))
     change_row = ProjectChange(
         project=name,

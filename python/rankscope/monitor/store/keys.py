@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.monitor.store.store import Store
-
     Scope: TypeAlias = Literal["ingest", "read", "edit", "admin"]
 
 
@@ -184,23 +182,6 @@ def read_life(text: str) -> int:
             code="key_life",
         )
     return life
-
-
-def replace_key(
-    store: Store, project: str, key_id: str, *, keep: int, life: int | None, now: int, actor: str
-) -> tuple[ApiKey, Secret] | None:
-    """Store the successor of a key, which goes on for a while; `None` if it opens nothing.
-
-    The successor lasts as long as the old key was meant to, unless it is said how long.
-    """
-    old = store.find_key(key_id)
-    if old is None or old.project != project:
-        return None
-    if life is None and old.expires is not None:
-        life = max(old.expires - old.created, keep)
-    expires = None if life is None else now + life
-    key, shown = make_key(project, old.scopes, name=old.name, now=now, expires=expires)
-    return (key, shown) if store.rotate_key(key_id, key, now + keep, actor) else None
 
 
 def authenticate(

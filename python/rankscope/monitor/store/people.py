@@ -72,6 +72,13 @@ class Person:
     recovery: tuple[str, ...] = ()
 
     @property
+    def state(self) -> str:
+        """Whether the person may sign in: `active`, `invited` or `disabled`."""
+        if self.disabled is not None:
+            return "disabled"
+        return "active" if self.password or self.subject else "invited"
+
+    @property
     def members(self) -> list[str]:
         """Under which names roles are given to the person."""
         return [self.email, *(GROUP + name for name in self.groups)]

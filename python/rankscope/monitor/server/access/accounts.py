@@ -1,11 +1,11 @@
-"""Changes of accounts: invitations, roles, and what ends the sessions of a person."""
+"""Changes of accounts, roles, and keys that are replaced."""
 
 from __future__ import annotations
 
 import secrets
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.keys import AuditEntry, make_key
 from rankscope.monitor.store.people import (
     LINK_LIFE,
     OPERATOR,
@@ -18,6 +18,7 @@ from rankscope.monitor.store.people import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.store import Store, StoreReader
 
 NOTHING_LEFT = {
@@ -119,3 +120,20 @@ def _changed(email: str) -> UsageError:
         hint="look at it, and try again",
         code="changed_person",
     )
+
+
+def replace_key(
+    store: Store, project: str, key_id: str, *, keep: int, life: int | None, now: int, actor: str
+) -> tuple[ApiKey, Secret] | None:
+    """Store the successor of a key, which goes on for a while; `None` if it opens nothing.
+
+    The successor lasts as long as the old key was meant to, unless it is said how long.
+    """
+    old = store.find_key(key_id)
+    if old is None or old.project != project:
+        return None
+    if life is None and old.expires is not None:
+        life = max(old.expires - old.created, keep)
+    expires = None if life is None else now + life
+    key, shown = make_key(project, old.scopes, name=old.name, now=now, expires=expires)
+    return (key, shown) if store.rotate_key(key_id, key, now + keep, actor) else None

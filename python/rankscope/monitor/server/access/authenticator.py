@@ -138,8 +138,10 @@ class Authenticator:
         """
         cookie, now = read_cookie(request, SESSION), self._now()
         digest = hash_secret(cookie)
-        found = cookie and await self._read(partial(self._store.find_session, digest, now))
-        if not found:
+        found = None
+        if cookie:
+            found = await self._read(partial(self._store.find_session, digest, now))
+        if found is None:
             return await self._find_local(request)
         session, person, access = found
         if session.rights != access.digest:

@@ -96,10 +96,14 @@ class Entrance:
             email = ""
         person = await self._run(partial(self._store.find_person, email=email))
         changes = await self._prove(request, email, person, password, code)
-        is_in = changes is not None and person is not None
-        if not is_in or not await self._begin(request, person, changes or {}, "sign_in"):
-            await self._note_failure(request, email, "sign_in.fail")
-            raise RefusedRequestError(401, WRONG, code="unauthorized")
+        if (
+            person is not None
+            and changes is not None
+            and await self._begin(request, person, changes, "sign_in")
+        ):
+            return
+        await self._note_failure(request, email, "sign_in.fail")
+        raise RefusedRequestError(401, WRONG, code="unauthorized")
 
     async def _prove(
         self,
@@ -155,9 +159,10 @@ class Entrance:
     async def enter_by_provider(self, request: Request, claims: Claims) -> str:
         """Begin a session of whom a provider names; return why not, or nothing."""
         find = self._store.find_person
-        person = await self._run(partial(find, subject=claims.subject))
-        known = person or (claims.email and await self._run(partial(find, email=claims.email)))
-        if not known:
+        person = known = await self._run(partial(find, subject=claims.subject))
+        if known is None and claims.email:
+            known = await self._run(partial(find, email=claims.email))
+        if known is None:
             if not claims.email:
                 return "the provider has not verified the email address"
             known = Person(person_id=0, email=claims.email, name=claims.name, created=self._now())
@@ -165,15 +170,20 @@ class Entrance:
             return "the account belongs to somebody else at the provider"
         if known.disabled is not None:
             return "the account is disabled"
-        said = {"subject": claims.subject, "groups": claims.groups}
-        access = await self._run(partial(self._store.find_access, replace(known, **said)))
+        wanted = replace(known, subject=claims.subject, groups=claims.groups)
+        access = await self._run(partial(self._store.find_access, wanted))
         if not access.roles and not access.is_operator:
             return "no role in any project"
         if known.person_id == 0:
             entry = AuditEntry(self._now(), known.email, "person.add", known.email)
             number = await self._run(partial(self._store.add_person, known, entry))
             known = replace(known, person_id=number or 0)
-        changes = {name: each for name, each in said.items() if getattr(known, name) != each}
+        names = ("subject", "groups")
+        changes = {
+            name: getattr(wanted, name)
+            for name in names
+            if getattr(known, name) != getattr(wanted, name)
+        }
         is_in = await self._begin(request, known, changes, "sign_in")
         return "" if is_in else "the account has just changed"
 
@@ -256,7 +266,7 @@ class Entrance:
         if self._notes.take(""):
             self._unwritten += 1
             return
-        more = {"reason": reason} if reason else {}
+        more: dict[str, str | int] = {"reason": reason} if reason else {}
         more |= {"not_listed_before": self._unwritten} if self._unwritten else {}
         self._unwritten = 0
         said = json.dumps(more) if more else ""

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 import threading
 import time
-from urllib.parse import urlsplit
 
-from rankscope.errors import FormatError, RankscopeError, UsageError
-from rankscope.monitor.server.access.origin import LOOPBACK
+from rankscope.errors import UsageError
 from rankscope.monitor.server.access.passwords import missing_extra
-from rankscope.monitor.setup.fields import ProviderFields
-from rankscope.monitor.shapes import validate
-from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.server.http.provider import Provider, check_address
 from rankscope.monitor.store.people import MOST_GROUPS, hash_secret, read_email
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from rankscope.toml_file import TomlFlaw
 
-SECRET = "RANKSCOPE_OIDC_SECRET"  # noqa: S105 - the name of a variable
 CALLBACK = "/sign-in/callback"
 DISCOVERY = "/.well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -54,27 +46,6 @@ class SignInError(Exception):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """A provider of sign-ins, as the operator names it.
-
-    Args:
-        issuer: Its address.
-        client_id: What it calls this service.
-        secret: The secret of this service there; `None` for a public client.
-        groups: The claim with the groups of a person.
-        scopes: The scopes that are asked for.
-        name: What the button says.
-    """
-
-    issuer: str
-    client_id: str
-    secret: Secret | None
-    groups: str = "groups"
-    scopes: str = "openid email profile"
-    name: str = "your organization"
-
-
-@record(frozen=True, slots=True, kw_only=True)
 class Claims:
     """What a provider says of a person.
 
@@ -89,51 +60,6 @@ class Claims:
     email: str
     name: str
     groups: tuple[str, ...]
-
-
-def read_provider(
-    path: str | None, environment: Mapping[str, str] | None = None
-) -> Provider | None:
-    """Read the provider from the table `[sign-in.oidc]` of a file, or of the files of a folder."""
-    known = os.environ if environment is None else environment
-    found: list[Provider] = []
-    for file in [] if path is None else list_toml(path):
-
-        def refuse(problem: str, hint: str = "", line: int | None = None, file: str = file) -> Any:  # noqa: ANN401 - an error
-            hint = hint or "see the page about people in the documentation"
-            return FormatError(problem, hint=hint, code="bad_sign_in", file=file, line=line)
-
-        def refuse_flaw(flaw: TomlFlaw, refuse: Any = refuse) -> FormatError:  # noqa: ANN401 - as above
-            error: FormatError = refuse(flaw.problem, flaw.hint, flaw.line)
-            return error
-
-        text, tables = read_toml(file, refuse_flaw, hint="name the file after --config")
-        if "sign-in" not in tables:
-            continue
-        line = find_line(text, ("sign-in",))
-        try:
-            table: Any = tables["sign-in"]
-            if not isinstance(table, dict) or list(table) != ["oidc"] or found:
-                raise UsageError("expected one table [sign-in.oidc]", code="bad_sign_in")
-            fields = validate(table["oidc"], ProviderFields)
-            _check_address(fields["issuer"])
-        except RankscopeError as error:
-            raise refuse(f"sign-in.oidc: {error.message}", error.hint, line) from None
-        secret = known.get(SECRET)
-        found.append(Provider(secret=Secret(secret) if secret else None, **fields))
-    return found[0] if found else None
-
-
-def _check_address(address: object) -> str:
-    """Return an address that nobody on the way can read; on this machine, there is nobody."""
-    parts = urlsplit(address if isinstance(address, str) else "")
-    is_near = parts.scheme == "http" and parts.hostname in {name.strip("[]") for name in LOOPBACK}
-    if not (parts.scheme == "https" or is_near) or not parts.hostname or "@" in parts.netloc:
-        raise UsageError(
-            f"expected an address such as https://login.example.com, found {quote(str(address))}",
-            code="bad_sign_in",
-        )
-    return str(address)
 
 
 class OpenID:
@@ -217,14 +143,17 @@ class OpenID:
 
     def _describe(self) -> Mapping[str, Any]:
         """Return what the provider says of itself, and check that it is the one."""
-        return self._load(self.provider.issuer.rstrip("/") + DISCOVERY, self._check)
+        said: Mapping[str, Any] = self._load(
+            self.provider.issuer.rstrip("/") + DISCOVERY, self._check
+        )
+        return said
 
     def _check(self, said: Any) -> Any:  # noqa: ANN401 - JSON
         try:
             if said["issuer"] != self.provider.issuer:
                 raise SignInError("the provider calls itself otherwise than the configuration does")
             for name in ENDPOINTS:
-                _check_address(said[name])
+                check_address(said[name])
         except (KeyError, TypeError, UsageError) as error:
             raise SignInError("the provider doesn't describe itself as it should") from error
         return said

@@ -50,8 +50,8 @@ def delete_role(monitor: Monitor, call: Call) -> None:
 
 
 def _set(monitor: Monitor, call: Call, role: str | None) -> None:
-    named = {"now": monitor.clock(), "actor": call.principal.actor}
-    set_role(monitor.writer, monitor.project, call.part("member"), role, **named)
+    member, actor = call.part("member"), call.principal.actor
+    set_role(monitor.writer, monitor.project, member, role, now=monitor.clock(), actor=actor)
 
 
 ROUTES = (

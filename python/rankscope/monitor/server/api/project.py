@@ -18,6 +18,7 @@ from rankscope.monitor.definition.document import (
 from rankscope.monitor.events.rejection import CODES
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import PRINTABLE, described
+from rankscope.monitor.server.access.accounts import replace_key
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.setup.fields import (
@@ -31,7 +32,7 @@ from rankscope.monitor.shapes import (
     WHOLE,
     OneOf,
 )
-from rankscope.monitor.store.keys import KEEP, KEY_TIMES, make_key, read_life, replace_key
+from rankscope.monitor.store.keys import KEEP, KEY_TIMES, make_key, read_life
 from rankscope.records import replace
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.server.access.provider import Provider
+    from rankscope.monitor.server.http.provider import Provider
 
 MIB = 1 << 20
 

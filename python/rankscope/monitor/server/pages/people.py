@@ -168,7 +168,7 @@ PAGES = (MEMBERS,)
 def _set_role(monitor: Monitor, call: Call) -> str | tuple[Page, object, int]:
     member, role = call.field("member").strip(), call.field("role")
     given = None if role == NO_ROLE else role
-    named = {"now": monitor.clock(), "actor": call.principal.actor}
+    named: Any = {"now": monitor.clock(), "actor": call.principal.actor}
     try:
         set_role(monitor.writer, monitor.project, member, given, **named)
     except UsageError as error:

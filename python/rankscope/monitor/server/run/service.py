@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rankscope.monitor.notify.sending import Sender
-    from rankscope.monitor.server.access.provider import Provider
+    from rankscope.monitor.server.http.provider import Provider
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 

@@ -84,8 +84,10 @@ def rotate_key(transaction: Transaction, key_id: str, key: ApiKey, until: int, a
     """
     connection = transaction.connection
     here = (keys.c.key_id == key_id) & in_project(keys.c.project_id, key.project)
-    [old] = _select_keys(connection, here) or [None]
-    if old is None or not old.is_valid(key.created):
+    for old in _select_keys(connection, here):
+        if old.is_valid(key.created):
+            break
+    else:
         return False
     ends = until if old.expires is None else min(old.expires, until)
     connection.execute(update(keys).where(here).values(expires=ends))

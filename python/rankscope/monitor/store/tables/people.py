@@ -41,7 +41,7 @@ def list_people(connection: Connection) -> list[Person]:
     return _select_people(connection)
 
 
-def find_person(connection: Connection, **known: object) -> Person | None:
+def find_person(connection: Connection, /, **known: object) -> Person | None:
     """Find an account by a column."""
     wanted = [people.c[name] == value for name, value in known.items()]
     return next(iter(_select_people(connection, *wanted)), None)
