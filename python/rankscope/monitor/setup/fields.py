@@ -178,6 +178,13 @@ class ConfigurationFields(TypedDict):
             ),
         ]
     ]
+    owner: NotRequired[
+        Annotated[
+            str,
+            described(maxLength=LIMITS.name_bytes),
+            Field(description="The team that looks after the project."),
+        ]
+    ]
 
 
 def _keep(value: object, _read: object) -> object:

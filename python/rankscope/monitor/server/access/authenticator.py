@@ -223,8 +223,9 @@ class Authenticator:
             is_allowed = principal.person is not None
         elif scope == "operator":
             is_allowed = principal.is_operator
-        elif is_global:
-            is_allowed = any(scope in scopes for scopes in principal.grants.values())
+        elif is_global:  # an operator may come before there is a project
+            granted = principal.grants.values()
+            is_allowed = principal.is_operator or any(scope in scopes for scopes in granted)
         else:
             is_allowed = scope in principal.scopes
         if not is_allowed:
@@ -400,6 +401,11 @@ class Principal:
     def scopes(self) -> tuple[Scope, ...]:
         """What the caller may do in the project of the request."""
         return self.grants.get(self.project, ())
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """The projects that the caller may read, by name."""
+        return tuple(sorted(name for name, scopes in self.grants.items() if "read" in scopes))
 
     @property
     def is_of_one(self) -> bool:

@@ -39,6 +39,7 @@ class Page:
         place: Its place in the navigation, from 1; 0 for a page that is only linked to.
         refresh: After how many seconds browsers load it again; 0 for a page that stays as it is.
         scope: What its reader has to be allowed.
+        is_global: Whether it is outside of projects.
     """
 
     path: str
@@ -52,6 +53,7 @@ class Page:
     place: int = 0
     refresh: int = 0
     scope: Scope = "read"
+    is_global: bool = False
 
 
 Form = partial(Route, "POST", kind="form", status=303)

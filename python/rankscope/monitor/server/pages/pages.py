@@ -110,7 +110,7 @@ class Pages:
 
     def show(self, template: str, call: Call, view: object) -> str:
         """Make a page outside of projects."""
-        frame = self._frame_of(call, now=None)
+        frame = self._frame_of(call, is_global=True)
         return self._templates.get_template(template).render(frame=frame, view=view)
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
@@ -124,6 +124,7 @@ class Pages:
                 page.summary,
                 query=page.query,
                 refuses=page.refuses,
+                is_global=page.is_global,
             )
 
     def _show(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
@@ -146,15 +147,16 @@ class Pages:
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
         said = {"here": page.here, "now": self._now(), "refresh": page.refresh}
-        frame = self._frame_of(call, **said)
+        frame = self._frame_of(call, is_global=page.is_global, **said)
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)
 
-    def _frame_of(self, call: Call, **said: object) -> Frame:
+    def _frame_of(self, call: Call, *, is_global: bool, **said: object) -> Frame:
         principal = call.principal
         return self._frame(
             call.links,
-            project=principal.project,
+            project="" if is_global else principal.project,
+            has_fleet=not is_global and len(principal.readable) > 1,
             person=principal.person,
             csrf=principal.csrf,
             can_change="edit" in principal.scopes,

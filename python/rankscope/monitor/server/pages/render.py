@@ -64,6 +64,7 @@ class Frame:
         can_change: Whether the reader may change rules and incidents.
         can_manage: Whether the reader may change settings, keys and roles.
         is_operator: Whether the reader may change accounts.
+        has_fleet: Whether there are other projects that the caller may see.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
     """
@@ -79,6 +80,7 @@ class Frame:
     can_change: bool = False
     can_manage: bool = False
     is_operator: bool = False
+    has_fleet: bool = False
     now: int | None = None
     refresh: int = 0
 
@@ -188,6 +190,16 @@ def write_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def write_amount(amount: float) -> str:
+    """Write an amount with three digits, or all that it has before the point.
+
+    Examples:
+        >>> write_amount(1234.5), write_amount(0.012345), write_amount(12.0)
+        ('1,234', '0.0123', '12')
+    """
+    return f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}"
+
+
 def is_known(value: float | None) -> bool:
     """Whether there is a number."""
     return value is not None and not math.isnan(value)
@@ -266,6 +278,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "ago": describe_length,
     "day": write_day,
     "known": is_known,
+    "amount": write_amount,
     "share_of": write_share_of,
     "part": write_part,
     "bytes": write_bytes,
