@@ -578,11 +578,11 @@ def test_the_audit_log_says_who_changed_a_rule_and_what_it_was(service: Service)
 
 def test_a_person_ends_the_open_mode_for_good(tmp_path: Path) -> None:
     service = Service(tmp_path, Settings(open_project="music"), has_key=False)
-    assert service.browser().get("/").status_code == 200
+    assert service.browser().get("/rules").status_code == 200
     invite(service)
-    assert service.browser().get("/").status_code == 303
+    assert service.browser().get("/rules").status_code == 303
     accounts.disable_person(service.store, ANN, now=NOW, actor="test")
-    assert service.browser().get("/").status_code == 303
+    assert service.browser().get("/rules").status_code == 303
     service.store.close()
 
 

@@ -105,7 +105,7 @@ def find_project(store: StoreReader, name: str) -> Project:
     text = store.configuration(name)
     configuration = None if text is None else Configuration.from_json(text)
     rules = {rule.name: rule for rule in list_rules(store, name)}
-    return Project(name, configuration, rules, store.roles(name))
+    return Project(name, configuration, rules, store.roles(name) or None)
 
 
 def write_project(project: Project) -> dict[str, Any]:

@@ -500,12 +500,12 @@ class ProjectChange:
     configuration: str | None
     rows: Sequence[RuleRow]
     removed: Sequence[str]
-    had_roles: Mapping[str, str]
-    roles: Mapping[str, str | None]
     incidents: Sequence[IncidentRow]
     changes: Sequence[ChangeRow]
     notices: Sequence[NoticeRow]
     audit: Sequence[AuditEntry]
+    had_roles: Mapping[str, str] = {}
+    roles: Mapping[str, str | None] = {}
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,8 @@ KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
 SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 LONGEST = 512
 FORM = "application/x-www-form-urlencoded"
+OPEN = "x-open"
+"""The keyword of a record whose other parameters mean nothing, and aren't refused."""
 MOST_FIELDS = 500
 
 
@@ -34,7 +36,7 @@ class QueryReader:
     def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type
         said = {} if kind is None else describe_type(kind)
         self._fields: dict[str, Any] = said.get("properties", {})
-        self._is_open = said.get("additionalProperties") is True
+        self._is_open = OPEN in said
         self._adapter = kind and find_adapter(kind)
 
     def refuse_secrets(self, request: Request) -> None:

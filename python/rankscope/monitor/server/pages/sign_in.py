@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, unquote, urlsplit
 
 from anyio import to_thread
-from pydantic import Field
+from pydantic import ConfigDict, Field, with_config
 from starlette.responses import HTMLResponse, RedirectResponse
 from typing_extensions import TypedDict
 
@@ -22,6 +22,7 @@ from rankscope.monitor.server.access.authenticator import (
 )
 from rankscope.monitor.server.access.provider import CALLBACK, SignInError
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.query import OPEN
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
 from rankscope.monitor.store.keys import AuditEntry
@@ -63,13 +64,17 @@ class LinkQuery(TypedDict):
     link: Annotated[str, described(maxLength=100), Field(description="What the link has.")]
 
 
-AnswerQuery = make_record(
-    "AnswerQuery",
-    dict.fromkeys(
-        ("code", "state", "iss", "error", "error_description", "session_state", "scope"),
-        Annotated[str, described(maxLength=LONGEST)],
-    ),
-)
+Answer = Annotated[str, described(maxLength=LONGEST)]
+
+
+@with_config(ConfigDict(json_schema_extra={OPEN: True}))
+class AnswerQuery(TypedDict, total=False):
+    """What a provider answers; each adds what it likes."""
+
+    code: Answer
+    state: Answer
+    iss: Answer
+    error: Answer
 
 
 class SignIn:
