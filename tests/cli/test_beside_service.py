@@ -88,6 +88,13 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "webhook remove": ([], 0),
         "key make": (["ann", "--scope", "admin", "read"], 0),
         "key list": ([], 0),
+        "key rotate": (["KEY", "--keep", "1h"], 0),
+        "people add": (["ann@example.com", "--role", "operator"], 0),
+        "people list": ([], 0),
+        "people role": (["group:search", "viewer"], 0),
+        "people reset-password": (["ann@example.com"], 0),
+        "people disable": (["ann@example.com"], 0),
+        "audit": ([], 0),
         "key revoke": (["KEY"], 0),
         "export": ([str(folder / "out")], 0),
         "backup": ([str(folder / "copy.db")], 0),
@@ -114,7 +121,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
         for command, (words, _) in table.items():
             if command == "run":
                 write_lake(tmp_path, store)
-            if command == "key revoke":
+            if command == "key rotate":
                 key = run("monitor", "key", "make", store, "bob", "--scope", "admin", "--json")
                 given["KEY"] = json.loads(key.stdout)["key_id"]
             if command == "incident acknowledge":

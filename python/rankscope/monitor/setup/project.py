@@ -78,7 +78,7 @@ def read_roles(given: Mapping[str, Sequence[str]] | None) -> Mapping[str, str] |
                 raise UsageError(
                     f"{member} has the roles {roles[member]} and {role}",
                     hint="keep one of them: each role includes those before it",
-                    code="bad_roles",
+                    code="bad_role",
                 )
     return roles
 

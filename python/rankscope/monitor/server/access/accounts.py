@@ -97,7 +97,7 @@ def set_role(
         raise UsageError(
             f"in all projects, the role is {OPERATOR}, found {role}",
             hint="name a project for other roles",
-            code="role",
+            code="bad_role",
         )
     store.set_roles(project, {read_member(member): role}, now, actor)
 

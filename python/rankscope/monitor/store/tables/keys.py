@@ -26,8 +26,8 @@ def insert_key(
     """Store a key, and who made it."""
     if keeps_admin and not _has_admin(transaction.connection, key.project, more=key):
         raise _no_admin(
-            "the first key of a project must have the scope admin, because with it every request "
-            "needs a key",
+            "the first key of a project must have the scope admin and not expire, because with it "
+            "every request needs a key",
             "create an administrator's key first, with the scopes read, edit and admin; or give "
             "somebody the role admin with rankscope monitor people",
         )
