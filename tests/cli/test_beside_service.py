@@ -135,6 +135,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 
 
 NEEDS_STORE = {
+    *("people add", "people disable", "people reset-password"),
     *("evaluate", "status", "check", "explain", "run"),
     *("export", "backup", "archive", "files", "delete", "retain", "doctor"),
 }
@@ -160,7 +161,7 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
                 run("monitor", "evaluate", store, "--as-of", "2026-09-10")
                 listed = run("monitor", "incidents", address, "--json", environment=key)
                 given["INCIDENT"] = json.loads(listed.stdout)[0]["id"]
-            if command == "key revoke":
+            if command == "key rotate":
                 said = run("monitor", *["key", "list"], address, "--json", environment=key)
                 given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
             found = [given.get(word, word) for word in words if command not in {"trace", "compare"}]

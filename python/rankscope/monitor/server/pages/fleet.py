@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.fleet.digest import read_week
 from rankscope.monitor.fleet.rows import ORDERS, WORST, FleetRow, order_rows, read_fleet
 from rankscope.monitor.server.api.fields import Object, make_query
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -135,6 +137,13 @@ def get_fleet(monitor: Monitor, call: Call) -> Object:
     return {"now": format_time(monitor.clock()), "models": [row.to_dict() for row in found]}
 
 
+def get_digest(monitor: Monitor, call: Call) -> Object:
+    """Return what happened in the last 7 days, by project."""
+    until, owner = monitor.clock(), call.query.get("owner") or None
+    since, projects = until - 7 * DAY, call.principal.readable
+    return read_week(monitor.store, projects, since=since, until=until, owner=owner)
+
+
 def draw_sparkline(days: Sequence[float]) -> str:
     """Draw values as the line of a plane of 100 by 100, with a gap where there is none.
 
@@ -168,4 +177,8 @@ PAGES = (
         is_global=True,
     ),
 )
-ROUTES = (Route("GET", "/v1/fleet", get_fleet, query=QUERY, result=Object, is_global=True),)
+OWNER = make_query("DigestQuery", {"owner": "Only the projects of this team (default: all)."})
+ROUTES = (
+    Route("GET", "/v1/fleet", get_fleet, query=QUERY, result=Object, is_global=True),
+    Route("GET", "/v1/digest", get_digest, query=OWNER, result=Object, is_global=True),
+)

@@ -42,7 +42,7 @@ class FleetProject(NamedTuple):
     Args:
         configuration: Its configuration as JSON, `None` if it has none.
         rules: Its rules.
-        incidents: Its incidents in the states that were asked for, as JSON.
+        incidents: Its incidents that were asked for, as JSON, the oldest first.
         models: By model in production, when its newest ranking was shown.
     """
 
@@ -53,9 +53,15 @@ class FleetProject(NamedTuple):
 
 
 def read_projects(
-    connection: Connection, projects: Collection[str], states: Collection[str]
+    connection: Connection,
+    projects: Collection[str],
+    states: Collection[str],
+    since: int | None = None,
 ) -> dict[str, FleetProject]:
-    """Read the projects that have something stored, by name, with incidents in some states."""
+    """Read the projects that have something stored, by name.
+
+    They have the incidents in some states, and those that changed since a time.
+    """
     known = select(schema.projects.c.name).where(schema.projects.c.name.in_(projects))
     found = {name: FleetProject(None, [], [], {}) for name in connection.execute(known).scalars()}
     table = schema.configurations
@@ -68,7 +74,10 @@ def read_projects(
     for name, *row in connection.execute(wanted.order_by(table.c.name)):
         found[name].rules.append(FleetRule(*row))
     table = schema.incidents
-    wanted = _of(table, projects, table.c.body).where(table.c.state.in_(sorted(states)))
+    is_wanted: ColumnElement[bool] = table.c.state.in_(sorted(states))
+    if since is not None:
+        is_wanted |= table.c.updated >= since
+    wanted = _of(table, projects, table.c.body).where(is_wanted)
     for name, body in connection.execute(wanted.order_by(table.c.opened, table.c.incident_id)):
         found[name].incidents.append(body)
     table = schema.contexts
