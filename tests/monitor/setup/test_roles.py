@@ -115,7 +115,7 @@ def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(
         ('viewer = ["ann"]', "expected an email address"),
         ('viewer = ["group:"]', "expected a group"),
         ('viewer = "ann@example.com"', "viewer"),
-        ('owner = ["ann@example.com"]', "unknown key"),
+        ('chief = ["ann@example.com"]', "unknown key"),
         ('viewer = ["a@b.c"]\nadmin = ["A@b.c"]', "has the roles viewer and admin"),
     ],
 )

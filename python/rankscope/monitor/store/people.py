@@ -173,6 +173,8 @@ def read_role(text: str) -> str:
     """Return the name of a role in a project."""
     if text not in ROLES:
         raise UsageError(
-            f"unknown role {quote(text[:100])}", hint=f"use one of {', '.join(ROLES)}", code="bad_role"
+            f"unknown role {quote(text[:100])}",
+            hint=f"use one of {', '.join(ROLES)}",
+            code="bad_role",
         )
     return text
