@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -594,6 +595,23 @@ def test_a_hash_costs_what_the_standard_asks_for(monkeypatch: pytest.MonkeyPatch
         asked.time_cost,
         asked.memory_cost,
     )
+
+
+@pytest.mark.parametrize("library", ["argon2", "pyotp", "segno"])
+def test_without_the_extra_it_is_said_what_to_install(
+    service: Service, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    browser = join(service)
+    monkeypatch.setitem(sys.modules, library, None)
+    link, answers = invite(service, "ben@example.com"), []
+    fresh = Service(service.store.path.parent, store=service.store, has_key=False).browser()
+    fresh.cookies = browser.cookies
+    answers = [set_password(fresh, link), sign_in(fresh), fresh.get("/account")]
+    refused = [answer for answer in answers if answer.status_code == 503]
+    assert len(refused) == (2 if library == "argon2" else 1)
+    for answer in refused:
+        assert "rankscope[people]" in answer.text
+        assert library in answer.text
 
 
 def test_days_are_as_long_as_they_are() -> None:

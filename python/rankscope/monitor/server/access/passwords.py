@@ -13,6 +13,7 @@ from anyio import CapacityLimiter, to_thread
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.store.people import hash_secret
 from rankscope.records import record
 
@@ -42,6 +43,11 @@ def missing_extra(error: ImportError) -> UsageError:
     )
 
 
+def _refuse(error: ImportError) -> RefusedRequestError:
+    missing = missing_extra(error)
+    return RefusedRequestError(503, missing.message, code=missing.code, hint=missing.hint)
+
+
 class Passwords:
     """Hashes passwords with argon2id, one at a time: each takes 64 MiB and a core.
 
@@ -58,7 +64,7 @@ class Passwords:
             try:
                 from argon2 import PasswordHasher  # noqa: PLC0415 - optional
             except ImportError as error:
-                raise missing_extra(error) from None
+                raise _refuse(error) from None
             hasher = PasswordHasher()
             self._nobody = hasher.hash(secrets.token_hex(16))
             self._hasher = hasher
@@ -128,7 +134,7 @@ def begin_app(email: str, secret: str = "") -> AppSetup:
         import pyotp  # noqa: PLC0415 - optional
         import segno  # noqa: PLC0415 - likewise
     except ImportError as error:
-        raise missing_extra(error) from None
+        raise _refuse(error) from None
     secret = secret or pyotp.random_base32()
     address = pyotp.TOTP(secret, name=email, issuer=ISSUER).provisioning_uri()
     return AppSetup(secret, address, segno.make_qr(address).svg_data_uri(scale=4, light="#fff"))
@@ -139,7 +145,7 @@ def find_step(secret: str, code: str, now: int, last: int = 0) -> int | None:
     try:
         import pyotp  # noqa: PLC0415 - optional
     except ImportError as error:
-        raise missing_extra(error) from None
+        raise _refuse(error) from None
     given, at = code.replace(" ", "").encode("utf-8", "replace"), now // STEP
     for step in (at - 1, at, at + 1):
         made = pyotp.TOTP(secret).generate_otp(step).encode()

@@ -186,6 +186,8 @@ class SignIn:
         try:
             await self._entrance.enter_by_password(call.request, *given)
         except RefusedRequestError as problem:
+            if problem.status not in {401, 429}:
+                raise
             return self._answer(call, wanted, problem.message, problem, given[0][:254])
         return RedirectResponse(wanted, 303)
 
