@@ -88,6 +88,13 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "webhook remove": ([], 0),
         "key make": (["ann", "--scope", "admin", "read"], 0),
         "key list": ([], 0),
+        "key rotate": (["KEY", "--keep", "1h"], 0),
+        "people add": (["ann@example.com", "--role", "operator"], 0),
+        "people list": ([], 0),
+        "people role": (["group:search", "viewer"], 0),
+        "people reset-password": (["ann@example.com"], 0),
+        "people disable": (["ann@example.com"], 0),
+        "audit": ([], 0),
         "key revoke": (["KEY"], 0),
         "export": ([str(folder / "out")], 0),
         "backup": ([str(folder / "copy.db")], 0),
@@ -114,7 +121,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
         for command, (words, _) in table.items():
             if command == "run":
                 write_lake(tmp_path, store)
-            if command == "key revoke":
+            if command == "key rotate":
                 key = run("monitor", "key", "make", store, "bob", "--scope", "admin", "--json")
                 given["KEY"] = json.loads(key.stdout)["key_id"]
             if command == "incident acknowledge":
@@ -128,6 +135,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 
 
 NEEDS_STORE = {
+    *("people add", "people disable", "people reset-password"),
     *("evaluate", "status", "check", "explain", "run"),
     *("export", "backup", "archive", "files", "delete", "retain", "doctor"),
 }
@@ -153,7 +161,7 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
                 run("monitor", "evaluate", store, "--as-of", "2026-09-10")
                 listed = run("monitor", "incidents", address, "--json", environment=key)
                 given["INCIDENT"] = json.loads(listed.stdout)[0]["id"]
-            if command == "key revoke":
+            if command == "key rotate":
                 said = run("monitor", *["key", "list"], address, "--json", environment=key)
                 given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
             found = [given.get(word, word) for word in words if command not in {"trace", "compare"}]

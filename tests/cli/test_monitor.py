@@ -393,9 +393,11 @@ def test_a_project_with_keys_always_has_one_of_an_administrator(project: Project
 def test_keys_are_listed_with_times_to_the_second(project: Project) -> None:
     project.say("key make", "ann", "--scope", "admin")
     head, row = project.run("key list").stdout.decode().splitlines()
-    assert head.split() == ["key_id", "name", "scopes", "created", "revoked"]
-    _, name, scopes, created, revoked = row.split()
-    assert (name, scopes, revoked) == ("ann", "admin", "-")
+    times = ["created", "expires", "used", "revoked"]
+    assert head.split() == ["key_id", "name", "scopes", *times, "creator"]
+    _, name, *scopes, created, expires, used, revoked, command, line = row.split()
+    assert (name, scopes, expires, used, revoked) == ("ann", ["edit", "admin"], "-", "-", "-")
+    assert (command, line) == ("command", "line")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", created)
 
 

@@ -178,7 +178,7 @@ def test_a_key_that_was_revoked_stays_so(filled: Path, tmp_path: Path) -> None:
         store.add_key(key, "me")
         store.revoke_key("music", key.key_id, 2, "me")
         crashed = copy_files(filled, tmp_path / "crashed")
-    assert authenticate(open_sqlite_reader(crashed).find_key, secret.reveal()) is None
+    assert authenticate(open_sqlite_reader(crashed).find_key, secret.reveal(), 3) is None
     cut(crashed.with_name("events.db-wal"))
     with pytest.raises(FileError, match="1 acknowledged transaction is lost"):
         SQLiteStore(crashed)

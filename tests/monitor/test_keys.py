@@ -44,7 +44,7 @@ def test_only_the_whole_key_opens() -> None:
     key, shown = make_key("music", ["ingest"], name="search", now=0)
     other, other_shown = make_key("films", ["ingest"], name="search", now=0)
     ring, text = Ring(key, other), shown.reveal()
-    assert authenticate(ring.find_key, text) == key
+    assert authenticate(ring.find_key, text, 1) == key
     secret = other_shown.reveal().rpartition("_")[2]
     wrong = [
         "",
@@ -58,8 +58,8 @@ def test_only_the_whole_key_opens() -> None:
         f"rk_{key.key_id}_{'٠' * 64}",
         f"rk_{key.key_id}_" + "0" * 64,
     ]
-    assert [authenticate(ring.find_key, presented) for presented in wrong] == [None] * len(wrong)
-    assert authenticate(Ring(replace(key, revoked=1)).find_key, text) is None
+    assert [authenticate(ring.find_key, presented, 1) for presented in wrong] == [None] * len(wrong)
+    assert authenticate(Ring(replace(key, revoked=1)).find_key, text, 1) is None
 
 
 @pytest.mark.parametrize(

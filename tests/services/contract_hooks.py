@@ -39,6 +39,11 @@ BEYOND_SCHEMA: dict[str, str] = {
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.
     "bad_configuration": r"([\w.]+: )?expected (since before until|pairs of two|a window|a grace)",
+    # Roles are for email addresses and groups; lengths are in bytes.
+    "bad_email": "",
+    "bad_group": "",
+    # A key lasts for ten years at most, whatever the unit.
+    "key_life": "",
     # A project is named as the key says.
     "other_project": "",
     # The rankings of a set are of that set, and have ids that nothing outside it has.

@@ -73,9 +73,9 @@ def command(*arguments: str) -> str:
 
 
 @contextmanager
-def run_service(store: Path, *options: str) -> Iterator[str]:
+def run_service(store: Path, *options: str, port: int = 0) -> Iterator[str]:
     """Run `rankscope serve`, and give its address."""
-    arguments = ("serve", str(store), "--port", "0", *options)
+    arguments = ("serve", str(store), "--port", str(port), *options)
     with start(
         [sys.executable, "-m", "rankscope", *arguments], store.with_suffix(".log")
     ) as process:

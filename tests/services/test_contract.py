@@ -19,6 +19,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.server.access.accounts import add_person, set_role
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
@@ -29,6 +30,7 @@ from tests.services.production import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -89,8 +91,9 @@ def fill(monitor: Monitor) -> None:
 @contextmanager
 def run_service(path: Path) -> Iterator[Running]:
     """Run a service in which nothing is refused for being asked too often."""
-    often: dict[str, float] = dict.fromkeys(("key_rate", "open_rate", "failure_rate"), 1e6)
-    bursts = dict.fromkeys(("key_burst", "open_burst", "failure_burst"), 10**7)
+    names = ("key", "open", "failure", "sign_in", "account")
+    often: dict[str, float] = dict.fromkeys([f"{name}_rate" for name in names], 1e6)
+    bursts = dict.fromkeys([f"{name}_burst" for name in names], 10**7)
     answers: list[int] = []
     with closing(Monitor.open(str(path))) as monitor:
         fill(monitor)
@@ -105,8 +108,13 @@ def run_service(path: Path) -> Iterator[Running]:
         )
         with serve(app, monitor.writer) as url:
             with httpx.Client(base_url=url, headers=FORM) as browser:
-                assert browser.post("/sign-in", data={"key": shown.reveal()}).status_code == 303
-                token = re.search(r'name="csrf" value="([0-9a-f]{64})"', browser.get("/").text)
+                named: Any = {"now": read_clock(), "actor": "test"}
+                _, link = add_person(monitor.writer, "ann@example.com", name="", **named)
+                set_role(monitor.writer, None, "ann@example.com", "operator", **named)
+                fields = {"link": link, "password": "correct horse battery staple"}
+                assert browser.post("/set-password", data=fields).status_code == 303
+                page = browser.get("/account").text
+                token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
                 assert token is not None
                 cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
             yield Running(url, shown.reveal(), cookie, token[1], answers)

@@ -112,8 +112,25 @@ KEY = Group(
         "monitor.commands.key",
         make="Create an API key, and print it once.",
         list="List the API keys, including revoked ones.",
+        rotate="Replace an API key, which goes on for a while.",
         revoke="Revoke an API key.",
     ),
+)
+PEOPLE = Group(
+    "Manage accounts and roles of people.",
+    {
+        **_list_commands(
+            "monitor.commands.people",
+            add="Add a person, and print a link that sets a password.",
+            list="List people and groups with their roles.",
+            role="Give a person or a group a role, or take it away.",
+            disable="Disable an account.",
+        ),
+        "reset-password": Command(
+            "Print a link that sets a new password.",
+            "monitor.commands.people:add_reset_password",
+        ),
+    },
 )
 MONITOR = Group(
     "Monitor rankings in production: store events, evaluate them, alert, and find causes.",
@@ -162,6 +179,10 @@ MONITOR = Group(
             "monitor.commands.status:add_check",
         ),
         "key": KEY,
+        "people": PEOPLE,
+        "audit": Command(
+            "Show who changed what, and who signed in.", "monitor.commands.people:add_audit"
+        ),
         **_list_commands(
             "monitor.commands.maintenance",
             export="Export the events to Parquet files.",

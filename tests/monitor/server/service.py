@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.keys import AuditEntry, make_key
+from rankscope.monitor.store.people import BrowserSession, Person, hash_secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,12 +48,13 @@ class Service:
         self.store: Any = store or SQLiteStore(folder / "events.db")
         self.log: list[str] = []
         self.seconds = 0.0
+        self._people = 0
         self.app = make_app(
             self.store,
             settings,
             write_log=self.log.append,
             clock=lambda: self.seconds,
-            now=lambda: NOW,
+            now=lambda: self.now,
             **said,
         )
         self.key = self.make_key("music", "ingest") if has_key else ""
@@ -60,6 +64,22 @@ class Service:
         key, shown = make_key(project, scopes, name="test", now=NOW)
         self.store.add_key(key, "test")
         return shown.reveal()
+
+    def make_person(self, **roles: str) -> Person:
+        """Store a person with roles by project; an operator with `operator=...`."""
+        self._people += 1
+        email = f"person{self._people}@example.com"
+        person = Person(person_id=0, email=email, name="", created=NOW)
+        number = self.store.add_person(person, AuditEntry(NOW, "test", "person.add", email))
+        for project, role in roles.items():
+            is_operator = role == "operator"
+            self.store.set_roles(None if is_operator else project, {email: role}, NOW, "test")
+        return replace(person, person_id=number)
+
+    @property
+    def now(self) -> int:
+        """What its calendar says."""
+        return NOW + round(self.seconds * 1_000_000)
 
     def ask(
         self,
@@ -151,8 +171,27 @@ class Browser:
         return self._ask("POST", path, urlencode(fields).encode(), said | headers)
 
     def sign_in(self, key: str, wanted: str = "/") -> httpx.Response:
-        """Sign in with a key."""
-        return self.send("/sign-in", {"key": key, "next": wanted})
+        """Sign in as a person who may do what a key may do, and go on."""
+        known = self._service.store.find_key(key.split("_")[1])
+        role = next((each for each in ("admin", "edit", "read") if each in known.scopes), "")
+        roles = {known.project: {"admin": "admin", "edit": "editor", "read": "viewer"}[role]}
+        self.enter(self._service.make_person(**roles))
+        return self.get(f"/sign-in?{urlencode({'next': wanted})}")
+
+    def enter(self, person: Person) -> None:
+        """Sign in as a person, without a password."""
+        now, cookie = self._service.now, secrets.token_hex(32)
+        session = BrowserSession(
+            digest=hash_secret(cookie),
+            person_id=person.person_id,
+            created=now,
+            seen=now,
+            agent="a test",
+        )
+        entry = AuditEntry(now, person.email, "sign_in", self._client)
+        assert self._service.store.change_person(person, {}, entry, session=session)
+        near = self._client in {"127.0.0.1", "::1"}
+        self.cookies = {f"{'' if near else '__Host-'}rankscope-session": cookie}
 
     def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
         said = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -12,12 +12,10 @@ from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server import metrics
 from rankscope.monitor.server.access import authenticator
-from rankscope.monitor.server.access.authenticator import Sessions
 from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.access_log import trace_places
 from rankscope.monitor.server.api import causes, values
 from rankscope.monitor.server.api.fields import _read_count, check_span
-from rankscope.monitor.server.api.project import list_audit
 from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import QueryReader, parse_pairs
@@ -28,7 +26,6 @@ from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.run.connections import BoundedProtocol, Connections
 from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.monitor.shapes import _check_texts
-from rankscope.monitor.store.keys import AuditEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,36 +55,6 @@ def is_refused(call: Callable[..., object], *said: object, **named: object) -> b
     return False
 
 
-@pytest.mark.parametrize(("after", "is_open"), [(-0.001, True), (0.0, False), (0.001, False)])
-def test_a_session_lasts_12_hours(after: float, *, is_open: bool) -> None:
-    clock = Clock()
-    sessions = Sessions(clock)
-    kept = sessions.begin("a")
-    clock.now = 12 * 3600 + after
-    assert (sessions.find(kept) is not None) == is_open
-
-
-@pytest.mark.parametrize("count", [99, 100, 101])
-def test_a_key_has_100_sessions(count: int) -> None:
-    sessions = Sessions(Clock())
-    other = sessions.begin("b")
-    kept = [sessions.begin("a") for _ in range(count)]
-    found = [sessions.find(one) is not None for one in kept]
-    assert found == [at >= count - 100 for at in range(count)]
-    assert sessions.find(other) is not None
-
-
-@pytest.mark.parametrize("count", [9_999, 10_000, 10_001])
-def test_10_000_sessions_are_kept(count: int) -> None:
-    sessions = Sessions(Clock())
-    first = sessions.begin("first")
-    session = sessions.find(first)
-    assert session is not None
-    sessions._sessions |= {bytes([0, *number.to_bytes(3)]): session for number in range(count - 2)}
-    sessions.begin("last")
-    assert (sessions.find(first) is not None) == (count <= 10_000)
-
-
 @pytest.mark.parametrize("count", [99_999, 100_000, 100_001])
 def test_the_rates_of_100_000_names_are_known(count: int) -> None:
     rates = RateLimiter(1.0, 1, Clock())
@@ -100,9 +67,10 @@ def test_the_rates_of_100_000_names_are_known(count: int) -> None:
 
 @pytest.mark.parametrize("length", [199, 200, 201])
 def test_a_key_has_at_most_200_characters(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authenticator, "authenticate", lambda _, presented: presented)
+    monkeypatch.setattr(authenticator, "authenticate", lambda _find, presented, _now: presented)
     nothing: Any = None
-    found = authenticator.Authenticator(nothing, Settings(), Clock(), nothing)
+    found = authenticator.Authenticator(nothing, Settings(), Clock(), nothing, lambda: 0)
+    monkeypatch.setattr(found, "_use", lambda _key, _now: None)
 
     async def read() -> dict[str, object]:
         return {}
@@ -113,7 +81,7 @@ def test_a_key_has_at_most_200_characters(length: int, monkeypatch: pytest.Monke
     presented = "x" * length
 
     def find() -> None:
-        key: object = asyncio.run(found.find_key(request, presented))
+        key: object = asyncio.run(found._find_key(request, presented))
         assert key == presented
 
     assert is_refused(find) == (length > 200)
@@ -190,17 +158,6 @@ def test_an_answer_has_at_most_5_000_windows(windows: int, monkeypatch: pytest.M
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001])
 def test_a_list_has_1_to_1_000_rows(count: int) -> None:
     assert is_refused(_read_count, str(count)) == (not 1 <= count <= 1000)
-
-
-@pytest.mark.parametrize("count", [999, 1000, 1001])
-def test_the_newest_1_000_entries_of_the_audit_are_shown(count: int) -> None:
-    entries = [AuditEntry(number, "ada", "rule.create", "quality") for number in range(count)]
-    store = SimpleNamespace(audit=lambda _: entries)
-    monitor: Any = SimpleNamespace(store=store, project="music")
-    call: Any = None
-    found = list_audit(monitor, call)["entries"]
-    assert len(found) == min(count, 1000)
-    assert found[0]["time"].endswith(f"{count - 1:06}Z")
 
 
 def test_a_trace_and_a_comparison_read_a_million_rankings() -> None:

@@ -215,7 +215,7 @@ def test_it_is_open_to_others_only_where_keys_are_needed(tmp_path: Path) -> None
         raise AnnouncedError
 
     with SQLiteStore(tmp_path / "events.db") as store:
-        with pytest.raises(UsageError, match="expected keys"):
+        with pytest.raises(UsageError, match="expected people or keys"):
             serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104 - the question
         key, _ = make_key("music", ["read"], name="test", now=0)
         store.add_key(key, "test")

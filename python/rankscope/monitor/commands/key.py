@@ -14,13 +14,15 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_result,
+    read_duration,
     read_word,
     write_moment,
 )
-from rankscope.monitor.events.times import read_time
+from rankscope.monitor.events.times import read_time, write_duration
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.store.keys import SCOPES, make_key
+from rankscope.monitor.store.keys import KEEP, KEY_TIMES, SCOPES, make_key
 from rankscope.output.table import Table
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,11 +45,18 @@ def add_make(parser: Parser) -> None:
         required=True,
         choices=SCOPES,
         metavar="SCOPE",
-        help="what the key allows: ingest sends events; read reads values; admin changes rules, "
-        "keys and the configuration; the first key of a project needs admin",
+        help="what the key allows: ingest sends events; read reads values; admin changes "
+        "keys, roles and the configuration, and includes edit, which changes rules, incidents and "
+        "channels; the first key of a project needs admin, unless a person is admin",
+    )
+    parser.add_argument(
+        "--expires",
+        type=read_duration,
+        metavar="DURATION",
+        help="expire after this long, such as 90d (default: never)",
     )
     parser.add_examples(
-        "rankscope monitor key make music.db ann --scope read admin",
+        "rankscope monitor key make music.db deploy --scope read admin --expires 90d",
         "rankscope monitor key make music.db search-service --scope ingest",
     )
 
@@ -65,19 +74,82 @@ def add_revoke(parser: Parser) -> None:
     )
 
 
+def add_rotate(parser: Parser) -> None:
+    """Add the arguments of `key rotate`."""
+    add_store_arguments(parser, run_rotate, more=SERVICE)
+    parser.add_argument(
+        "key_id", type=read_word, metavar="KEY_ID", help="id of the key, as `key list` shows it"
+    )
+    parser.add_argument(
+        "--keep",
+        type=read_duration,
+        default=KEEP,
+        metavar="DURATION",
+        help="how long the old key goes on",
+    )
+    parser.add_argument(
+        "--expires",
+        type=read_duration,
+        metavar="DURATION",
+        help="expire after this long (default: as long as the old key was meant to last)",
+    )
+    parser.description = (
+        "Make the successor of a key, with the same name and scopes, and print it once. The old "
+        "key goes on for a while, so that nothing is refused while programs change over."
+    )
+    parser.add_examples("rankscope monitor key rotate music.db 3f2a... --keep 7d")
+
+
+def run_rotate(options: Namespace) -> int:
+    """Replace a key, and print its successor once."""
+    if is_service(options.store):
+        body = {"keep": write_duration(options.keep), **_expiry(options)}
+        said = dict(ask_service(options, "POST", name_path("keys", options.key_id, "rotate"), body))
+        print_result(options, said, said["key"])
+        return 0
+    from rankscope.monitor.server.access.accounts import replace_key  # noqa: PLC0415 - help needs no SQLAlchemy
+
+    with open_writer(options) as monitor:
+        made = replace_key(
+            monitor.writer,
+            options.project,
+            options.key_id,
+            keep=options.keep,
+            life=options.expires,
+            now=monitor.clock(),
+            actor=ACTOR,
+        )
+    if made is None:
+        raise _unknown()
+    key, secret = made
+    print_result(options, {**_describe(key), "key": secret.reveal()}, secret.reveal())
+    return 0
+
+
+def _expiry(options: Namespace) -> dict[str, str]:
+    return {} if options.expires is None else {"expires": write_duration(options.expires)}
+
+
 def run_make(options: Namespace) -> int:
     """Create a key, and print it once."""
     if is_service(options.store):
         scopes = list(dict.fromkeys(options.scope))
         said = dict(
-            ask_service(options, "POST", "/v1/keys", {"name": options.name, "scopes": scopes})
+            ask_service(
+                options,
+                "POST",
+                "/v1/keys",
+                {"name": options.name, "scopes": scopes, **_expiry(options)},
+            )
         )
         print_result(options, said, said["key"])
         return 0
     # A key that is refused makes no store: the first one has to be an administrator's.
     with open_writer(options, is_new="admin" in options.scope) as monitor:
+        now = monitor.clock()
+        expires = None if options.expires is None else now + options.expires
         key, secret = make_key(
-            options.project, options.scope, name=options.name, now=monitor.clock()
+            options.project, options.scope, name=options.name, now=now, expires=expires
         )
         monitor.writer.add_key(key, ACTOR, keeps_admin=True)
     print_result(options, {**_describe(key), "key": secret.reveal()}, secret.reveal())
@@ -98,8 +170,8 @@ def run_list(options: Namespace) -> int:
             "key_id": [key["key_id"] for key in keys],
             "name": [key["name"] for key in keys],
             "scopes": [" ".join(key["scopes"]) for key in keys],
-            "created": [_write_time(key["created"]) for key in keys],
-            "revoked": [_write_time(key["revoked"]) for key in keys],
+            **{name: [_write_time(key[name]) for key in keys] for name in KEY_TIMES},
+            "creator": [show(key["creator"] or "-") for key in keys],
         }
         print(Table(columns))
     return 0
@@ -116,13 +188,17 @@ def run_revoke(options: Namespace) -> int:
             options.project, options.key_id, monitor.clock(), ACTOR, keeps_admin=True
         )
     if not was_good:
-        raise UsageError(
-            "there is no such key, or it is already revoked",
-            hint="list the ids of the keys with rankscope monitor key list",
-            code="unknown_key",
-        )
+        raise _unknown()
     _print_revoked(options)
     return 0
+
+
+def _unknown() -> UsageError:
+    return UsageError(
+        "there is no such key, or it is already revoked or expired",
+        hint="list the ids of the keys with rankscope monitor key list",
+        code="unknown_key",
+    )
 
 
 def _print_revoked(options: Namespace) -> None:
@@ -135,5 +211,5 @@ def _write_time(text: str | None) -> str:
 
 
 def _describe(key: ApiKey) -> dict[str, Any]:
-    names = ("key_id", "name", "scopes", "created", "revoked")
-    return write_record(key, names, ("created", "revoked"))
+    names = ("key_id", "name", "scopes", "creator", *KEY_TIMES)
+    return write_record(key, names, KEY_TIMES)

@@ -47,7 +47,7 @@ def add_arguments(parser: Parser) -> None:
         "--host",
         default=HOST,
         metavar="ADDRESS",
-        help="address to listen on; another one than this machine needs an API key first",
+        help="address to listen on; others than this machine need a person or an API key first",
     )
     parser.add_argument(
         "--port",
@@ -102,8 +102,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="TOML file, or a folder of them, with the channels of notifications and the public "
-        "address of the dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
+        help="TOML file, or a folder of them, with the channels of notifications, the provider of "
+        "sign-ins and the public address of the dashboard; channels can also be set as "
+        "RANKSCOPE_CHANNEL_NAME=URL",
     )
     parser.add_argument(
         "--archive-after",
@@ -130,6 +131,7 @@ def _read_delay(text: str) -> int:
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
+    from rankscope.monitor.server.http.provider import read_provider  # noqa: PLC0415 - likewise
     from rankscope.monitor.server.http.proxies import (  # noqa: PLC0415 - likewise
         read_prefix,
         read_proxies,
@@ -154,9 +156,15 @@ def run(options: Namespace) -> int:
             hint="remove --no-evaluate",
             code="usage",
         )
+    channels, provider = read_channels(options.config), read_provider(options.config)
+    if provider is not None and channels.public_url is None:
+        raise UsageError(
+            "sign-in through a provider needs the public address of the dashboard",
+            hint='write public_url = "https://…" in the file, or set RANKSCOPE_PUBLIC_URL',
+            code="no_public_url",
+        )
     prefix = None if options.prefix is None else read_prefix(options.prefix)
     proxies = read_proxies(options.proxies)
-    channels = read_channels(options.config)
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
@@ -176,6 +184,7 @@ def run(options: Namespace) -> int:
             seconds=options.every,
             evaluates=not options.no_evaluate,
             channels=channels,
+            provider=provider,
             archive_after=None if delay == NEVER else delay,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import cast
 
 from rankscope.errors import UsageError
@@ -237,7 +238,8 @@ def prepare_removal(
 ) -> tuple[AuditEntry, dict[str, Any]]:
     """Return what is stored when a rule is removed: the audit, and what becomes of incidents."""
     ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
-    return AuditEntry(now, actor, "rule.remove", row.name), write_conclusion(ended, now)
+    entry = AuditEntry(now, actor, "rule.remove", row.name, _write_row(row))
+    return entry, write_conclusion(ended, now)
 
 
 def silence_rule(
@@ -305,7 +307,15 @@ def prepare_change(
     ended = Conclusion()
     if note and known is not None:
         ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
-    return row, AuditEntry(now, actor, action, row.name + more), write_conclusion(ended, now)
+    entry = AuditEntry(now, actor, action, row.name + more, _write_row(known), _write_row(row))
+    return row, entry, write_conclusion(ended, now)
+
+
+def _write_row(row: RuleRow | None) -> str:
+    """Write what people have said of a rule, for the audit log."""
+    if row is None:
+        return ""
+    return json.dumps(json.loads(row.rule) | {"silenced_until": row.silenced_until})
 
 
 def _known(row: RuleRow | None, name: str) -> RuleRow:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
@@ -109,7 +111,8 @@ def respond(
             key = turn.incident.key
             changed = find_kind(rule).restart(changed, [key], now, is_all=False)
         ended = _settle(project, rule, [turn], time)
-        audit = AuditEntry(now, actor, f"incident.{action}", incident_id)
+        states = (json.dumps({"state": state}) for state in (found.state, ended.incidents[0].state))
+        audit = AuditEntry(now, actor, f"incident.{action}", incident_id, *states)
         rows = write_conclusion(ended, now)
         if not store.save_rules(project, [changed], audit=[audit], **rows):
             return ended.incidents[0]

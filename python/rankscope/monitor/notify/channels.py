@@ -76,7 +76,7 @@ VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
-TOP = ("public_url", "channels", "projects")
+TOP = ("public_url", "channels", "sign-in", "projects")
 ADDRESSES: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
     "url": ("service", ("weekly", "owner")),
     "webhook": ("webhook", ("secret", "allow_http", "weekly", "owner")),

@@ -15,8 +15,11 @@ from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sending import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
+from rankscope.monitor.server.access.entrance import Entrance
+from rankscope.monitor.server.access.provider import CALLBACK, OpenID
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api import causes, incidents, project, rules, setup, values
+from rankscope.monitor.server.api import causes, incidents, people, project, rules, setup, values
+from rankscope.monitor.server.api.audit import make_audit_endpoints
 from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
@@ -27,9 +30,12 @@ from rankscope.monitor.server.http.problems import as_late
 from rankscope.monitor.server.http.proxies import ProxyHeaders
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
+from rankscope.monitor.server.pages.account import AccountPages
+from rankscope.monitor.server.pages.audit import make_audit_page
 from rankscope.monitor.server.pages.fleet import ROUTES as FLEET
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
+from rankscope.monitor.server.pages.people import PeoplePages
 from rankscope.monitor.server.pages.sign_in import SignIn
 from rankscope.monitor.server.pages.views import ROUTES as VIEWS
 from rankscope.monitor.server.readiness import Readiness
@@ -102,11 +108,16 @@ class Service:
         self._keys = CapacityLimiter(settings.decoders)
         self._readiness = Readiness(store, clock, self._keys)
         memory = MemoryBudget(settings.held_bytes)
-        authenticator = Authenticator(store, settings, clock, self._keys)
+        authenticator = Authenticator(store, settings, clock, self._keys, now)
+        entrance = Entrance(store, settings, clock, now, self._keys)
         pool = MonitorPool(store, settings, now, deadlines)
         slow = MonitorPool(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
         notifying = Notifying(settings.notifying, sender or AppriseSender(), poster or Poster())
         pages = Pages(pool, now, notifying, slow, store)
+        openid = None
+        if settings.provider is not None:
+            address = f"{settings.notifying.public_url or 'http://localhost:8000'}{CALLBACK}"
+            openid = OpenID(settings.provider, address, now)
         dispatcher = Dispatcher(
             authenticator, settings, memory, RefusalCounter(store), pages.show_problem
         )
@@ -118,6 +129,7 @@ class Service:
             *incidents.ROUTES,
             *notifying.routes,
             *project.ROUTES,
+            *people.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,
             *FLEET,
@@ -128,7 +140,13 @@ class Service:
             *make_endpoints(routes, pool, slow),
             *make_feed_endpoints(pool, settings.notifying.public_url),
             make_metrics_endpoint(pool, telemetry),
-            *SignIn(authenticator, pages.show_sign_in).endpoints,
+            *make_audit_endpoints(store),
+            *SignIn(
+                authenticator, entrance, store=store, openid=openid, now=now, show=pages.show
+            ).endpoints,
+            *AccountPages(entrance, store, now, pages.show).endpoints,
+            make_audit_page(store, pages.show),
+            *PeoplePages(store, now, pages.show, settings.notifying.public_url).endpoints,
             *pages.endpoints,
             Endpoint(
                 "GET",

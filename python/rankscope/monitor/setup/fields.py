@@ -34,6 +34,7 @@ from rankscope.monitor.rules.settings import (
     described,
 )
 from rankscope.monitor.shapes import WHOLE, Number, OneOf, Schemas, find_adapter
+from rankscope.monitor.store.people import LONGEST
 
 LIMITS = Limits()
 Time = TimeText
@@ -229,11 +230,28 @@ class ViewFields(TypedDict, total=False):
     version: Annotated[Part, Field(description="Only this version (default: all).")]
 
 
+Members = Annotated[
+    list[Annotated[str, described(maxLength=LONGEST)]],
+    Field(description="Email addresses, and groups such as group:search."),
+]
+
+
+class RolesFields(TypedDict, total=False):
+    """Who may see and change a project."""
+
+    viewer: Members
+    editor: Members
+    admin: Members
+
+
 class ProjectFields(ConfigurationFields):
     """How a project is measured, watched and shown: its configuration, rules and views, by name.
 
-    The rule `data`, which every project has, needs no entry; `false` leaves it out.
+    The rule `data`, which every project has, needs no entry; `false` leaves it out. Without the
+    table of roles, roles stay as they are.
     """
+
+    roles: NotRequired[RolesFields]
 
     rules: NotRequired[
         Annotated[
@@ -277,16 +295,31 @@ class ChannelFields(TypedDict, total=False):
     digest: Annotated[str, Field(description="Collect what isn't critical so long, such as 1h.")]
 
 
-class SetupFields(TypedDict, total=False):
-    """What a file says: projects, and what a service is started with."""
+class ProviderFields(TypedDict):
+    """A provider of sign-ins by OpenID Connect; its secret is in the environment."""
 
-    public_url: Annotated[str, Field(description="The address of the dashboard.")]
-    channels: dict[str, ChannelFields]
-    projects: Annotated[
-        dict[str, ProjectFields],
-        Field(max_length=MOST_PROJECTS),
-        described(propertyNames={"type": "string", **PROJECT_NAME}),
-    ]
+    issuer: Annotated[str, Field(description="Its address, as it calls itself.", max_length=1000)]
+    client_id: Annotated[str, Field(description="What it calls this service.", max_length=1000)]
+    groups: NotRequired[Annotated[str, Field(description="The claim with the groups of a person.")]]
+    scopes: NotRequired[Annotated[str, Field(description="What is asked for, with openid.")]]
+    name: NotRequired[Annotated[str, Field(description="What the button calls it.")]]
+
+
+SetupFields = TypedDict(
+    "SetupFields",
+    {
+        "public_url": Annotated[str, Field(description="The address of the dashboard.")],
+        "channels": dict[str, ChannelFields],
+        "sign-in": dict[Literal["oidc"], ProviderFields],
+        "projects": Annotated[
+            dict[str, ProjectFields],
+            Field(max_length=MOST_PROJECTS),
+            described(propertyNames={"type": "string", **PROJECT_NAME}),
+        ],
+    },
+    total=False,
+)
+"""What a file says: projects, and what a service is started with."""
 
 
 def describe_setup() -> dict[str, Any]:

@@ -49,6 +49,7 @@ TABLES = {
     ("definition",): shapes.DefinitionFields,
     ("definition", "attribution"): shapes.Attribution,
     ("definition", "policy"): shapes.PolicyFields,
+    ("roles",): shapes.RolesFields,
 }
 """The tables of a project whose keys are known."""
 
@@ -168,7 +169,10 @@ class _FileReader:
             except RankscopeError as error:
                 raise self._place(error, (*keys, "rules", each)) from None
         self._check_views(given.get("views", {}), configuration, (*keys, "views"))
-        project = read_project(name, {**given, "rules": rules})
+        try:
+            project = read_project(name, {**given, "rules": rules})
+        except RankscopeError as error:
+            raise self._place(error, (*keys, "roles")) from None
         for rule in project.rules.values():
             for channel in rule.channels or ():
                 if channels and channel not in channels | {LOG, WEBHOOK}:

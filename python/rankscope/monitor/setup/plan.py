@@ -40,8 +40,12 @@ CHANGING = {
     "rule.remove": "rule",
     SAVED: "view",
     REMOVED: "view",
+    "role.set": "roles",
+    "role.remove": "roles",
 }
 """What an entry of the audit log has changed."""
+NAMELESS = frozenset({"configuration", "roles"})
+"""What a project has once, without a name."""
 RECOMPUTES = "Every value is recomputed from the stored events."
 RESTARTS = "Its evidence starts fresh, and its incidents are resolved."
 ENDS = "Its incidents are resolved, and stay."
@@ -53,8 +57,8 @@ class Step:
 
     Args:
         action: `add`, `change` or `remove`.
-        what: `configuration`, `rule` or `view`.
-        name: The name of the rule or view; empty for the configuration.
+        what: `configuration`, `rule`, `view` or `roles`.
+        name: The name of the rule or view; empty for the others.
         changes: What differs, one field each.
         effect: What follows from the change; empty where nothing does.
         drift: Who made it differ since the files were last applied; empty if nobody did.
@@ -151,7 +155,7 @@ def _prepare(
             row, entry, more = prepare_change(store, name, known, change, now=now, actor=actor)
             rows.append(row)
             old = {} if before is None else before.to_dict()
-            fields = tuple(_compare(old, rule.to_dict()))
+            fields = tuple(compare_fields(old, rule.to_dict()))
             if known is None or before is None:
                 steps.append(Step("add", "rule", each, (rule.describe(),), "", told))
             else:
@@ -167,6 +171,11 @@ def _prepare(
         entry = AuditEntry(now, actor, REMOVED if body is None else SAVED, step.name)
         shown.append((step.name, body, entry))
         steps.append(step)
+    roles = _compare_roles(present.roles or {}, wanted.roles)
+    if roles:
+        had = {who: (present.roles or {}).get(who, "none") for who in roles}
+        lines = tuple(compare_fields(had, {who: role or "none" for who, role in roles.items()}))
+        steps.append(Step("change", "roles", "", lines, "", drift.get(("roles", ""), "")))
     change_row = ProjectChange(
         project=name,
         before=text,
@@ -178,6 +187,8 @@ def _prepare(
         configuration=configuration.to_json() if is_changed else None,
         rows=tuple(rows),
         removed=tuple(sorted(listed.keys() - wanted.rules.keys())),
+        had_roles=present.roles or {},
+        roles=roles,
         audit=(*audit, AuditEntry(now, actor, APPLIED, name)),
         **{kind: tuple(values) for kind, values in effects.items()},
     )
@@ -195,9 +206,19 @@ def _compare_views(
             yield Step("remove", "view", name, (), "", told), None
         elif after != before:
             old = {} if before is None else before.to_dict()
-            fields = tuple(_compare(old, after.to_dict()))
+            fields = tuple(compare_fields(old, after.to_dict()))
             action = "add" if before is None else "change"
             yield Step(action, "view", name, fields, "", told), write_view(after)
+
+
+def _compare_roles(
+    present: Mapping[str, str], wanted: Mapping[str, str] | None
+) -> dict[str, str | None]:
+    """Return the roles that change, `None` for those that are taken away."""
+    if wanted is None:
+        return {}
+    members = sorted({*present, *wanted})
+    return {who: wanted.get(who) for who in members if present.get(who) != wanted.get(who)}
 
 
 def _compare_configurations(present: Project, wanted: Project, drift: Drift) -> Step:
@@ -205,9 +226,9 @@ def _compare_configurations(present: Project, wanted: Project, drift: Drift) -> 
     if after is None:
         raise TypeError("a project that is wanted is configured")
     if before is None:
-        fields = tuple(_compare({}, write_fields(after)))
+        fields = tuple(compare_fields({}, write_fields(after)))
     else:
-        fields = tuple(_compare(write_configuration(before), write_configuration(after)))
+        fields = tuple(compare_fields(write_configuration(before), write_configuration(after)))
     recomputes = before is not None and before.digest != after.digest
     action = "add" if before is None else "change"
     effect = RECOMPUTES if recomputes else ""
@@ -215,14 +236,16 @@ def _compare_configurations(present: Project, wanted: Project, drift: Drift) -> 
     return Step(action, "configuration", "", fields, effect, told)
 
 
-def _compare(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[str]:
+def compare_fields(
+    old: Mapping[str, Any], new: Mapping[str, Any], where: str = ""
+) -> Iterator[str]:
     """Write what differs between two objects, one field each."""
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
         if isinstance(before, dict) or isinstance(after, dict):
             left, right = before or {}, after or {}
             if isinstance(left, dict) and isinstance(right, dict):
-                yield from _compare(left, right, f"{where}{name}.")
+                yield from compare_fields(left, right, f"{where}{name}.")
                 continue
         if before != after:
             unset = FIELDS[name].setting.unset if name in FIELDS else ""
@@ -256,7 +279,7 @@ def _find_drift(store: StoreReader, project: str) -> Drift:
     if last is None:
         return {}
     return {
-        (what, "" if what == "configuration" else each.subject): f"Changed by {each.actor} on "
+        (what, "" if what in NAMELESS else each.subject): f"Changed by {each.actor} on "
         f"{describe_time(to_datetime(each.time))}, after the files were last applied."
         for each in entries[last + 1 :]
         if (what := CHANGING.get(each.action)) is not None and each.actor != ACTOR

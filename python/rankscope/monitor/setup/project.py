@@ -12,10 +12,11 @@ from rankscope.monitor.incidents.management import list_rules
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
+from rankscope.monitor.store.people import ROLES, read_member
 from rankscope.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankscope.monitor.store.store import StoreReader
 
@@ -32,12 +33,14 @@ class Project:
         configuration: How it is measured; `None` for one that is not set up yet.
         rules: Its rules by name.
         views: Its saved views by name; `None` where a file leaves them as they are.
+        roles: Who has which role; `None` where a file leaves them as they are.
     """
 
     name: str
     configuration: Configuration | None
     rules: Mapping[str, Rule]
     views: Mapping[str, View] | None = None
+    roles: Mapping[str, str] | None = None
 
 
 def read_project(name: str, given: Mapping[str, Any]) -> Project:
@@ -66,7 +69,28 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
             each: View.from_dict(each, fields).check(configuration)
             for each, fields in sorted(listed.items())
         }
-    return Project(name, configuration, rules, views)
+    return Project(name, configuration, rules, views, read_roles(given.get("roles")))
+
+
+def read_roles(given: Mapping[str, Sequence[str]] | None) -> Mapping[str, str] | None:
+    """Return who has which role, from members by role.
+
+    Examples:
+        >>> read_roles({"viewer": ["group:search"], "admin": ["Ann@example.com"]})
+        {'group:search': 'viewer', 'ann@example.com': 'admin'}
+    """
+    if given is None:
+        return None
+    roles: dict[str, str] = {}
+    for role, members in given.items():
+        for member in map(read_member, members):
+            if roles.setdefault(member, role) != role:
+                raise UsageError(
+                    f"{member} has the roles {roles[member]} and {role}",
+                    hint="keep one of them: each role includes those before it",
+                    code="bad_role",
+                )
+    return roles
 
 
 def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
@@ -92,7 +116,7 @@ def find_project(store: StoreReader, name: str) -> Project:
     configuration = None if text is None else Configuration.from_json(text)
     rules = {rule.name: rule for rule in list_rules(store, name)}
     views = {view.name: view for view in list_views(store, name)}
-    return Project(name, configuration, rules, views or None)
+    return Project(name, configuration, rules, views or None, store.roles(name) or None)
 
 
 def write_project(project: Project) -> dict[str, Any]:
@@ -107,10 +131,15 @@ def write_project(project: Project) -> dict[str, Any]:
         del rules[DATA.name]
     elif DATA.name not in rules:
         rules[DATA.name] = False
-    shown = project.views
-    views = None if shown is None else {name: view.to_dict() for name, view in shown.items()}
-    chosen_word = {} if word is None else {"baseline": word}
-    return fields | chosen_word | {"rules": rules} | ({} if views is None else {"views": views})
+    more: dict[str, Any] = {} if word is None else {"baseline": word}
+    more["rules"] = rules
+    if project.views is not None:
+        more["views"] = {name: view.to_dict() for name, view in project.views.items()}
+    if project.roles:
+        given = project.roles.items()
+        listed = {role: [who for who, has in given if has == role] for role in ROLES}
+        more["roles"] = {role: members for role, members in listed.items() if members}
+    return fields | more
 
 
 def write_rule(rule: Rule) -> dict[str, Any]:

@@ -486,6 +486,8 @@ class ProjectChange:
         shown: The views that are new, change or go: the name, the JSON or `None`, and who did it.
         rows: The rules that are new or change.
         removed: The names of the rules that are removed.
+        had_roles: Who had which role before.
+        roles: The roles that change by member, `None` for those that are taken away.
         incidents: The incidents that change.
         changes: Their history.
         notices: Notices to send.
@@ -506,6 +508,8 @@ class ProjectChange:
     changes: Sequence[ChangeRow]
     notices: Sequence[NoticeRow]
     audit: Sequence[AuditEntry]
+    had_roles: Mapping[str, str] = {}
+    roles: Mapping[str, str | None] = {}
 
 
 @record(frozen=True, slots=True, kw_only=True)

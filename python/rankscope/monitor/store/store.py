@@ -35,6 +35,7 @@ from rankscope.monitor.store.tables import (
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
+from rankscope.monitor.store.tables import people as people_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
-    from rankscope.monitor.store.keys import ApiKey, Secret
+    from rankscope.monitor.store.keys import Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
@@ -57,6 +58,13 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     T = TypeVar("T")
 
+KEY_WRITES = {
+    key_table.insert_key,
+    key_table.revoke_key,
+    key_table.rotate_key,
+    people_table.add_person,
+}
+"""After which the keys that are kept in memory are read again."""
 LAKE_SECONDS = 60.0
 """After so long it is looked up again which projects read a lake: other processes may write."""
 
@@ -95,7 +103,11 @@ def writes(
     """Make a method of a function that writes; it returns once the result is durable."""
 
     def method(self: Store, /, *args: P.args, **named: P.kwargs) -> T:
-        return self.transact(fold(function, args, named)).result()
+        try:
+            return self.transact(fold(function, args, named)).result()
+        finally:
+            # Also where it fails: it may be on the disk nevertheless.
+            self.note_write(function)
 
     update_wrapper(method, function)
     return method
@@ -318,7 +330,16 @@ class StoreReader(KeepsHistory, ABC):
     keys = reads(key_table.list_keys)
     all_keys = reads(key_table.list_all_keys)
     audit = reads(key_table.list_audit)
+    read_audit = reads(key_table.read_audit)
     has_audit = reads(key_table.has_audit)
+
+    people = reads(people_table.list_people)
+    find_person = reads(people_table.find_person)
+    has_people = reads(people_table.has_people)
+    find_session = reads(people_table.find_session)
+    list_sessions = reads(people_table.list_sessions)
+    find_access = reads(people_table.find_access)
+    roles = reads(people_table.list_roles)
 
 
 class Store(StoreReader):
@@ -506,43 +527,26 @@ class Store(StoreReader):
         """Wait until the backend has removed what is deleted from its own files, too."""
 
     def note_write(self, function: Callable[..., Any]) -> None:
-        """Note that another process has called a function that writes through this one."""
-        self._keys_version += function in {key_table.insert_key, key_table.revoke_key}
+        """Note that a function has written, here or for another process."""
+        self._keys_version += function in KEY_WRITES
         if function is lake_state.set_lake:
             self._lake_projects = None
 
     @property
     def keys_version(self) -> int:
-        """How often keys have been made or revoked since the store was opened."""
+        """How often keys or accounts were made, or keys changed, since the store was opened."""
         return self._keys_version
 
-    def add_key(self, key: ApiKey, actor: str, *, keeps_admin: bool = False) -> None:
-        """Store a key, and who made it; see `insert_key`."""
-        try:
-            self._insert_key(key, actor, keeps_admin=keeps_admin)
-        finally:
-            # Also where it fails: the key may be on the disk nevertheless.
-            self._keys_version += 1
-
-    def revoke_key(
-        self, project: str, key_id: str, now: int, actor: str, *, keeps_admin: bool = False
-    ) -> bool:
-        """Revoke a key of a project, and return whether it was valid before; see `revoke_key`."""
-        try:
-            return self._revoke_key(project, key_id, now, actor, keeps_admin=keeps_admin)
-        finally:
-            self._keys_version += 1
-
+    add_key = writes(key_table.insert_key)
+    revoke_key = writes(key_table.revoke_key)
+    rotate_key = writes(key_table.rotate_key)
     record_audit = writes(key_table.record_audit)
-    _insert_key = writes(key_table.insert_key)
-    _revoke_key = writes(key_table.revoke_key)
 
-    def set_lake(self, project: str, lake: Lake, now: int, actor: str) -> bool:
-        """Connect a project with a lake; see `set_lake`."""
-        try:
-            return self._set_lake(project, lake, now, actor)
-        finally:
-            self._lake_projects = None
+    add_person = writes(people_table.add_person)
+    change_person = writes(people_table.change_person)
+    renew_session = writes(people_table.renew_session)
+    end_sessions = writes(people_table.end_sessions)
+    set_roles = writes(people_table.set_roles)
 
     def _refuse_lake(self, project: str) -> None:
         """Refuse to change the events of a project whose events are in a lake."""
@@ -557,7 +561,7 @@ class Store(StoreReader):
                 code="lake_project",
             )
 
-    _set_lake = writes(lake_state.set_lake)
+    set_lake = writes(lake_state.set_lake)
     store_scan = writes(lake_state.store_scan)
 
     configure = writes(project_table.insert_configuration)

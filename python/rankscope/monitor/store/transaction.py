@@ -69,9 +69,9 @@ class Transaction:
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
-        secrets: The new secrets of webhooks by their ids. The backend stores them before it
-            commits, so that no webhook is ever without its secret.
-        changes_webhooks: Whether there may be secrets that no webhook uses afterwards. The backend
+        secrets: The new secrets of webhooks and people by their ids. The backend stores them
+            before it commits, so that nobody is ever without their secret.
+        changes_secrets: Whether there may be secrets that nobody uses afterwards. The backend
             removes them after the commit.
         deletes: Whether events are deleted, which the backend keeps in no file of its own.
         new_numbers: The numbers that this transaction made or read.
@@ -87,7 +87,7 @@ class Transaction:
         self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
         self.secrets: dict[str, Secret] = {}
-        self.changes_webhooks = False
+        self.changes_secrets = False
         self.deletes = False
         self.new_numbers = NumberCache()
         self._cache = cache

@@ -23,6 +23,7 @@ import pytest
 from rankscope.testing.store.alerts import AlertConformance
 from rankscope.testing.store.events import EventConformance
 from rankscope.testing.store.history import HistoryConformance
+from rankscope.testing.store.people import PeopleConformance
 from rankscope.testing.store.projects import ProjectConformance
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
 
 
-class StoreConformance(EventConformance, ProjectConformance, AlertConformance, HistoryConformance):
+class StoreConformance(
+    EventConformance, ProjectConformance, PeopleConformance, AlertConformance, HistoryConformance
+):
     """Tests of everything that `Store` guarantees."""
 
     @pytest.fixture

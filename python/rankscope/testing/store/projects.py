@@ -25,17 +25,19 @@ class ProjectConformance:
         key, shown = make_key("music", ["read", "ingest"], name="search", now=7)
         with opened() as store:
             store.add_key(key, "root")
-            assert authenticate(store.find_key, shown.reveal()) == key
+            key = replace(key, creator="root")
+            assert authenticate(store.find_key, shown.reveal(), 8) == key
         with opened() as store:
             assert (store.keys("music"), store.keys("films")) == ([key], [])
             assert not store.revoke_key("films", key.key_id, 8, "root")
-            assert authenticate(store.find_key, shown.reveal()) == key
+            assert authenticate(store.find_key, shown.reveal(), 8) == key
             assert store.revoke_key("music", key.key_id, 9, "root")
             assert not store.revoke_key("music", key.key_id, 10, "root")
-            assert authenticate(store.find_key, shown.reveal()) is None
+            assert authenticate(store.find_key, shown.reveal(), 9) is None
             assert store.keys("music") == [replace(key, revoked=9)]
+            made = '{"name": "search", "scopes": ["ingest", "read"]}'
             assert store.audit("music") == [
-                AuditEntry(7, "root", "key.create", key.key_id),
+                AuditEntry(7, "root", "key.create", key.key_id, "", made),
                 AuditEntry(9, "root", "key.revoke", key.key_id),
             ]
             assert (store.audit("films"), store.projects()) == ([], ["music"])
@@ -65,8 +67,8 @@ class ProjectConformance:
         with opened() as store:
             assert store.configuration("music") == "{2}"
             assert store.audit("music") == [
-                AuditEntry(5, "me", "configuration.set", "music"),
-                AuditEntry(6, "you", "configuration.set", "music"),
+                AuditEntry(5, "me", "configuration.set", "music", "", "{1}"),
+                AuditEntry(6, "you", "configuration.set", "music", "{1}", "{2}"),
             ]
 
     def test_views_are_kept_by_name_until_they_are_removed(self, opened: Open) -> None:

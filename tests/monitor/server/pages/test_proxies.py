@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from html.parser import HTMLParser
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from rankscope import UsageError
@@ -14,6 +14,7 @@ from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.pages.site import find_token
 from tests.monitor.server.service import Service
+from tests.monitor.server.test_people import ANN, PASSWORD, invite, set_password
 from tests.monitor.server.test_routes import list_endpoints
 
 TYPE_CHECKING = False
@@ -75,14 +76,20 @@ def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed
                 sorted(name for name in ("measure=", "slice=", "id=", "model=") if name in link)
             )
             is_form = path.endswith(("/acknowledge", "/snooze", "/resolve", "/remove", "/silence"))
+            is_form |= "/operator/people/" in path
             if not is_form and not path.endswith(("/change", "/test", "/sign-out")):
                 if kind not in templates and link not in seen:
                     waiting.append(link)
                 templates.add(kind)
                 seen.add(link)
-    pages = {one.path for one in list_endpoints() if one.kind == "page" and "{" not in one.path}
-    for path in pages - {"/", "/sign-in", "/rankings", "/comparison", "/slices"}:
-        assert f"/a/ranking/projects/default{path}" in {urlsplit(each).path for each in seen}, path
+    pages = {
+        one.path: "" if one.is_global else "/projects/default"
+        for one in list_endpoints()
+        if one.kind == "page" and "{" not in one.path
+    }
+    nobody = {"/sign-in", "/set-password", "/account"}
+    for path in pages.keys() - {"/", "/rankings", "/comparison", "/slices", *nobody}:
+        assert f"/a/ranking{pages[path]}{path}" in {urlsplit(each).path for each in seen}, path
 
 
 def test_forms_and_sign_in_go_on_below_the_prefix(tmp_path: Path) -> None:
@@ -93,9 +100,10 @@ def test_forms_and_sign_in_go_on_below_the_prefix(tmp_path: Path) -> None:
     assert away.headers["location"] == (
         "/ranking/sign-in?next=%2Franking%2Fprojects%2Fmusic%2Ftrace%3Fmeasure%3DMRR"
     )
-    key = service.make_key("music", "read", "admin")
+    set_password(service.browser(), invite(service, music="admin"), path="/ranking/set-password")
     for asked, goes in ((wanted, wanted), ("/other/", "/ranking/"), ("//evil", "/ranking/")):
-        answer = browser.send("/ranking/sign-in", {"key": key, "next": asked})
+        fields = {"email": ANN, "password": PASSWORD, "next": asked}
+        answer = browser.send("/ranking/sign-in", fields)
         assert answer.headers["location"] == goes
         # Other services of the same host don't get the cookie.
         cookie = answer.headers["set-cookie"].lower()
@@ -129,7 +137,8 @@ def test_a_named_proxy_says_how_the_service_is_reached(tmp_path: Path) -> None:
     # What a page of its own origin sends is known by the host that the proxy names.
     form = {"content-type": "application/x-www-form-urlencoded"} | said
     origin = {"origin": "https://rank.example.com"}
-    fields = f"key={key}&next=".encode()
+    set_password(service.browser(), invite(service))
+    fields = urlencode({"email": ANN, "password": PASSWORD, "next": ""}).encode()
     answer = service.ask("POST", "/sign-in", fields, key=None, headers=form | origin)
     assert answer.status_code == 303
     assert answer.headers["location"] == "/ranking/"

@@ -137,7 +137,7 @@ def test_labels_are_never_guessed(site: Service) -> None:
 
 def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
     unknown = sign_in(site, "read")
-    assert "Sign in with an admin key" in unknown.text
+    assert "An admin of the project sets it up" in unknown.text
     open_monitor(site.store, UNUSUAL)
     for reader in (unknown, sign_in(site, "read")):
         assert [form["action"] for form in reader.all("form")] == ["/sign-out"]

@@ -1,46 +1,71 @@
-"""Authenticates requests by key or session, with the keys in memory."""
+"""Authenticates requests: by the key of a machine, or by the session of a person."""
 
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
-from hashlib import sha256
+from contextlib import suppress
+from functools import partial
+from ipaddress import IPv6Address, ip_network
 from urllib.parse import quote
 
 from anyio import to_thread
+from starlette.responses import Response
 
+from rankscope.errors import FileError
+from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.server.access.origin import is_own_machine, refuse_other_origins
 from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.store.keys import SCOPES, authenticate
+from rankscope.monitor.store.people import (
+    ROLES,
+    SEEN_EVERY,
+    SESSION_LIFE,
+    BrowserSession,
+    hash_secret,
+)
+from rankscope.monitor.store.store import fold
+from rankscope.monitor.store.tables.keys import touch_key
+from rankscope.monitor.store.tables.people import renew_session
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Literal, TypeAlias, TypeVar
 
     from anyio import CapacityLimiter
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.store.keys import ApiKey, Scope
+    from rankscope.monitor.store.people import Person
     from rankscope.monitor.store.store import Store
+
+    T = TypeVar("T")
+    Need: TypeAlias = Scope | Literal["person", "operator"]
+    """What a route asks of its caller: a scope, to be signed in, or to be an operator."""
 
 
 LONGEST = 200
-COOKIE = "rankscope-session"
+LONGEST_AGENT = 200
+SESSION, DEVICE, FLOW = "rankscope-session", "rankscope-device", "rankscope-sign-in"
+"""The cookies: of a session, of a browser in which somebody has signed in by password, and of a
+sign-in that is under way at a provider."""
+COOKIES = {SESSION: SESSION_LIFE // SECOND, DEVICE: 180 * 86_400, FLOW: 600}
+"""How many seconds browsers keep each of them."""
 
 
 class Authenticator:
     """Authenticates requests by key, by session, or as coming from this machine.
 
     Args:
-        store: The store of the keys.
+        store: The store of the keys, people and sessions.
         settings: Rate limits, and the project that this machine may open without a key.
         clock: Returns monotonic seconds.
         threads: Limits how many threads read keys at a time.
+        now: Returns the time, in microseconds since 1970 in UTC.
     """
 
     def __init__(
@@ -49,18 +74,21 @@ class Authenticator:
         settings: Settings,
         clock: Callable[[], float],
         threads: CapacityLimiter,
+        now: Callable[[], int],
     ) -> None:
         self._keys = KeyCache(store, threads)
-        self._sessions = Sessions(clock)
         self._store = store
         self._threads = threads
-        # Who needs no key, as long as there never was one: keys are never deleted, only revoked,
-        # so that the first key ends this for good.
+        self._now = now
+        self._used: dict[str, int] = {}
+        # Who needs no key, as long as there never was one, nor a person: neither is ever deleted,
+        # so that the first one ends this for good.
         self._local = settings.open_project and Principal(
             {settings.open_project: SCOPES},
             "local",
             csrf=secrets.token_hex(32),
             project=settings.open_project,
+            is_operator=True,
         )
         self._rates = RateLimiter(settings.key_rate, settings.key_burst, clock)
         self._passing = RateLimiter(settings.open_rate, settings.open_burst, clock)
@@ -68,10 +96,10 @@ class Authenticator:
 
     def pass_by(self, request: Request) -> None:
         """Admit a request to a route that needs no key."""
-        _refuse_often(self._passing.take(_address_of(request)))
+        _refuse_often(self._passing.take(address_of(request)))
 
     async def enter(
-        self, request: Request, scope: Scope, *, by_session: bool = False, is_global: bool = False
+        self, request: Request, scope: Need, *, by_session: bool = False, is_global: bool = False
     ) -> Principal:
         """Authenticate a request by the key in its header, or else by the session of a browser.
 
@@ -88,11 +116,11 @@ class Authenticator:
             if principal is not None:
                 refuse_other_origins(request)
         if principal is None:
-            principal = principal_of(await self.find_key(request, _read_bearer(request)))
+            principal = principal_of(await self._find_key(request, _read_bearer(request)))
         return self._admit(request, principal, scope, is_global=is_global)
 
     async def enter_page(
-        self, request: Request, scope: Scope, *, is_global: bool = False
+        self, request: Request, scope: Need, *, is_global: bool = False
     ) -> Principal:
         """Authenticate a request as `enter` does, or send the browser to the sign-in page."""
         if "authorization" in request.headers:
@@ -103,23 +131,46 @@ class Authenticator:
         raise send_to_sign_in(request)
 
     async def find_principal(self, request: Request) -> Principal | None:
-        """Return who is signed in, or the local principal where no key is needed."""
-        kept = request.cookies.get(_cookie_of(request), "")
-        session = self._sessions.find(kept) if kept else None
-        if session is None:
+        """Return who is signed in, or the local principal where no key is needed.
+
+        Session, account and roles are read each time, whichever process has changed them: a session
+        that ends and a role that is taken away do so at once.
+        """
+        cookie, now = read_cookie(request, SESSION), self._now()
+        digest = hash_secret(cookie)
+        found = None
+        if cookie:
+            found = await self._read(partial(self._store.find_session, digest, now))
+        if found is None:
             return await self._find_local(request)
-        # Looked up each time, so that revoking a key ends its sessions at once.
-        key = (await self._keys.read()).get(session.key_id)
-        if key is None or key.revoked is not None:
-            self._sessions.end(kept)
-            return None
-        principal = principal_of(key)
-        # A scope that changes a project includes reading it.
-        grants = {
-            project: scopes if "read" in scopes else ("read", *scopes)
-            for project, scopes in principal.grants.items()
-        }
-        return replace(principal, grants=grants, csrf=session.csrf)
+        session, person, access = found
+        if session.rights != access.digest:
+            # As at sign-in: who knew the cookie from before doesn't get the new rights.
+            cookie = secrets.token_hex(32)
+            changes = {"digest": hash_secret(cookie), "rights": access.digest, "seen": now}
+            renew = partial(self._store.renew_session, digest, changes)
+            if not await self._read(renew):  # another request has just done so
+                return None
+            set_cookie(request, SESSION, cookie)
+        elif now - session.seen >= SEEN_EVERY:
+            self._note(fold(renew_session, (digest, {"seen": now}), {}))
+        grants = {project: ROLES[role] for project, role in access.roles.items()}
+        return Principal(
+            grants,
+            person.email,
+            person.name,
+            csrf=hash_secret(f"csrf {cookie}"),
+            person=person,
+            is_operator=access.is_operator,
+        )
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        return await to_thread.run_sync(read, limiter=self._threads)
+
+    def _note(self, work: Callable[..., object]) -> None:
+        """Store when something was used, without waiting; it's no harm if that isn't stored."""
+        with suppress(FileError):
+            self._store.transact(work)
 
     async def _find_local(self, request: Request, *, sees_all: bool = True) -> Principal | None:
         """Return the local principal if no key is needed.
@@ -128,7 +179,7 @@ class Authenticator:
         """
         if not self._local or not is_own_machine(request):
             return None
-        if await self._keys.read():
+        if await self._keys.read() or self._keys.has_people:
             self._local = None
         if not self._local or not (sees_all or links_of(request).project is not None):
             return self._local or None
@@ -136,68 +187,49 @@ class Authenticator:
         grants = dict.fromkeys([*projects, self._local.project], SCOPES)
         return replace(self._local, grants=grants)
 
-    async def find_key(self, request: Request, presented: str) -> ApiKey:
+    async def _find_key(self, request: Request, presented: str) -> ApiKey:
         """Return the key that was presented."""
-        key = None
+        key, now = None, self._now()
         if presented and len(presented) <= LONGEST:
             # Looked up each time, so that a revoked key is refused at once.
-            key = authenticate((await self._keys.read()).get, presented)
+            key = authenticate((await self._keys.read()).get, presented, now)
         if key is None:
-            _refuse_often(self._failures.take(_address_of(request)))
+            self.refuse_often(request)
             raise RefusedRequestError(
                 401,
                 "expected a key in the header authorization: Bearer rk_...",
                 code="unauthorized",
                 headers={"www-authenticate": "Bearer"},
             )
+        self._use(key, now)
         return key
 
-    def sign_in(self, request: Request, key: ApiKey, response: Response) -> None:
-        """Begin a session, and set its cookie in the response."""
-        _refuse_often(self._rates.take(key.key_id))
-        request.state.principal = principal_of(key)  # for the log
-        self.forget(request)
-        name = _cookie_of(request)
-        response.set_cookie(
-            name,
-            self._sessions.begin(key.key_id),
-            max_age=SECONDS,
-            path=links_of(request).base or "/",
-            secure=name != COOKIE,
-            httponly=True,
-            samesite="lax",
-        )
+    def _use(self, key: ApiKey, now: int) -> None:
+        if now - self._used.get(key.key_id, key.used or 0) >= SEEN_EVERY:
+            self._used[key.key_id] = now
+            self._note(fold(touch_key, (key.key_id, now), {}))
 
-    def sign_out(self, request: Request, response: Response) -> None:
-        """End the session of a browser."""
-        self.forget(request)
-        name = _cookie_of(request)
-        response.delete_cookie(
-            name,
-            path=links_of(request).base or "/",
-            secure=name != COOKIE,
-            httponly=True,
-            samesite="lax",
-        )
-
-    def forget(self, request: Request) -> None:
-        """End the session of a browser, and keep its cookie."""
-        self._sessions.end(request.cookies.get(_cookie_of(request), ""))
+    def refuse_often(self, request: Request) -> None:
+        """Count a request that proved nobody, and refuse it if an address sends many."""
+        _refuse_often(self._failures.take(address_of(request)))
 
     def _admit(
-        self, request: Request, principal: Principal, scope: Scope, *, is_global: bool
+        self, request: Request, principal: Principal, scope: Need, *, is_global: bool
     ) -> Principal:
         if not is_global:
             principal = _choose_project(request, principal)
         request.state.principal = principal
-        if is_global:
-            is_allowed = any(scope in scopes for scopes in principal.grants.values())
+        if scope == "person":
+            is_allowed = principal.person is not None
+        elif scope == "operator":
+            is_allowed = principal.is_operator
+        elif is_global:  # an operator may come before there is a project
+            granted = principal.grants.values()
+            is_allowed = principal.is_operator or any(scope in scopes for scopes in granted)
         else:
             is_allowed = scope in principal.scopes
         if not is_allowed:
-            raise RefusedRequestError(
-                403, f"expected a key with the scope {scope}", code="forbidden"
-            )
+            raise RefusedRequestError(403, FORBIDDEN[scope], code="forbidden")
         _refuse_often(self._rates.take(principal.actor))
         return principal
 
@@ -234,17 +266,64 @@ def send_to_sign_in(request: Request) -> RefusedRequestError:
     )
 
 
-def _address_of(request: Request) -> str:
-    return request.client.host if request.client else ""
+FORBIDDEN: Mapping[str, str] = {
+    "ingest": "expected a key with the scope ingest",
+    "read": "expected a key with the scope read, or the role viewer",
+    "edit": "expected a key with the scope edit, or the role editor",
+    "admin": "expected a key with the scope admin, or the role admin",
+    "person": "expected a person who is signed in",
+    "operator": "expected an operator",
+}
+"""By what a route asks for, what who doesn't have it is told."""
 
 
-def _cookie_of(request: Request) -> str:
+def address_of(request: Request) -> str:
+    """Return the address of a caller; of IPv6, the network, which one caller has for itself."""
+    host = request.client.host if request.client else ""
+    with suppress(ValueError):
+        return str(ip_network((IPv6Address(host), 64), strict=False))
+    return host
+
+
+def make_session(request: Request, person: Person, now: int) -> tuple[BrowserSession, str]:
+    """Make a session and its cookie, which nobody can have known before."""
+    cookie = secrets.token_hex(32)
+    said = request.headers.get("user-agent", "")
+    agent = "".join(each for each in said if each.isprintable())[:LONGEST_AGENT]
+    session = BrowserSession(
+        digest=hash_secret(cookie), person_id=person.person_id, created=now, seen=now, agent=agent
+    )
+    return session, cookie
+
+
+def read_cookie(request: Request, name: str) -> str:
+    """Return a cookie of this service."""
+    return request.cookies.get(_name_cookie(request, name), "")
+
+
+def set_cookie(request: Request, name: str, value: str) -> None:
+    """Let the answer to a request set a cookie of this service; an empty one ends."""
+    full = _name_cookie(request, name)
+    made = Response()
+    made.set_cookie(
+        full,
+        value,
+        max_age=COOKIES[name] if value else 0,
+        path=links_of(request).base or "/",
+        secure=full != name,
+        httponly=True,
+        samesite="lax",
+    )
+    request.state.cookies.append(made.headers["set-cookie"])
+
+
+def _name_cookie(request: Request, name: str) -> str:
     # Plain HTTP is for this machine only. Browsers keep a `__Host-` cookie only if it came by
     # HTTPS, and no other host can set it; but it is sent to all paths of its host, where a proxy
     # may have other services.
     if request.url.scheme == "http" and is_own_machine(request):
-        return COOKIE
-    return f"__Secure-{COOKIE}" if links_of(request).base else f"__Host-{COOKIE}"
+        return name
+    return f"__Secure-{name}" if links_of(request).base else f"__Host-{name}"
 
 
 def _refuse_often(seconds: int) -> None:
@@ -269,6 +348,9 @@ class KeyCache:
     Args:
         store: The store of the keys.
         threads: Limits how many threads read keys at a time.
+
+    Attributes:
+        has_people: Whether there were accounts when keys were read last.
     """
 
     def __init__(self, store: Store, threads: CapacityLimiter) -> None:
@@ -276,88 +358,20 @@ class KeyCache:
         self._threads = threads
         self._version = -1
         self._keys: Mapping[str, ApiKey] = {}
+        self.has_people = False
 
     async def read(self) -> Mapping[str, ApiKey]:
         """Return all keys by id, including revoked ones."""
         version = self._store.keys_version
         if version != self._version:
             keys = await to_thread.run_sync(self._store.all_keys, limiter=self._threads)
+            self.has_people = await to_thread.run_sync(
+                self._store.has_people, limiter=self._threads
+            )
             # A key that changed meanwhile has raised the version, so keys are read again.
             self._keys = {key.key_id: key for key in keys}
             self._version = version
         return self._keys
-
-
-SECONDS = 12 * 3600
-MOST = 10_000
-MOST_OF_KEY = 100
-
-
-@record(frozen=True, slots=True)
-class Session:
-    """A browser that is signed in.
-
-    Args:
-        key_id: The key that it signed in with; its scopes are looked up for each request.
-        csrf: The token that its forms must send.
-        ends: When it expires, by the clock of the sessions.
-    """
-
-    key_id: str
-    csrf: str
-    ends: float
-
-
-class Sessions:
-    """The open sessions; the oldest of the same key ends when there are too many.
-
-    When there are too many of all keys together, the oldest of all ends.
-
-    Args:
-        clock: Returns monotonic seconds.
-
-    Examples:
-        >>> seconds = 0.0
-        >>> sessions = Sessions(lambda: seconds)
-        >>> kept = sessions.begin("3f")
-        >>> sessions.find(kept).key_id, sessions.find(kept + "0")
-        ('3f', None)
-        >>> seconds = 12 * 3600.0
-        >>> sessions.find(kept) is None
-        True
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
-
-    def begin(self, key_id: str) -> str:
-        """Begin a session, and return the 256 random bits of its cookie."""
-        own = [place for place, one in self._sessions.items() if one.key_id == key_id]
-        if len(own) >= MOST_OF_KEY:
-            del self._sessions[own[0]]
-        kept = secrets.token_hex(32)
-        session = Session(key_id, secrets.token_hex(32), self._clock() + SECONDS)
-        self._sessions[_digest(kept)] = session
-        if len(self._sessions) > MOST:
-            self._sessions.popitem(last=False)
-        return kept
-
-    def find(self, kept: str) -> Session | None:
-        """Return the session of a cookie, or `None` if there is none or it has expired."""
-        session = self._sessions.get(_digest(kept))
-        if session is not None and session.ends <= self._clock():
-            self.end(kept)
-            return None
-        return session
-
-    def end(self, kept: str) -> None:
-        """End a session."""
-        self._sessions.pop(_digest(kept), None)
-
-
-def _digest(kept: str) -> bytes:
-    return sha256(kept.encode("utf-8", "replace")).digest()
 
 
 @record(frozen=True, slots=True)
@@ -366,11 +380,13 @@ class Principal:
 
     Args:
         grants: What the caller may do, by project.
-        actor: The name in the audit log: the id of the key, or `local`.
-        name: The name of the key; empty if there is none.
+        actor: The name in the audit log: an email address, the id of a key, or `local`.
+        name: The name of the person or the key; empty if there is none.
         csrf: The token that forms must send; empty for callers without a session.
         project: The project of the request; before it is known, the one meant where an address
             names none, or empty.
+        person: The account of a person who is signed in.
+        is_operator: Whether the caller manages accounts.
     """
 
     grants: Mapping[str, tuple[Scope, ...]]
@@ -378,6 +394,8 @@ class Principal:
     name: str = ""
     csrf: str = ""
     project: str = ""
+    person: Person | None = None
+    is_operator: bool = False
 
     @property
     def scopes(self) -> tuple[Scope, ...]:

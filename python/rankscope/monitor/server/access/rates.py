@@ -51,6 +51,11 @@ class RateLimiter:
             self._buckets.popitem(last=False)
         return wait
 
+    def give(self, name: str) -> None:
+        """Give a token back that turned out not to be needed."""
+        tokens, since = self._buckets.get(name, (float(self._burst), 0.0))
+        self._buckets[name] = min(self._burst, tokens + 1), since
+
 
 class ConcurrencyLimiter:
     """Limits how many requests of one name are handled at a time; the others wait in order.

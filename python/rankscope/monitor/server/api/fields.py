@@ -34,6 +34,7 @@ class PathParameters(TypedDict):
     environment: Annotated[str, described(enum=["validation", "training"])]
     incident_id: Annotated[str, described(pattern="^incident_[0-9a-f]{20}$")]
     key_id: Annotated[str, described(pattern="^[0-9a-f]{16}$")]
+    member: Annotated[str, described(pattern="^(group:[^\\u0000]+|[^@]+@[^@]+)$", maxLength=254)]
     name: RuleName
     project: ProjectName
     ranking_id: Id

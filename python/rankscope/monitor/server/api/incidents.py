@@ -227,9 +227,14 @@ ROUTES = (
         "POST",
         f"{INCIDENT}/acknowledge",
         acknowledge_incident,
+        "edit",
         body=Noted,
         result=IncidentFields,
     ),
-    Route("POST", f"{INCIDENT}/snooze", snooze_incident, body=Snoozed, result=IncidentFields),
-    Route("POST", f"{INCIDENT}/resolve", resolve_incident, body=Noted, result=IncidentFields),
+    Route(
+        "POST", f"{INCIDENT}/snooze", snooze_incident, "edit", body=Snoozed, result=IncidentFields
+    ),
+    Route(
+        "POST", f"{INCIDENT}/resolve", resolve_incident, "edit", body=Noted, result=IncidentFields
+    ),
 )

@@ -168,7 +168,9 @@ class Notifying:
         self._channels = channels
         self._sender = sender
         self._poster = poster
-        trial = partial(Route, "POST", result=TestDelivery, refuses=(404,), is_slow=True)
+        trial = partial(
+            Route, "POST", scope="edit", result=TestDelivery, refuses=(404,), is_slow=True
+        )
         self.routes = (
             Route("GET", PATH, get_webhook, result=WebhookAnswer),
             Route(
@@ -178,8 +180,8 @@ class Notifying:
                 query=ListQuery,
                 result=Notifications,
             ),
-            Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet, is_slow=True),
-            Route("DELETE", PATH, remove, refuses=(404,)),
+            Route("PUT", PATH, self.put, "edit", body=NewWebhook, result=WebhookSet, is_slow=True),
+            Route("DELETE", PATH, remove, "edit", refuses=(404,)),
             trial(f"{PATH}/test", self.send_to_webhook),
             Route("GET", "/v1/channels", self.list, result=ChannelsAnswer),
             trial("/v1/channels/{name}/test", self.test),

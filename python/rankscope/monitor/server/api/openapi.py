@@ -229,7 +229,7 @@ def _list_refusals(endpoint: Endpoint) -> dict[str, Any]:
     for applies, others in (
         (endpoint.scope is not None, {"401", "403"}),
         (endpoint.kind == "form", {"403"}),
-        (endpoint.scope in {"read", "admin"}, {"409"}),
+        (endpoint.scope in {"read", "edit", "admin"}, {"409"}),
         ("{" in endpoint.address, {"404", "422"}),
         (endpoint.query is not None, {"422"}),
         (takes_body, {"408", "413", "415", "422"}),

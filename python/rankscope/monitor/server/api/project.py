@@ -1,4 +1,4 @@
-"""The configuration of a project, its keys, and the audit log."""
+"""The configuration of a project, and its keys."""
 
 from __future__ import annotations
 
@@ -18,14 +18,22 @@ from rankscope.monitor.definition.document import (
 from rankscope.monitor.events.rejection import CODES
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import PRINTABLE, described
+from rankscope.monitor.server.access.accounts import replace_key
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import LIMITS, Attribute, ConfigurationFields, Time
+from rankscope.monitor.setup.fields import (
+    LIMITS,
+    Attribute,
+    ConfigurationFields,
+    DurationText,
+    Time,
+)
 from rankscope.monitor.shapes import (
     WHOLE,
     OneOf,
 )
-from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.keys import KEEP, KEY_TIMES, make_key, read_life
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,12 +41,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.keys import ApiKey
 
-MOST_ENTRIES = 1000
+NO_KEY = "there is no such key that opens something"
 KeyName = Annotated[
     str,
     described(minLength=1, maxLength=LIMITS.name_bytes, pattern=f"^([^{PRINTABLE}]| )+$"),
 ]
-KeyScope = Literal["ingest", "read", "admin"]
+KeyScope = Literal["ingest", "read", "edit", "admin"]
 RejectionCode = Annotated[str, OneOf(*sorted(CODES), "other")]
 SmallCount = Annotated[int, Field(ge=0, le=10**9), WHOLE]
 NewConfiguration = Annotated[
@@ -62,6 +70,22 @@ class NewKeyFields(TypedDict):
 
     name: KeyName
     scopes: Annotated[list[KeyScope], Field(min_length=1)]
+    expires: NotRequired[
+        Annotated[DurationText, Field(description="After how long it expires, such as 90d.")]
+    ]
+
+
+class RotationFields(TypedDict, total=False):
+    """How a key is replaced."""
+
+    keep: Annotated[
+        DurationText,
+        Field(description="How long the old key goes on (default: 24h)."),
+    ]
+    expires: Annotated[
+        DurationText,
+        Field(description="After how long the new key expires (default: as the old one)."),
+    ]
 
 
 NewKey = Annotated[NewKeyFields, Field(examples=[{"name": "search service", "scopes": ["ingest"]}])]
@@ -74,6 +98,9 @@ class Key(TypedDict):
     name: str
     scopes: list[KeyScope]
     created: Time
+    creator: str
+    expires: Time | None
+    used: Time | None
     revoked: Time | None
 
 
@@ -105,21 +132,6 @@ class Discarded(TypedDict):
 NewDiscarded = Annotated[
     Discarded, Field(examples=[{"rejected": {"missing_field": 2}, "unknown_fields": 6000}])
 ]
-
-
-class AuditEntry(TypedDict):
-    """A change, and who made it."""
-
-    time: Time
-    actor: str
-    action: str
-    subject: str
-
-
-class Audit(TypedDict):
-    """Who changed what, the newest first."""
-
-    entries: list[AuditEntry]
 
 
 def get_configuration(monitor: Monitor, _call: Call) -> ConfigurationFields:
@@ -155,11 +167,31 @@ def list_keys(monitor: Monitor, _call: Call) -> Keys:
 def create_key(monitor: Monitor, call: Call) -> ShownKey:
     """Create a key. Its secret is shown only in this answer. The first needs the scope admin."""
     body: NewKeyFields = call.body
-    key, shown = make_key(
-        monitor.project, tuple(body["scopes"]), name=body["name"], now=monitor.clock()
+    now, actor = monitor.clock(), call.principal.actor
+    life = body.get("expires")
+    expires = None if life is None else now + read_life(life)
+    scopes = tuple(body["scopes"])
+    key, shown = make_key(monitor.project, scopes, name=body["name"], now=now, expires=expires)
+    monitor.writer.add_key(key, actor, keeps_admin=True)
+    return {**_write_key(replace(key, creator=actor)), "key": shown.reveal()}
+
+
+def rotate_key(monitor: Monitor, call: Call) -> ShownKey:
+    """Make the successor of a key, which goes on for a while. The secret is shown only here."""
+    body, actor = call.body, call.principal.actor
+    made = replace_key(
+        monitor.writer,
+        monitor.project,
+        call.part("key_id"),
+        keep=read_life(body.get("keep", KEEP)),
+        life=read_life(body["expires"]) if "expires" in body else None,
+        now=monitor.clock(),
+        actor=actor,
     )
-    monitor.writer.add_key(key, call.principal.actor, keeps_admin=True)
-    return {**_write_key(key), "key": shown.reveal()}
+    if made is None:
+        raise RefusedRequestError(404, NO_KEY, code="no_key")
+    key, shown = made
+    return {**_write_key(replace(key, creator=actor)), "key": shown.reveal()}
 
 
 def revoke_key(monitor: Monitor, call: Call) -> None:
@@ -167,18 +199,11 @@ def revoke_key(monitor: Monitor, call: Call) -> None:
     key_id, actor = call.part("key_id"), call.principal.actor
     now = monitor.clock()
     if not monitor.writer.revoke_key(monitor.project, key_id, now, actor, keeps_admin=True):
-        raise RefusedRequestError(404, "there is no such key that opens something", code="no_key")
-
-
-def list_audit(monitor: Monitor, _call: Call) -> Audit:
-    """Return who changed what, the newest first."""
-    newest = monitor.store.audit(monitor.project)[::-1][:MOST_ENTRIES]
-    entries = [write_record(entry, AuditEntry.__annotations__, ("time",)) for entry in newest]
-    return {"entries": cast("list[AuditEntry]", entries)}
+        raise RefusedRequestError(404, NO_KEY, code="no_key")
 
 
 def _write_key(key: ApiKey) -> Key:
-    return cast("Key", write_record(key, Key.__annotations__, ("created", "revoked")))
+    return cast("Key", write_record(key, Key.__annotations__, KEY_TIMES))
 
 
 ROUTES = (
@@ -194,6 +219,14 @@ ROUTES = (
     Route("POST", "/v1/discarded", count_discarded, "ingest", body=NewDiscarded),
     Route("GET", "/v1/keys", list_keys, "admin", result=Keys),
     Route("POST", "/v1/keys", create_key, body=NewKey, result=ShownKey, status=201),
+    Route(
+        "POST",
+        "/v1/keys/{key_id}/rotate",
+        rotate_key,
+        body=RotationFields,
+        result=ShownKey,
+        status=201,
+        refuses=(404,),
+    ),
     Route("DELETE", "/v1/keys/{key_id}", revoke_key),
-    Route("GET", "/v1/audit", list_audit, "admin", result=Audit),
 )

@@ -152,8 +152,8 @@ RULE = "/v1/rules/{name}"
 ROUTES = (
     Route("GET", "/v1/rules", list_rules, result=RuleStates),
     Route("GET", RULE, get_rule, result=RuleStateFields),
-    Route("PUT", RULE, put_rule, body=NewRule, result=RuleFields),
-    Route("DELETE", RULE, remove_rule),
-    Route("POST", f"{RULE}/silence", silence_rule, body=Silence),
-    Route("POST", f"{RULE}/resolve", resolve_rule),
+    Route("PUT", RULE, put_rule, "edit", body=NewRule, result=RuleFields),
+    Route("DELETE", RULE, remove_rule, "edit"),
+    Route("POST", f"{RULE}/silence", silence_rule, "edit", body=Silence),
+    Route("POST", f"{RULE}/resolve", resolve_rule, "edit"),
 )

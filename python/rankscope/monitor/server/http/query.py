@@ -21,6 +21,8 @@ KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
 SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 LONGEST = 512
 FORM = "application/x-www-form-urlencoded"
+OPEN = "x-open"
+"""The keyword of a record whose other parameters mean nothing, and aren't refused."""
 MOST_FIELDS = 500
 
 
@@ -32,7 +34,9 @@ class QueryReader:
     """
 
     def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type
-        self._fields: dict[str, Any] = {} if kind is None else describe_type(kind)["properties"]
+        said = {} if kind is None else describe_type(kind)
+        self._fields: dict[str, Any] = said.get("properties", {})
+        self._is_open = OPEN in said
         self._adapter = kind and find_adapter(kind)
 
     def refuse_secrets(self, request: Request) -> None:
@@ -52,6 +56,8 @@ class QueryReader:
     def read(self, request: Request) -> Mapping[str, Any]:
         """Read the query of an address."""
         given = parse_pairs(request.scope["query_string"].decode("latin-1"))
+        if self._is_open:  # others may add what they like, and it means nothing
+            given = {name: values for name, values in given.items() if name in self._fields}
         for name, values in given.items():
             field = self._fields.get(name)
             if field is None:

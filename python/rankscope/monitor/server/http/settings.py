@@ -7,6 +7,10 @@ from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.server.http.proxies import Proxies
 from rankscope.records import record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.server.http.provider import Provider
+
 MIB = 1 << 20
 
 
@@ -48,8 +52,14 @@ class Settings:
         open_burst: Such requests in a burst.
         failure_rate: Sustained requests per second from one address without a valid key.
         failure_burst: Such requests in a burst.
+        sign_in_rate: Sustained wrong passwords per second from one address.
+        sign_in_burst: Wrong passwords in a burst.
+        account_rate: Sustained wrong passwords per second for one account, from all addresses but
+            the browsers in which its person has signed in before.
+        account_burst: Such passwords in a burst.
         events: Limits on a single event.
         notifying: The channels of the operator, and the address of the dashboard.
+        provider: The provider of sign-ins, if there is one.
     """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
@@ -82,5 +92,10 @@ class Settings:
     open_burst: int = 1000
     failure_rate: float = 1.0
     failure_burst: int = 60
+    sign_in_rate: float = 0.1
+    sign_in_burst: int = 20
+    account_rate: float = 1 / 60
+    account_burst: int = 10
     events: Limits = Limits()
     notifying: Channels = Channels()
+    provider: Provider | None = None

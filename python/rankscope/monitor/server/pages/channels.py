@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.server.pages.page import Form, Page
+from rankscope.monitor.server.pages.page import EditForm, Page
 from rankscope.monitor.shapes import make_record
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def make_channel_page(notifying: Notifying) -> tuple[Page, Route]:
         summary="Where notifications go, and how the last deliveries went.",
         view=lambda monitor, _call: view(monitor),
     )
-    form = Form(
+    form = EditForm(
         path="/channels/{name}/test",
         summary="Send a test message to a channel.",
         work=test,

@@ -39,7 +39,7 @@ from rankscope.monitor.server.pages.measure_view import (
     take_share,
     take_values,
 )
-from rankscope.monitor.server.pages.page import Form, Page, read_configuration, read_hours
+from rankscope.monitor.server.pages.page import EditForm, Page, read_configuration, read_hours
 from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
@@ -434,7 +434,7 @@ def _change(monitor: Monitor, call: Call, action: str) -> str:
 
 
 FORMS = tuple(
-    Form(
+    EditForm(
         path=f"/incidents/{{incident_id}}/{action}",
         summary=summary,
         work=partial(_change, action=action),

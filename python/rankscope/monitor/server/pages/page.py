@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.store.keys import Scope
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class Page:
         is_trace: Whether it reads rankings, and not only windows.
         place: Its place in the navigation, from 1; 0 for a page that is only linked to.
         refresh: After how many seconds browsers load it again; 0 for a page that stays as it is.
+        scope: What its reader has to be allowed.
         is_global: Whether it is outside of projects.
     """
 
@@ -50,6 +52,7 @@ class Page:
     is_trace: bool = False
     place: int = 0
     refresh: int = 0
+    scope: Scope = "read"
     is_global: bool = False
 
 
@@ -59,6 +62,8 @@ Form = partial(Route, "POST", kind="form", status=303)
 Its work returns the address to go on at; or a page to fill, with what it shows and the status of
 the answer.
 """
+EditForm = partial(Form, scope="edit")
+"""One for editors; others are for administrators."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -113,18 +113,17 @@ class Pages:
         )
         return HTMLResponse(text, problem.status, problem.headers)
 
-    def show_sign_in(self, links: Links, wanted: str, problem: str) -> str:
-        """Make the page with the form to sign in by: where to go next, and what was wrong."""
-        return self._templates.get_template("sign_in.html.j2").render(
-            frame=self._frame(links), wanted=wanted, problem=problem
-        )
+    def show(self, template: str, call: Call, view: object) -> str:
+        """Make a page outside of projects."""
+        frame = self._frame_of(call, is_global=True)
+        return self._templates.get_template(template).render(frame=frame, view=view)
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
         for page in self._pages:
             yield Endpoint(
                 "GET",
                 page.path,
-                "read",
+                page.scope,
                 self._show(page),
                 "page",
                 page.summary,
@@ -152,22 +151,31 @@ class Pages:
         return HTMLResponse(self._fill(page, call, view), status)
 
     def _fill(self, page: Page, call: Call, view: object) -> str:
-        principal = call.principal
-        frame = self._frame(
-            call.links,
+        frame = self._frame_of(
+            call,
+            is_global=page.is_global,
             here=page.here,
-            project="" if page.is_global else principal.project,
-            has_fleet=not page.is_global and len(principal.readable) > 1,
-            key=principal.name or principal.actor if principal.actor != "local" else "",
-            csrf=principal.csrf,
-            can_change="admin" in principal.scopes,
             now=self._now(),
             refresh=page.refresh,
-            views=tuple(self._store.list_views(principal.project)),
+            views=() if page.is_global else tuple(self._store.list_views(call.principal.project)),
             view=call.part("name") if page.path == VIEW.path else "",
         )
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)
+
+    def _frame_of(self, call: Call, *, is_global: bool, **said: object) -> Frame:
+        principal = call.principal
+        return self._frame(
+            call.links,
+            project="" if is_global else principal.project,
+            has_fleet=not is_global and len(principal.readable) > 1,
+            person=principal.person,
+            csrf=principal.csrf,
+            can_change="edit" in principal.scopes,
+            can_manage="admin" in principal.scopes,
+            is_operator=principal.is_operator,
+            **said,
+        )
 
     def _frame(self, links: Links, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)

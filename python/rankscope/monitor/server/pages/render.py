@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.links import Links
     from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.store.people import Person
 
 MOST_MARKS = 6
 """Marks of one kind that the description of a chart names."""
@@ -58,9 +59,11 @@ class Frame:
         script: The path of the script.
         here: Which of the places this is; none of them if empty.
         project: The project; empty where nobody is let in.
-        key: The name or the id of the key that is signed in; empty if there is none.
+        person: Who is signed in, if anybody is.
         csrf: What forms have to say.
-        can_change: Whether the key may change rules and settings.
+        can_change: Whether the reader may change rules and incidents.
+        can_manage: Whether the reader may change settings, keys and roles.
+        is_operator: Whether the reader may change accounts.
         has_fleet: Whether there are other projects that the caller may see.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
@@ -74,9 +77,11 @@ class Frame:
     script: str
     here: str = ""
     project: str = ""
-    key: str = ""
+    person: Person | None = None
     csrf: str = ""
     can_change: bool = False
+    can_manage: bool = False
+    is_operator: bool = False
     has_fleet: bool = False
     now: int | None = None
     refresh: int = 0

@@ -17,7 +17,7 @@ from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.pages.groups import group_incidents, write_multiple
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.page import (
-    Form,
+    EditForm,
     FormState,
     Page,
     list_states,
@@ -355,19 +355,19 @@ RULE = Page(
 )
 PAGES = (RULES, NEW_RULE, RULE)
 FORMS = (
-    Form("/rules/new", partial(_set, name=None), body=FORM, summary="Create a rule."),
-    Form(
+    EditForm("/rules/new", partial(_set, name=None), body=FORM, summary="Create a rule."),
+    EditForm(
         "/rules/{name}/change",
         lambda monitor, call: _set(monitor, call, call.part("name")),
         body=FORM,
         summary="Change a rule.",
     ),
-    Form(
+    EditForm(
         "/rules/{name}/silence",
         _silence,
         body=SILENCE,
         summary="Pause the notifications of a rule.",
     ),
-    Form("/rules/{name}/resolve", _resolve, body=RESOLVE),
-    Form("/rules/{name}/remove", _remove, body=REMOVE, summary="Delete a rule."),
+    EditForm("/rules/{name}/resolve", _resolve, body=RESOLVE),
+    EditForm("/rules/{name}/remove", _remove, body=REMOVE, summary="Delete a rule."),
 )

@@ -1,20 +1,33 @@
-"""Browsers sign in with a key, and get a session for it."""
+"""People sign in, set a password by a link, and sign out."""
 
 from __future__ import annotations
 
-from typing import Annotated
-from urllib.parse import urlsplit
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote, unquote, urlsplit
 
-from pydantic import Field
+from anyio import to_thread
+from pydantic import ConfigDict, Field, with_config
 from starlette.responses import HTMLResponse, RedirectResponse
 from typing_extensions import TypedDict
 
+from rankscope.errors import UsageError
 from rankscope.monitor.rules.settings import described
+from rankscope.monitor.server.access.accounts import LINK_PATH
+from rankscope.monitor.server.access.authenticator import (
+    FLOW,
+    SESSION,
+    read_cookie,
+    set_cookie,
+)
+from rankscope.monitor.server.access.provider import CALLBACK, SignInError
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.query import OPEN
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.people import hash_secret
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,9 +35,17 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.links import Links
     from rankscope.monitor.server.access.authenticator import Authenticator
+    from rankscope.monitor.server.access.entrance import Entrance
+    from rankscope.monitor.server.access.provider import OpenID
     from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.store.store import Store
 
 LONGEST = 2048
+PROVIDER = "/sign-in/provider"
+DENIED = (
+    "You were not signed in. Your account may have no role in any project yet: ask an admin for "
+    "one. The log of the service says why."
+)
 
 
 class SignInQuery(TypedDict, total=False):
@@ -37,21 +58,55 @@ class SignInQuery(TypedDict, total=False):
     ]
 
 
+class LinkQuery(TypedDict):
+    """The link that somebody was sent."""
+
+    link: Annotated[str, described(maxLength=100), Field(description="What the link has.")]
+
+
+Answer = Annotated[str, described(maxLength=LONGEST)]
+
+
+@with_config(ConfigDict(json_schema_extra={OPEN: True}))
+class AnswerQuery(TypedDict, total=False):
+    """What a provider answers; each adds what it likes."""
+
+    code: Answer
+    state: Answer
+    iss: Answer
+    error: Answer
+
+
 class SignIn:
     """Signs people in and out.
 
     Args:
-        authenticator: Knows keys and sessions.
-        show: Makes the page with the form, from what makes addresses, where to go next, and what
-            went wrong before or "".
+        authenticator: Knows sessions.
+        entrance: Lets people in.
+        store: The store of sessions.
+        openid: The provider of sign-ins, if there is one.
+        now: Returns the time, in microseconds since 1970 in UTC.
+        show: Makes a page from its template and what it shows.
     """
 
     def __init__(
-        self, authenticator: Authenticator, show: Callable[[Links, str, str], str]
+        self,
+        authenticator: Authenticator,
+        entrance: Entrance,
+        *,
+        store: Store,
+        openid: OpenID | None,
+        now: Callable[[], int],
+        show: Callable[..., str],
     ) -> None:
         self._authenticator = authenticator
+        self._entrance = entrance
+        self._store = store
+        self._openid = openid
+        self._now = now
         self._show = show
-        self.endpoints = (
+        form = partial(Endpoint, "POST", scope=None, kind="form", status=303)
+        self.endpoints: tuple[Endpoint, ...] = (
             Endpoint(
                 "GET",
                 "/sign-in",
@@ -62,64 +117,161 @@ class SignIn:
                 SignInQuery,
                 also={303: None},
             ),
-            Endpoint(
-                "POST",
-                "/sign-in",
-                None,
-                self.post,
-                "form",
-                "Sign in with a key.",
-                body=make_record("SignInForm", {"key": str, "next": str}),
-                status=303,
+            form(
+                path="/sign-in",
+                answer=self.post,
+                summary="Sign in by password.",
+                body=make_record(
+                    "SignInForm",
+                    dict.fromkeys(("email", "password", "code", "next"), str),
+                ),
                 refuses=(401,),
             ),
             Endpoint(
-                "POST",
-                "/sign-out",
-                "read",
-                self.leave,
-                "form",
-                "Sign out.",
+                "GET",
+                LINK_PATH,
+                None,
+                self.get_link,
+                "page",
+                "The form that sets a password.",
+                LinkQuery,
+                refuses=(404,),
+            ),
+            form(
+                path=LINK_PATH,
+                answer=self.post_link,
+                summary="Set a password by a link.",
+                body=make_record("SetPasswordForm", dict.fromkeys(("link", "password"), str)),
+                refuses=(404,),
+            ),
+            form(
+                path="/sign-out",
+                scope="person",
+                answer=self.leave,
+                summary="Sign out.",
                 body=make_record("SignOutForm", {}),
-                status=303,
                 is_global=True,
             ),
         )
+        if openid is not None:
+            page = partial(Endpoint, "GET", scope=None, kind="page", status=303)
+            self.endpoints += (
+                page(
+                    path=PROVIDER,
+                    answer=self.ask_provider,
+                    summary="Go to the provider to sign in.",
+                    query=SignInQuery,
+                    refuses=(401,),
+                ),
+                page(
+                    path=CALLBACK,
+                    answer=self.enter,
+                    summary="Come back from the provider.",
+                    query=AnswerQuery,
+                    refuses=(401,),
+                ),
+            )
 
     async def get(self, call: Call) -> Response:
         """Show the form, or go on where nobody needs to sign in."""
         wanted = own_path(call.query.get("next", ""), call.links)
         if await self._authenticator.find_principal(call.request) is not None:
             return RedirectResponse(wanted, 303)
-        return HTMLResponse(self._show(call.links, wanted, ""))
+        return self._answer(call, wanted)
 
     async def post(self, call: Call) -> Response:
         """Begin a session."""
         wanted = own_path(call.field("next"), call.links)
+        given = [call.field(name) for name in ("email", "password", "code")]
         try:
-            key = await self._authenticator.find_key(call.request, call.field("key").strip())
+            await self._entrance.enter_by_password(call.request, *given)
         except RefusedRequestError as problem:
-            said = (
-                "This key opens nothing: look whether it is whole, and was not revoked."
-                if problem.status == 401
-                else "There were too many keys that open nothing: wait a minute."
-            )
-            headers = {
-                name: problem.headers[name] for name in problem.headers if name == "retry-after"
-            }
-            return HTMLResponse(self._show(call.links, wanted, said), problem.status, headers)
-        if not {"read", "admin"} & set(key.scopes):
-            said = "This key is not for reading: sign in with one that has the scope read or admin."
-            return HTMLResponse(self._show(call.links, wanted, said), 403)
-        response = RedirectResponse(wanted, 303)
-        self._authenticator.sign_in(call.request, key, response)
-        return response
+            if problem.status not in {401, 429}:
+                raise
+            return self._answer(call, wanted, problem.message, problem, given[0][:254])
+        return RedirectResponse(wanted, 303)
+
+    async def get_link(self, call: Call) -> Response:
+        """Show the form that sets a password."""
+        person = await self._entrance.find_link(call.query["link"])
+        return self._answer_link(call, call.query["link"], person.email)
+
+    async def post_link(self, call: Call) -> Response:
+        """Set a password, and begin a session."""
+        link = call.field("link")
+        try:
+            await self._entrance.enter_by_link(call.request, link, call.field("password"))
+        except UsageError as problem:
+            person = await self._entrance.find_link(link)
+            return self._answer_link(call, link, person.email, problem.message)
+        return RedirectResponse(call.links.top("/"), 303)
+
+    async def ask_provider(self, call: Call) -> Response:
+        """Send a browser to the provider."""
+        wanted = own_path(call.query.get("next", ""), call.links)
+        try:
+            address, secret = await self._ask(lambda openid: openid.begin())
+        except SignInError as error:
+            return await self._deny(call, wanted, error.reason)
+        set_cookie(call.request, FLOW, f"{secret}.{quote(wanted, safe='')}")
+        return RedirectResponse(address, 303)
+
+    async def enter(self, call: Call) -> Response:
+        """Begin a session of who comes back from the provider."""
+        secret, _, wanted = read_cookie(call.request, FLOW).partition(".")
+        set_cookie(call.request, FLOW, "")
+        wanted = own_path(unquote(wanted), call.links)
+        try:
+            claims = await self._ask(lambda openid: openid.finish(secret, call.query))
+        except SignInError as error:
+            return await self._deny(call, wanted, error.reason)
+        reason = await self._entrance.enter_by_provider(call.request, claims)
+        return await self._deny(call, wanted, reason) if reason else RedirectResponse(wanted, 303)
 
     async def leave(self, call: Call) -> Response:
         """End the session."""
-        response = RedirectResponse(call.links.top("/sign-in"), 303)
-        self._authenticator.sign_out(call.request, response)
-        return response
+        request, actor = call.request, call.principal.actor
+        digest = hash_secret(read_cookie(request, SESSION))
+        entry = AuditEntry(self._now(), actor, "sign_out", actor)
+        if call.principal.person is not None:
+            number = call.principal.person.person_id
+            end = partial(self._store.end_sessions, number, digest, entry)
+            await to_thread.run_sync(end)
+        set_cookie(request, SESSION, "")
+        return RedirectResponse(call.links.top("/sign-in"), 303)
+
+    async def _ask(self, ask: Callable[[OpenID], Any]) -> Any:  # noqa: ANN401 - what it returns
+        if self._openid is None:
+            raise SignInError("there is no provider")
+        try:
+            return await to_thread.run_sync(ask, self._openid)
+        except OSError as error:  # of requests
+            raise SignInError(f"the provider can't be reached: {type(error).__name__}") from error
+
+    async def _deny(self, call: Call, wanted: str, reason: str) -> Response:
+        call.request.state.said["sign_in"] = reason
+        await self._entrance.refuse(call.request, reason)
+        return self._answer(call, wanted, DENIED, RefusedRequestError(401, DENIED, code="sign_in"))
+
+    def _answer(
+        self,
+        call: Call,
+        wanted: str,
+        problem: str = "",
+        refused: RefusedRequestError | None = None,
+        email: str = "",
+    ) -> Response:
+        provider = None if self._openid is None else self._openid.provider.name
+        view = {"wanted": wanted, "problem": problem, "email": email, "provider": provider}
+        text = self._show("sign_in.html.j2", call, view)
+        if refused is None:
+            return HTMLResponse(text)
+        headers = {name: each for name, each in refused.headers.items() if name == "retry-after"}
+        return HTMLResponse(text, refused.status, headers)
+
+    def _answer_link(self, call: Call, link: str, email: str, problem: str = "") -> Response:
+        view = {"link": link, "email": email, "problem": problem}
+        return HTMLResponse(self._show("set_password.html.j2", call, view), 422 if problem else 200)
 
 
 def own_path(wanted: str, links: Links) -> str:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.links import Links
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.access.authenticator import Principal
+    from rankscope.monitor.server.access.authenticator import Need, Principal
     from rankscope.monitor.server.routing.pool import MonitorPool
-    from rankscope.monitor.store.keys import Scope
 
     Kind: TypeAlias = Literal["api", "page", "form", "file"]
 
@@ -78,7 +77,8 @@ class Endpoint:
         method: Of HTTP.
         path: The path; a name in braces stands for an id, `{name:id}` for one that may have
             slashes.
-        scope: The scope that a key must have, or `None` if no key is needed.
+        scope: The scope that a key must have, or what a person must be, or `None` if anybody is
+            let in.
         answer: The handler.
         kind: Who uses it; see the table.
         summary: What it does, in a line.
@@ -97,7 +97,7 @@ class Endpoint:
 
     method: str
     path: str
-    scope: Scope | None
+    scope: Need | None
     answer: Callable[[Call], Awaitable[Response]]
     kind: Kind = "api"
     summary: str = ""
@@ -114,7 +114,7 @@ class Endpoint:
     @property
     def takes_session(self) -> bool:
         """Whether a browser that is signed in needs no key."""
-        return self.kind != "api" or (self.method == "GET" and self.scope == "read")
+        return self.kind != "api" or (self.method == "GET" and self.scope != "ingest")
 
     @property
     def address(self) -> str:
@@ -162,7 +162,7 @@ class Route:
     method: str
     path: str
     work: Callable[[Monitor, Call], Any]
-    scope: Scope | None = None
+    scope: Need | None = None
     query: Any = None
     body: Any = None
     result: Any = None

@@ -86,6 +86,7 @@ class RequestMiddleware:
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         state["said"] = {}
+        state["cookies"] = []
         take_address(scope, self.settings.prefix)
         since = time.monotonic()
         status = 0
@@ -94,7 +95,10 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(MutableHeaders(scope=message), request_id)
+                headers = MutableHeaders(scope=message)
+                for cookie in state["cookies"]:
+                    headers.append("set-cookie", cookie)
+                _add_headers(headers, request_id)
             await send(message)
 
         problem = None

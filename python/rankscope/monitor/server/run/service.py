@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rankscope.monitor.notify.sending import Sender
+    from rankscope.monitor.server.http.provider import Provider
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
@@ -67,6 +68,7 @@ def serve_store(
     channels: Channels = NO_CHANNELS,
     sender: Sender | None = None,
     archive_after: int | None = None,
+    provider: Provider | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -80,8 +82,9 @@ def serve_store(
         hosts=_list_hosts(own, *names, urlsplit(channels.public_url or "").hostname or own),
         prefix=read_prefix(urlsplit(channels.public_url or "").path) if prefix is None else prefix,
         proxies=proxies or Proxies(),
-        open_project=project if is_loopback(host) else None,
+        open_project=project if is_loopback(host) and provider is None else None,
         notifying=channels,
+        provider=provider,
     )
     sender = sender or AppriseSender()
     check_services(settings.notifying, sender)
@@ -220,8 +223,8 @@ def make_server(
     settings = settings or Settings()
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
-            f"expected keys before others can reach {host}, found none",
-            hint="make a key first, or listen on 127.0.0.1",
+            f"expected people or keys before others can reach {host}, found none",
+            hint="add a person first with rankscope monitor people add, or listen on 127.0.0.1",
             code="no_keys",
         )
     return GracefulServer(
@@ -261,5 +264,7 @@ def is_loopback(host: str) -> bool:
 
 
 def has_keys(store: Store) -> bool:
-    """Whether there is a key that isn't revoked."""
+    """Whether there is an operator, an account, or a key that isn't revoked."""
+    if store.has_people() or store.roles(None):
+        return True
     return any(key.revoked is None for project in store.projects() for key in store.keys(project))

@@ -36,7 +36,17 @@ from rankscope.monitor.store.log.removal import (
 )
 from rankscope.monitor.store.log.rewriting import Rewritten, put_hour, remove_marked
 from rankscope.monitor.store.log.values import put_values
-from rankscope.monitor.store.tables import keys, outbox, projects, rules, setup, views, windows
+from rankscope.monitor.store.people import BrowserSession, Person
+from rankscope.monitor.store.tables import (
+    keys,
+    outbox,
+    people,
+    projects,
+    rules,
+    setup,
+    views,
+    windows,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +73,14 @@ WRITES: dict[str, Callable[..., Any]] = {
         store_scan,
         keys.insert_key,
         keys.revoke_key,
+        keys.rotate_key,
+        keys.touch_key,
         keys.record_audit,
+        people.add_person,
+        people.change_person,
+        people.renew_session,
+        people.end_sessions,
+        people.set_roles,
         projects.rewrite_version,
         projects.insert_configuration,
         windows.replace_windows,
@@ -89,10 +106,12 @@ RECORDS: dict[str, type[Any]] = {
         ArchivedValues,
         AuditEntry,
         Block,
+        BrowserSession,
         DataFile,
         KnownFile,
         Lake,
         Outcome,
+        Person,
         Removed,
         Rewritten,
         SeenHour,

@@ -267,7 +267,7 @@ class PostgresStore(PostgresReader, GroupWriter):
         secrets = SecretTable(connection)
         for secret_id, secret in transaction.secrets.items():
             secrets.add(secret_id, secret)
-        if transaction.changes_webhooks:
+        if transaction.changes_secrets:
             secrets.keep(list_secret_ids(connection))
         if transaction.seq != seq:
             changed = update(schema.meta).where(LAST_SEQ)
@@ -353,9 +353,11 @@ class KeyWatch:
 
 
 def _count_key_changes(connection: Connection) -> int:
-    """Count the keys and those that are revoked: keys are never deleted."""
+    """Count the keys, those that are revoked, and accounts: none is ever deleted."""
     keys = schema.keys
-    return int(connection.execute(select(func.count() + func.count(keys.c.revoked))).scalar_one())
+    people = select(func.count()).select_from(schema.people).scalar_subquery()
+    counted = select(func.count() + func.count(keys.c.revoked) + people).select_from(keys)
+    return int(connection.execute(counted).scalar_one())
 
 
 def _find_wrong_number(connection: Connection) -> str | None:

@@ -316,7 +316,7 @@ class SQLiteStore(SQLiteReader, GroupWriter):
             mark = self._number(transaction, before)
             for secret_id, secret in transaction.secrets.items():
                 self._secrets.add(secret_id, secret)
-            used = list_secret_ids(self._connection) if transaction.changes_webhooks else None
+            used = list_secret_ids(self._connection) if transaction.changes_secrets else None
         if mark is not self._mark:
             try:
                 self._high_water.write(mark)

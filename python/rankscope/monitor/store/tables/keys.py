@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 from sqlalchemy import insert, select, update
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.keys import ApiKey, AuditEntry
-from rankscope.monitor.store.tables.schema import audit, keys, projects
+from rankscope.monitor.store.keys import ApiKey, Audited, AuditEntry
+from rankscope.monitor.store.people import OPERATOR
+from rankscope.monitor.store.tables.schema import audit, keys, projects, roles
 from rankscope.monitor.store.tables.statements import columns_of, in_project, read_records
 from rankscope.records import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sqlalchemy import ColumnElement, Connection
 
     from rankscope.monitor.store.transaction import Transaction
@@ -23,19 +24,29 @@ def insert_key(
     transaction: Transaction, key: ApiKey, actor: str, *, keeps_admin: bool = False
 ) -> None:
     """Store a key, and who made it."""
-    others = _select_keys(transaction.connection, projects.c.name == key.project)
-    if keeps_admin and not _has_admin([*others, key]):
+    if keeps_admin and not _has_admin(transaction.connection, key.project, more=key):
         raise _no_admin(
-            "the first key of a project must have the scope admin, because with it every request "
-            "needs a key",
-            "create an administrator's key first, with the scopes read and admin",
+            "the first key of a project must have the scope admin and not expire, because with it "
+            "every request needs a key",
+            "create an administrator's key first, with the scopes read, edit and admin; or give "
+            "somebody the role admin with rankscope monitor people",
         )
+    _insert(transaction, key, actor, "key.create")
+
+
+def _insert(transaction: Transaction, key: ApiKey, actor: str, action: str) -> None:
     project_id = transaction.project(key.project)
-    row = as_dict(key) | {"project_id": project_id, "scopes": " ".join(key.scopes)}
+    more = {"project_id": project_id, "scopes": " ".join(key.scopes), "creator": actor}
+    row = as_dict(key) | more
     del row["project"]
     transaction.connection.execute(insert(keys), row)
-    entry = AuditEntry(key.created, actor, "key.create", key.key_id)
+    entry = AuditEntry(key.created, actor, action, key.key_id, "", _describe(key))
     insert_audit(transaction.connection, project_id, entry)
+
+
+def _describe(key: ApiKey) -> str:
+    said = {"name": key.name, "scopes": list(key.scopes)}
+    return json.dumps(said | ({"expires": key.expires} if key.expires else {}))
 
 
 def revoke_key(
@@ -49,12 +60,12 @@ def revoke_key(
 ) -> bool:
     """Revoke a key of a project, and return whether it was valid before."""
     connection = transaction.connection
-    known = _select_keys(connection, projects.c.name == project)
-    rest = [key for key in known if key.key_id != key_id]
-    if keeps_admin and _has_admin(known) and not _has_admin(rest):
+    has_others = _has_admin(connection, project, but=key_id)
+    if keeps_admin and _has_admin(connection, project) and not has_others:
         raise _no_admin(
             "this is the only key of the project with the scope admin",
-            "create another administrator's key first, with the scopes read and admin",
+            "create another administrator's key first, or give somebody the role admin with "
+            "rankscope monitor people",
         )
     is_valid = (keys.c.key_id == key_id) & keys.c.revoked.is_(None)
     changed = update(keys).where(is_valid, in_project(keys.c.project_id, project))
@@ -65,8 +76,47 @@ def revoke_key(
     return True
 
 
-def _has_admin(keys: Iterable[ApiKey]) -> bool:
-    return any(key.revoked is None and "admin" in key.scopes for key in keys)
+def rotate_key(transaction: Transaction, key_id: str, key: ApiKey, until: int, actor: str) -> bool:
+    """Store the successor of a key, which goes on until some time, unless it ends before.
+
+    Returns:
+        Whether the key was valid; otherwise nothing was stored.
+    """
+    connection = transaction.connection
+    here = (keys.c.key_id == key_id) & in_project(keys.c.project_id, key.project)
+    for old in _select_keys(connection, here):
+        if old.is_valid(key.created):
+            break
+    else:
+        return False
+    ends = until if old.expires is None else min(old.expires, until)
+    connection.execute(update(keys).where(here).values(expires=ends))
+    _insert(transaction, key, actor, "key.rotate")
+    before, after = (json.dumps({"expires": each}) for each in (old.expires, ends))
+    entry = AuditEntry(key.created, actor, "key.expire", key_id, before, after)
+    insert_audit(connection, transaction.project(key.project), entry)
+    return True
+
+
+def touch_key(transaction: Transaction, key_id: str, now: int) -> None:
+    """Write when a key was used."""
+    here = keys.c.key_id == key_id
+    transaction.connection.execute(update(keys).where(here).values(used=now))
+
+
+def _has_admin(
+    connection: Connection, project: str, *, more: ApiKey | None = None, but: str = ""
+) -> bool:
+    """Whether somebody administers a project for good: a person, or a key that doesn't expire."""
+    is_admin = roles.c.role.in_((OPERATOR, "admin"))
+    here = roles.c.project_id.is_(None) | in_project(roles.c.project_id, project)
+    if connection.execute(select(roles.c.role_id).where(is_admin, here).limit(1)).first():
+        return True
+    known = [*_select_keys(connection, projects.c.name == project), *([more] if more else [])]
+    return any(
+        key.revoked is None and key.expires is None and "admin" in key.scopes and key.key_id != but
+        for key in known
+    )
 
 
 def _no_admin(message: str, hint: str) -> UsageError:
@@ -108,17 +158,40 @@ def list_audit(connection: Connection, project: str) -> list[AuditEntry]:
     return read_records(connection, AuditEntry, wanted.order_by(audit.c.audit_id))
 
 
+def read_audit(
+    connection: Connection,
+    project: str | None,
+    *,
+    before: int | None = None,
+    limit: int = 1000,
+) -> list[Audited]:
+    """List changes, the newest first: in a project, or in all of them with sign-ins and accounts.
+
+    Those of a number and later ones are left out.
+    """
+    columns = columns_of(audit, AuditEntry)
+    wanted = select(audit.c.audit_id, projects.c.name, *columns)
+    wanted = wanted.join_from(audit, projects, isouter=True)
+    if project is not None:
+        wanted = wanted.where(in_project(audit.c.project_id, project))
+    if before is not None:
+        wanted = wanted.where(audit.c.audit_id < before)
+    rows = connection.execute(wanted.order_by(audit.c.audit_id.desc()).limit(limit))
+    return [Audited(number, name, AuditEntry(*entry)) for number, name, *entry in rows]
+
+
 def has_audit(connection: Connection, project: str, action: str) -> bool:
     """Return whether something was ever done in a project."""
     here = in_project(audit.c.project_id, project) & (audit.c.action == action)
     return connection.execute(select(audit.c.audit_id).where(here).limit(1)).first() is not None
 
 
-def record_audit(transaction: Transaction, project: str, entry: AuditEntry) -> None:
+def record_audit(transaction: Transaction, project: str | None, entry: AuditEntry) -> None:
     """Record in the audit log that something was done, of which nothing else is stored."""
-    insert_audit(transaction.connection, transaction.project(project), entry)
+    project_id = None if project is None else transaction.project(project)
+    insert_audit(transaction.connection, project_id, entry)
 
 
-def insert_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
-    """Record a change in the audit log."""
+def insert_audit(connection: Connection, project_id: int | None, entry: AuditEntry) -> None:
+    """Record a change in the audit log: every change that somebody makes comes by here."""
     connection.execute(insert(audit), {"project_id": project_id, **as_dict(entry)})

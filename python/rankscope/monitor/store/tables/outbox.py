@@ -15,7 +15,7 @@ from rankscope.monitor.store.records import (
     Webhook,
 )
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.schema import outbox, projects, receipts, webhooks
+from rankscope.monitor.store.tables.schema import outbox, people, projects, receipts, webhooks
 from rankscope.monitor.store.tables.statements import in_project, put_row, read_records
 from rankscope.records import as_dict
 
@@ -270,8 +270,9 @@ def find_webhook(connection: Connection, project: str) -> Webhook | None:
 
 
 def list_secret_ids(connection: Connection) -> list[str]:
-    """List the ids of the secrets that webhooks use."""
-    return list(connection.execute(select(webhooks.c.secret_id)).scalars())
+    """List the ids of the secrets that webhooks and people use."""
+    used = select(webhooks.c.secret_id).union_all(select(people.c.totp).where(people.c.totp != ""))
+    return list(connection.execute(used).scalars())
 
 
 def set_webhook(
@@ -289,7 +290,7 @@ def set_webhook(
     transaction.connection.execute(delete(webhooks).where(here))
     secret_id = secrets.token_hex(8)
     transaction.secrets[secret_id] = webhook.secret
-    transaction.changes_webhooks = True
+    transaction.changes_secrets = True
     row = as_dict(webhook) | {"project_id": project_id, "secret_id": secret_id}
     del row["secret"]
     transaction.connection.execute(insert(webhooks), row)
@@ -302,7 +303,7 @@ def remove_webhook(transaction: Transaction, project: str, audit: AuditEntry) ->
     here = webhooks.c.project_id == project_id
     if transaction.connection.execute(delete(webhooks).where(here)).rowcount == 0:
         return False
-    transaction.changes_webhooks = True
+    transaction.changes_secrets = True
     _give_up(transaction, project_id, audit, "the webhook was removed")
     return True
 

@@ -79,9 +79,10 @@ def insert_configuration(
 ) -> None:
     """Store a new configuration of a project; older ones are kept."""
     project_id = transaction.project(project)
+    before = read_configuration(transaction.connection, project) or ""
     row = {"project_id": project_id, "time": now, "actor": actor, "text": text}
     transaction.connection.execute(insert(configurations), row)
-    entry = AuditEntry(now, actor, "configuration.set", project)
+    entry = AuditEntry(now, actor, "configuration.set", project, before, text)
     insert_audit(transaction.connection, project_id, entry)
 
 

@@ -168,22 +168,58 @@ keys = Table(
     TABLES,
     Column("key_id", TEXT, primary_key=True),
     _of_project(),
-    *_columns(TEXT, "scopes", "name"),
+    *_columns(TEXT, "scopes", "name", "creator"),
     Column("created", BigInteger, nullable=False),
     Column("digest", LargeBinary(32), nullable=False),
-    Column("revoked", BigInteger),
+    *(Column(name, BigInteger) for name in ("revoked", "expires", "used")),
 )
-"""API keys; `scopes` are words, and `digest` is that of the secret, which is stored nowhere."""
+"""API keys; `scopes` are words, and `digest` is that of the secret, which is stored nowhere. `used`
+is when one was used last, to the minute."""
+
+people = Table(
+    "people",
+    TABLES,
+    Column("person_id", Integer, primary_key=True),
+    Column("email", TEXT, nullable=False, unique=True),
+    *_columns(TEXT, "name", "subject", "groups", "password", "link", "totp", "recovery"),
+    *_columns(BigInteger, "created", "link_ends", "totp_step"),
+    Column("disabled", BigInteger),
+)
+"""Accounts; `groups` and `recovery` are JSON. The database has the hash of a password, only the
+digest of a link, and only the ID of the secret of an authenticator app."""
+
+roles = Table(
+    "roles",
+    TABLES,
+    Column("role_id", Integer, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id")),
+    *_columns(TEXT, "member", "role"),
+    UniqueConstraint("project_id", "member"),
+    Index("roles_of_member", "member"),
+)
+"""The roles of people and groups; without a project, that of operators."""
+
+sessions = Table(
+    "sessions",
+    TABLES,
+    Column("digest", TEXT, primary_key=True),
+    Column("person_id", Integer, ForeignKey("people.person_id"), nullable=False),
+    *_columns(BigInteger, "created", "seen"),
+    *_columns(TEXT, "agent", "rights"),
+    Index("sessions_of_person", "person_id", "created"),
+)
+"""Browsers that are signed in; `digest` is that of their cookie, which is stored nowhere."""
 
 audit = Table(
     "audit",
     TABLES,
     Column("audit_id", SEQ, primary_key=True),
-    _of_project(),
+    Column("project_id", Integer, ForeignKey("projects.project_id")),
     Column("time", BigInteger, nullable=False),
-    *_columns(TEXT, "actor", "action", "subject"),
+    *_columns(TEXT, "actor", "action", "subject", "before", "after"),
+    Index("audit_of_project", "project_id", "audit_id"),
 )
-"""Who changed what."""
+"""Who changed what, and what it was before and after, as JSON; sign-ins belong to no project."""
 
 configurations = Table(
     "configurations",

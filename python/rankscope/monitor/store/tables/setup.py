@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
+from rankscope.monitor.store.tables.people import list_roles, set_roles
 from rankscope.monitor.store.tables.projects import insert_configuration, read_configuration
 from rankscope.monitor.store.tables.rules import remove_rule, save_rules
 from rankscope.monitor.store.tables.schema import rules
@@ -36,6 +37,7 @@ def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) 
             insert_configuration(transaction, project, text, time, actor)
         for shown in change.shown:
             put_view(transaction, project, *shown)
+        set_roles(transaction, project, change.roles, change.time, change.actor)
         removals = {each.subject: each for each in change.audit if each.subject in change.removed}
         for name in change.removed:
             remove_rule(transaction, project, name, removals[name])
@@ -56,6 +58,8 @@ def _is_as_before(connection: Connection, change: ProjectChange) -> bool:
     if read_configuration(connection, change.project) != change.before:
         return False
     if list_views(connection, change.project) != change.views:
+        return False
+    if change.roles and list_roles(connection, change.project) != change.had_roles:
         return False
     here = in_project(rules.c.project_id, change.project)
     wanted = select(rules.c.name, rules.c.revision).where(here)

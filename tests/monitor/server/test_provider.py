@@ -1,0 +1,485 @@
+"""Signing in through a provider: the whole flow, and providers and browsers that cheat."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import threading
+from contextlib import contextmanager
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from rankscope.errors import FormatError
+from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.server.access import accounts
+from rankscope.monitor.server.http.provider import Provider, read_provider
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.pages.sign_in import DENIED
+from rankscope.monitor.store.keys import Secret
+
+from tests.monitor.server.service import NOW, Browser, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CLIENT, SECRET = "rankscope", "the secret of the client"
+BASE = "http://localhost:8000"
+SECONDS = NOW // 1_000_000
+KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
+OTHER = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
+
+
+class Login:
+    """A provider of sign-ins, which checks what it should, and says what a test wants.
+
+    Attributes:
+        claims: What it says of who signs in.
+        key: What it signs with.
+        header: The header of its tokens.
+        told: The tokens that it was asked for, with the fields of each request.
+    """
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Any] = {}
+        self.key: Any = KEY
+        self.keys: list[Any] = [KEY]
+        self.header = {"alg": "RS256", "kid": "one"}
+        self.described: dict[str, Any] = {}
+        self.asked: dict[str, dict[str, str]] = {}
+        self.told: list[dict[str, str]] = []
+        self.token: Callable[[str], str] = lambda token: token
+        self.location = ""
+        login = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                found = {
+                    "/.well-known/openid-configuration": login.describe,
+                    "/jwks": lambda: {"keys": [key.as_dict(private=False) for key in login.keys]},
+                }
+                self.answer(found[urlsplit(self.path).path]())
+
+            def do_POST(self) -> None:
+                size = int(self.headers["content-length"])
+                said = {
+                    name: each[0] for name, each in parse_qs(self.rfile.read(size).decode()).items()
+                }
+                if login.location:
+                    self.send_response(307)
+                    self.send_header("location", login.location)
+                    self.end_headers()
+                    return
+                self.answer(login.issue(said, self.headers.get("authorization", "")))
+
+            def answer(self, said: object) -> None:
+                body = json.dumps(said).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_said: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.issuer = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def describe(self) -> dict[str, Any]:
+        paths = {
+            "authorization_endpoint": "/authorize",
+            "token_endpoint": "/token",
+            "jwks_uri": "/jwks",
+        }
+        said = {name: self.issuer + path for name, path in paths.items()}
+        return {"issuer": self.issuer, **said, **self.described}
+
+    def authorize(self, address: str, code: str = "a code") -> str:
+        """Do what the page of the provider does, and return where it sends the browser back to."""
+        said = {name: each[0] for name, each in parse_qs(urlsplit(address).query).items()}
+        assert said["response_type"] == "code"
+        assert said["redirect_uri"] == f"{BASE}/sign-in/callback"
+        assert said["code_challenge_method"] == "S256"
+        assert "openid" in said["scope"].split()
+        self.asked[code] = said
+        return f"/sign-in/callback?code={code.replace(' ', '+')}&state={said['state']}&prompt=x"
+
+    def issue(self, said: dict[str, str], authorization: str) -> dict[str, Any]:
+        """Give a token for a code, if whoever asks has begun the flow."""
+        asked = self.asked.pop(said["code"])
+        challenge = base64.urlsafe_b64encode(sha256(said["code_verifier"].encode()).digest())
+        assert challenge.decode().rstrip("=") == asked["code_challenge"]
+        expected = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
+        assert authorization == f"Basic {expected}"
+        self.told.append(said)
+        claims = {
+            "iss": self.issuer,
+            "aud": CLIENT,
+            "sub": "7",
+            "iat": SECONDS,
+            "exp": SECONDS + 300,
+            "nonce": asked["nonce"],
+            "email": "ann@example.com",
+            "email_verified": True,
+            "name": "Ann",
+            "groups": ["search"],
+            **self.claims,
+        }
+        claims = {name: value for name, value in claims.items() if value is not ...}
+        token = jwt.encode(self.header, claims, self.key, algorithms=[self.header["alg"]])
+        return {"access_token": "a", "token_type": "Bearer", "id_token": self.token(token)}
+
+
+@pytest.fixture
+def login() -> Iterator[Login]:
+    made = Login()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def service(tmp_path: Path, login: Login) -> Iterator[Service]:
+    with serve(tmp_path, login) as made:
+        made.store.set_roles("music", {"group:search": "viewer"}, NOW, "test")
+        yield made
+
+
+@contextmanager
+def serve(folder: Path, login: Login) -> Iterator[Service]:
+    provider = Provider(issuer=login.issuer, client_id=CLIENT, secret=Secret(SECRET))
+    made = Service(folder, Settings(provider=provider, notifying=Channels(public_url=BASE)))
+    yield made
+    made.store.close()
+
+
+def begin(browser: Browser, wanted: str = "/") -> str:
+    """Go to the provider, and return the address."""
+    answer = browser.get(f"/sign-in/provider?next={wanted}")
+    assert answer.status_code == 303
+    return str(answer.headers["location"])
+
+
+def sign_in(browser: Browser, login: Login, wanted: str = "/") -> Any:  # noqa: ANN401 - as `get`
+    return browser.get(login.authorize(begin(browser, wanted)), sec_fetch_site="cross-site")
+
+
+def is_in(browser: Browser) -> bool:
+    return browser.get("/sign-in").status_code == 303
+
+
+def reason(service: Service) -> str:
+    """Why nobody was let in, as the audit log has it."""
+    entry = service.store.read_audit(None, limit=1)[0].entry
+    assert entry.action == "sign_in.fail"
+    return str(json.loads(entry.after)["reason"])
+
+
+def test_who_has_a_role_is_let_in_and_gets_an_account(service: Service, login: Login) -> None:
+    browser = service.browser()
+    answer = sign_in(browser, login, "%2Frules%3Fa%3D1")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/rules?a=1")
+    assert browser.get("/rules").status_code == 200
+    [person] = service.store.people()
+    assert (person.email, person.name, person.groups) == ("ann@example.com", "Ann", ("search",))
+    assert person.subject == f"{login.issuer} 7"
+    assert sign_in(service.browser(), login).status_code == 303
+    assert len(service.store.people()) == 1
+    log = "".join(service.log)
+    assert not any(
+        secret in log for secret in (SECRET, "a+code", *filter(None, browser.cookies.values()))
+    )
+
+
+def test_two_services_share_the_flow_and_the_session(
+    tmp_path: Path, service: Service, login: Login
+) -> None:
+    other = Service(
+        tmp_path,
+        Settings(
+            provider=Provider(issuer=login.issuer, client_id=CLIENT, secret=Secret(SECRET)),
+            notifying=Channels(public_url=BASE),
+        ),
+        service.store,
+    )
+    browser, second = service.browser(), other.browser()
+    address = begin(browser)
+    second.cookies = browser.cookies
+    assert second.get(login.authorize(address)).status_code == 303
+    browser.cookies = second.cookies
+    assert is_in(browser)
+
+
+def test_groups_are_those_of_the_last_sign_in(service: Service, login: Login) -> None:
+    browser = service.browser()
+    sign_in(browser, login)
+    login.claims = {"groups": ["other"]}
+    assert sign_in(service.browser(), login).status_code == 401
+    assert reason(service) == "no role in any project"
+    service.store.set_roles("films", {"ann@example.com": "editor"}, NOW, "test")
+    other = service.browser()
+    assert sign_in(other, login).status_code == 303
+    assert service.store.people()[0].groups == ("other",)
+    # The session from before has no other rights than the new one.
+    assert browser.get("/projects/music/").status_code == 404
+    assert browser.get("/projects/films/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ({"groups": []}, "no role in any project"),
+        ({"groups": ["searching", "Search"]}, "no role in any project"),
+        ({"groups": ...}, "no role in any project"),
+        ({"groups": "search"}, "the groups can't be read"),
+        ({"groups": [["search"], 7, None]}, "no role in any project"),
+        ({"groups": ["search"] * 1001}, "the groups can't be read"),
+        ({"email_verified": False}, "the provider has not verified the email address"),
+        ({"email_verified": "true"}, "the provider has not verified the email address"),
+        ({"email_verified": ...}, "the provider has not verified the email address"),
+        ({"email": ...}, "the provider has not verified the email address"),
+        ({"email": "\u212aim@example.com"}, "the email address can't be used"),
+        ({"email": "group:search"}, "the email address can't be used"),
+        ({"iss": "https://evil.example"}, "InvalidClaimError"),
+        ({"iss": ...}, "MissingClaimError"),
+        ({"aud": "another"}, "InvalidClaimError"),
+        ({"aud": ["another"], "azp": CLIENT}, "InvalidClaimError"),
+        ({"aud": [CLIENT, "another"], "azp": "another"}, "InvalidClaimError"),
+        ({"aud": ...}, "MissingClaimError"),
+        ({"exp": SECONDS - 61}, "ExpiredTokenError"),
+        ({"exp": ...}, "MissingClaimError"),
+        ({"iat": SECONDS + 3600}, "InvalidClaimError"),
+        ({"nbf": SECONDS + 3600}, "InvalidClaimError"),
+        ({"nonce": "0" * 64}, "InvalidClaimError"),
+        ({"nonce": ...}, "MissingClaimError"),
+        ({"nonce": ""}, "InvalidClaimError"),
+        ({"sub": ...}, "MissingClaimError"),
+        ({"sub": ""}, "the provider names nobody"),
+        ({"sub": 7}, ""),
+        ({"at_hash": "AAAA"}, "InvalidClaimError"),
+    ],
+)
+def test_claims_that_are_not_right_let_nobody_in(
+    service: Service, login: Login, claims: dict[str, Any], said: str
+) -> None:
+    login.claims = claims
+    browser = service.browser()
+    answer = sign_in(browser, login)
+    assert answer.status_code == 401
+    assert said in reason(service)
+    assert DENIED in answer.text  # the same for all
+    assert not is_in(browser)
+    assert service.store.people() == []
+
+
+def test_times_may_differ_by_a_minute(service: Service, login: Login) -> None:
+    login.claims = {"exp": SECONDS - 30, "iat": SECONDS + 30}
+    assert sign_in(service.browser(), login).status_code == 303
+
+
+def forge_unsigned(token: str) -> str:
+    head = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    return f"{head}.{token.split('.')[1]}."
+
+
+def change_name(token: str) -> str:
+    head, body, signature = token.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(body + "=="))
+    changed = json.dumps(claims | {"email": "boss@example.com"}).encode()
+    return f"{head}.{base64.urlsafe_b64encode(changed).decode().rstrip('=')}.{signature}"
+
+
+@pytest.mark.parametrize("token", [forge_unsigned, change_name, lambda _: "", lambda _: "a.b.c"])
+def test_a_token_that_is_not_signed_lets_nobody_in(
+    service: Service, login: Login, token: Callable[[str], str]
+) -> None:
+    login.token = token
+    browser = service.browser()
+    assert sign_in(browser, login).status_code == 401
+    assert not is_in(browser)
+
+
+def test_a_token_of_another_key_lets_nobody_in(service: Service, login: Login) -> None:
+    login.key = OTHER
+    assert sign_in(service.browser(), login).status_code == 401
+
+
+def test_a_public_key_is_no_password(service: Service, login: Login) -> None:
+    def forge(token: str) -> str:
+        head = base64.urlsafe_b64encode(b'{"alg":"HS256","kid":"one"}').decode().rstrip("=")
+        signed = f"{head}.{token.split('.')[1]}"
+        mac = hmac.new(KEY.as_pem(private=False), signed.encode(), sha256).digest()
+        return f"{signed}.{base64.urlsafe_b64encode(mac).decode().rstrip('=')}"
+
+    login.token = forge
+    login.described = {"id_token_signing_alg_values_supported": ["RS256", "HS256", "none"]}
+    assert sign_in(service.browser(), login).status_code == 401
+
+
+def test_a_new_key_of_the_provider_is_looked_up(
+    service: Service, login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(service.browser(), login)
+    login.key = RSAKey.generate_key(2048, {"kid": "two"})
+    login.header, login.keys = {"alg": "RS256", "kid": "two"}, [login.key]
+    # Not more often than once a minute, however many tokens name a key that isn't there.
+    assert sign_in(service.browser(), login).status_code == 401
+    monkeypatch.setattr("rankscope.monitor.server.access.provider.AGAIN_SECONDS", -1.0)
+    assert sign_in(service.browser(), login).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "code=a+code&state=0",
+        "code=a+code",
+        "state={state}",
+        "error=access_denied&state={state}",
+        "code=a+code&state={state}&iss=https://evil.example",
+        "",
+    ],
+)
+def test_an_answer_to_another_question_lets_nobody_in(
+    service: Service, login: Login, answer: str
+) -> None:
+    browser = service.browser()
+    address = begin(browser)
+    login.authorize(address)
+    state = parse_qs(urlsplit(address).query)["state"][0]
+    path = f"/sign-in/callback?{answer.format(state=state)}"
+    assert browser.get(path).status_code == 401
+    assert not is_in(browser)
+    assert login.told == []
+
+
+def test_an_answer_is_for_the_browser_that_asked_and_once(service: Service, login: Login) -> None:
+    victim, attacker = service.browser(), service.browser()
+    back = login.authorize(begin(attacker))
+    assert victim.get(back).status_code == 401  # who follows a link of somebody else
+    begin(victim)
+    assert victim.get(back).status_code == 401
+    assert login.told == []
+    assert attacker.get(back).status_code == 303
+    attacker.cookies = {}
+    assert attacker.get(back).status_code == 401
+
+
+def test_a_session_that_somebody_planted_is_not_continued(service: Service, login: Login) -> None:
+    browser = service.browser()
+    browser.cookies["rankscope-session"] = "0" * 64
+    sign_in(browser, login)
+    assert browser.cookies["rankscope-session"] != "0" * 64
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        {"issuer": "https://evil.example"},
+        {"token_endpoint": "http://evil.example/token"},
+        {"authorization_endpoint": "javascript:alert(1)"},
+        {"jwks_uri": None},
+    ],
+)
+def test_a_provider_that_is_not_the_one_is_not_asked(
+    service: Service, login: Login, described: dict[str, Any]
+) -> None:
+    login.described = described
+    assert service.browser().get("/sign-in/provider").status_code == 401
+    assert "the provider" in reason(service)
+
+
+def test_a_provider_that_sends_elsewhere_gets_no_secret_there(
+    service: Service, login: Login
+) -> None:
+    login.location = f"{login.issuer}/elsewhere"
+    assert sign_in(service.browser(), login).status_code == 401
+    assert login.told == []
+
+
+def test_a_provider_that_is_down_lets_nobody_in(tmp_path: Path, login: Login) -> None:
+    login.server.server_close()
+    with serve(tmp_path, login) as service:
+        answer = service.browser().get("/sign-in/provider")
+        assert answer.status_code == 401
+        assert reason(service).startswith("the provider can't be reached")
+
+
+@pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/%5Cevil.example"])
+def test_nobody_is_sent_elsewhere(service: Service, login: Login, wanted: str) -> None:
+    assert sign_in(service.browser(), login, wanted).headers["location"] == "/"
+
+
+def test_an_account_is_joined_by_a_verified_address_once(service: Service, login: Login) -> None:
+    accounts.add_person(service.store, "ann@example.com", name="", now=NOW, actor="test")
+    sign_in(service.browser(), login)
+    [person] = service.store.people()
+    assert person.subject.endswith(" 7")
+    login.claims = {"sub": "8"}  # somebody else, who has the address now
+    assert sign_in(service.browser(), login).status_code == 401
+    assert reason(service) == "the account belongs to somebody else at the provider"
+    login.claims = {"email": "ann.smith@example.com"}  # the same person, renamed
+    assert sign_in(service.browser(), login).status_code == 303
+    assert service.store.people()[0].email == "ann@example.com"
+
+
+def test_who_is_disabled_is_not_let_in(service: Service, login: Login) -> None:
+    browser = service.browser()
+    sign_in(browser, login)
+    accounts.disable_person(service.store, "ann@example.com", now=NOW, actor="test")
+    assert not is_in(browser)
+    assert sign_in(service.browser(), login).status_code == 401
+    assert reason(service) == "the account is disabled"
+
+
+GOOD = '[sign-in.oidc]\nissuer = "https://login.example.com"\nclient_id = "a"\n'
+
+
+def test_the_provider_is_read_from_the_file_and_its_secret_from_the_environment(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "rankscope.toml"
+    file.write_text(GOOD + 'groups = "roles"\n')
+    found = read_provider(str(file), {"RANKSCOPE_OIDC_SECRET": "hidden"})
+    assert found is not None
+    assert (found.issuer, found.client_id, found.groups) == (
+        "https://login.example.com",
+        "a",
+        "roles",
+    )
+    assert "hidden" not in repr(found)
+    file.write_text("")
+    assert read_provider(str(file)) is None
+    assert read_provider(None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('sign-in = "oidc"', "expected one table"),
+        ("[sign-in]", "expected one table"),
+        ("[sign-in.saml]", "expected one table"),
+        ("[sign-in.oidc]\nclient_id = 'a'", "issuer: expected a value"),
+        (GOOD.replace("https", "http"), "expected an address"),
+        (GOOD.replace("https://", "https://me@"), "expected an address"),
+        (GOOD + 'secret = "hidden"', "no other fields"),
+        (GOOD + "groups = 7", "groups"),
+    ],
+)
+def test_a_provider_that_is_not_described_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "rankscope.toml"
+    file.write_text(text)
+    with pytest.raises(FormatError) as refused:
+        read_provider(str(file))
+    assert said in refused.value.message
+    assert (refused.value.code, refused.value.file) == ("bad_sign_in", str(file))
+    assert "hidden" not in str(refused.value)
