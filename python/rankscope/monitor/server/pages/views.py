@@ -21,7 +21,7 @@ from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
 from rankscope.monitor.server.pages.overview_range import Choice, read_extent
-from rankscope.monitor.server.pages.page import Form, FormState, Page, list_states
+from rankscope.monitor.server.pages.page import EditForm, FormState, Page, list_states
 from rankscope.monitor.server.pages.slices import read_slice
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.setup.fields import RuleName, ViewFields
@@ -369,14 +369,14 @@ FIELDS = {"name": str, "measures": list[str], "slices": str, "range": str, "ever
           "ranker": str}  # fmt: skip
 FORM = make_record("ViewForm", FIELDS)
 FORMS = (
-    Form("/views", _save, body=FORM, summary="Save a new view."),
-    Form(
+    EditForm("/views", _save, body=FORM, summary="Save a new view."),
+    EditForm(
         "/views/{name}/change",
         lambda monitor, call: _save(monitor, call, call.part("name")),
         body=FORM,
         summary="Change a view.",
     ),
-    Form(
+    EditForm(
         "/views/{name}/remove",
         _remove,
         body=make_record("RemoveViewForm", {"sure": Literal["yes"]}),
@@ -433,6 +433,6 @@ SAVED = "/v1/views/{name}"
 ROUTES = (
     Route("GET", "/v1/views", list_views, result=Views),
     Route("GET", SAVED, get_view, query=SpanQuery, result=Object),
-    Route("PUT", SAVED, put_view, body=NewView, result=NamedView),
-    Route("DELETE", SAVED, remove_view),
+    Route("PUT", SAVED, put_view, "edit", body=NewView, result=NamedView),
+    Route("DELETE", SAVED, remove_view, "edit"),
 )
