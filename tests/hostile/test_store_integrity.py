@@ -555,7 +555,8 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
     [
         "UPDATE meta SET value = 'x' WHERE name = 'last_seq'",
         "UPDATE meta SET value = 'x' WHERE name = 'store'",
-        "UPDATE meta SET value = x'ff' WHERE name = 'version'",
+        "UPDATE meta SET value = x'ff' WHERE name = 'last_seq'",
+        "UPDATE alembic_version SET version_num = x'ff'",
         "DELETE FROM meta WHERE name = 'last_commit'",
         "DROP TABLE keys",
         "UPDATE keys SET name = CAST(x'ff' AS TEXT)",

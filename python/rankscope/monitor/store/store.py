@@ -366,7 +366,7 @@ class Store(StoreReader):
         Raises:
             FileError: It cannot be accepted now.
         """
-        return self.transact(project_table.rewrite_version)
+        return self.transact(project_table.rewrite_fact)
 
     def take_evaluation(self) -> bool:
         """Take the lease of the one process that evaluates, and return whether this one has it.

@@ -64,7 +64,7 @@ WRITES: dict[str, Callable[..., Any]] = {
         keys.insert_key,
         keys.revoke_key,
         keys.record_audit,
-        projects.rewrite_version,
+        projects.rewrite_fact,
         projects.insert_configuration,
         windows.replace_windows,
         windows.drop_windows,

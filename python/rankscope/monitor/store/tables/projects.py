@@ -8,7 +8,7 @@ from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import configurations, counters, meta, projects
 from rankscope.monitor.store.tables.statements import in_project
-from rankscope.monitor.store.tables.version import NAME
+from rankscope.monitor.store.tables.version import OLDEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ ERASED_RANKINGS = "erased_rankings"
 """The counter of rankings that were deleted by what they are, likewise."""
 
 
-def rewrite_version(transaction: Transaction) -> None:
+def rewrite_fact(transaction: Transaction) -> None:
     """Write a fact about the store as it is, to learn whether anything can be written."""
-    same = update(meta).where(meta.c.name == NAME).values(value=meta.c.value)
+    same = update(meta).where(meta.c.name == OLDEST).values(value=meta.c.value)
     transaction.connection.execute(same)
 
 
