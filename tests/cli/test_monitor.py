@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from shutil import copytree
@@ -14,6 +15,7 @@ import pytest
 import rankscope as rs
 from pyarrow import parquet
 from rankscope.monitor.definition.document import write_configuration
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -55,7 +57,7 @@ def words_of(command: str, project: Project) -> list[str]:
     log = project.folder / "log.jsonl"
     return {
         "export": [str(project.folder / "exported")],
-        "backup": [str(project.folder / "copy.db")],
+        "backup": [str(project.folder / "backups")],
         "ingest": [str(log)],
         "label": [str(log)],
         "delete": ["--user", "somebody"],
@@ -292,15 +294,69 @@ def test_a_url_names_a_store_too(filled: Project, program: Program) -> None:
     check_error(program.run("monitor", "status", "mysql://a:b@host/events"), 2, "store_url")
 
 
-def test_a_backup_is_the_store(filled: Project) -> None:
-    copy = filled.folder / "copy.db"
-    done = filled.run("backup", str(copy))
-    assert done.returncode == 0
-    restored = Project(filled._program, filled.folder)
-    restored.store = str(copy)
+def restore(project: Project, place: str, name: str) -> Project:
+    """Restore a backup beside a store."""
+    done = project._program.run("monitor", "restore", place, str(project.folder / name))
+    assert done.returncode == 0, done.stderr
+    restored = Project(project._program, project.folder)
+    restored.store = str(project.folder / name)
+    return restored
+
+
+def test_a_backup_is_the_store(filled: Project, program: Program) -> None:
+    place = str(filled.folder / "backups")
+    made = filled.say("backup", place)
+    restored = restore(filled, place, "copy.db")
     assert restored.run("status").stdout == filled.run("status").stdout
     assert restored.say("evaluate", "--as-of", "2026-09-10")["hours"] == 0
-    check_error(filled.run("backup", str(copy)), 4, "io")
+    check_error(program.run("monitor", "restore", place, restored.store), 4, "io")
+    again = filled.say("backup", place, "--keep", "1")
+    assert [path.name for path in Path(place).iterdir() if path.name[0] == "2"] == [
+        Path(str(again["backup"])).name
+    ]
+    check_error(
+        program.run("monitor", "restore", str(made["backup"]), "a.db"), 4, "backup_unreachable"
+    )
+    check_error(filled.run("backup", place, "--keep", "0"), 2, "usage")
+
+
+def test_a_drill_says_by_its_status_whether_all_values_are_equal(
+    filled: Project, program: Program
+) -> None:
+    place = str(filled.folder / "backups")
+    filled.say("backup", place)
+    words = ("--verify", "--against", filled.store)
+    done = program.run("monitor", "restore", place, str(filled.folder / "good.db"), *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(b"final hours compared with") == 2
+    assert done.stdout.count(b": equal\n") == 2
+    # A value of another release, which has the checksum that belongs to it.
+    with closing(Monitor.open(filled.store)) as monitor:
+        store, digest = monitor.writer, monitor.configuration.digest
+        [hour, *_] = store.hours(monitor.project, digest)
+        [cell, *cells] = store.cells(monitor.project, digest, hour.start, hour.start + 1)
+        progress = store.progress(monitor.project, digest)
+        assert progress is not None
+        store.put_windows(
+            monitor.project,
+            digest,
+            replaced={HOUR: [hour.start]},
+            cells=[cell._replace(sums=bytes(len(cell.sums))), *cells],
+            hours=[hour],
+            open_hours=[],
+            progress=progress,
+        )
+    target = str(filled.folder / "against.db")
+    done = program.run("monitor", "restore", place, target, *words, "--json")
+    assert done.returncode == 1
+    own, against = json.loads(done.stdout)["checks"]
+    assert own["wrong"] == []
+    assert len(against["wrong"]) == 1
+    filled.say("backup", place)
+    done = program.run("monitor", "restore", place, str(filled.folder / "bad.db"), "--verify")
+    assert done.returncode == 1
+    assert b"other values: the hour of" in done.stdout
+    check_error(program.run("monitor", "restore", place, "new.db", "--against", "x"), 2, "usage")
 
 
 def test_an_export_is_read_again(filled: Project) -> None:
@@ -433,8 +489,9 @@ def test_the_doctor_finds_what_is_wrong(filled: Project) -> None:
 
 
 def test_the_doctor_finds_a_loss(filled: Project) -> None:
-    copy = filled.folder / "copy.db"
-    filled.say("backup", str(copy))
+    place = str(filled.folder / "backups")
+    filled.say("backup", place)
+    copy = Path(restore(filled, place, "copy.db").store)
     more = write_lines(filled.folder / "more.jsonl", [make_events(5)["rankings"][-1]])
     filled.say("ingest", more)
     Path(filled.store).write_bytes(copy.read_bytes())
@@ -466,7 +523,7 @@ def test_the_doctor_asks_for_a_configuration(project: Project) -> None:
         ["status", "STORE", "--every", "week"],
         ["key"],
         ["key", "make", "STORE", "name"],
-        ["backup", "STORE", "FILE", "more"],
+        ["backup", "STORE", "PLACE", "more"],
     ],
     ids=" ".join,
 )

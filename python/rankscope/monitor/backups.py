@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankscope.monitor.store.log.files import HistoryPlace
-    from rankscope.monitor.store.store import Store, StoreReader
+    from rankscope.monitor.store.store import StoreReader
 
 DATABASE, MANIFEST, BEGUN, SHARED = "store.db", "backup.json", "begun", "history"
 NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{6}Z")
@@ -136,17 +136,14 @@ def make_backup(store: StoreReader, location: str, *, now: int) -> Backup:
         UsageError: It is no such place, or the store is in PostgreSQL.
         FileError: Something cannot be read or written. What was written then is no backup.
     """
-    if not isinstance(store, SQLiteReader):
-        store.backup("rankings.dump")  # says which command of the database does it
-        raise TypeError("a store of an unknown kind")
+    opened = _check_kind(store)
     url = check_url(location).rstrip("/")
     name = format_time(now).replace(":", "-")
     place, history = open_place(url), open_place(f"{url}/{SHARED}")
     files: list[Published] = []
     with _converted(url):
-        place.claim(store.read_mark().store.hex())
+        place.claim(opened.read_mark().store.hex())
         there = set(place.list_files())
-        place.put(Path(os.devnull), f"{name}/{BEGUN}")
 
         def put(listed: Published, source: HistoryPlace) -> None:
             path = f"{SHARED}/{listed.path}"
@@ -156,16 +153,24 @@ def make_backup(store: StoreReader, location: str, *, now: int) -> Backup:
                 history.retire(listed.path)  # nobody removes it within the next hour
             files.append(listed)
 
-        within = Path(url, name) if isinstance(place, HistoryFolder) else None
-        with TemporaryDirectory(dir=within) as folder:
-            part = Path(folder) / DATABASE
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
-            mark = store.copy(part, put)
-            done = place.put(part, f"{name}/{DATABASE}")
-            made = Backup(url, name, mark, done, tuple(files))
-            part.write_text(json.dumps(_write(made)), "ascii")
-            place.put(part, f"{name}/{MANIFEST}")
-        place.remove(f"{name}/{BEGUN}")
+        try:
+            place.put(Path(os.devnull), f"{name}/{BEGUN}")
+            within = Path(url, name) if isinstance(place, HistoryFolder) else None
+            with TemporaryDirectory(dir=within) as folder:
+                part = Path(folder) / DATABASE
+                os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+                mark = opened.copy(part, put)
+                done = place.put(part, f"{name}/{DATABASE}")
+                made = Backup(url, name, mark, done, tuple(files))
+                part.write_text(json.dumps(_write(made)), "ascii")
+                place.put(part, f"{name}/{MANIFEST}")
+        except BaseException:
+            with suppress(OSError, FileError):
+                place.remove(f"{name}/{DATABASE}")
+            raise
+        finally:
+            with suppress(OSError, FileError):
+                place.remove(f"{name}/{BEGUN}")
     return made
 
 
@@ -254,6 +259,21 @@ def restore_backup(location: str, target: Path) -> Backup:
     return backup
 
 
+@record(frozen=True, slots=True)
+class BackupPlan:
+    """When a service makes backups, and where.
+
+    Args:
+        location: The folder or the URL of the backups.
+        every: The time from one to the next, in microseconds.
+        keep: How many to keep.
+    """
+
+    location: str
+    every: int
+    keep: int
+
+
 class BackupSchedule:
     """Makes backups of a store from time to time, and removes old ones.
 
@@ -262,40 +282,44 @@ class BackupSchedule:
 
     Args:
         store: The store.
-        location: The folder or the URL of the backups.
-        every: The time from one to the next, in microseconds.
-        keep: How many to keep.
+        plan: When, and where.
         now: Returns the time, in microseconds since 1970 in UTC.
 
+    Attributes:
+        last: The last backup, `None` before the first one.
+
     Raises:
-        UsageError: The place has other files, or the store is in PostgreSQL.
+        UsageError: The place is none, or the store is in PostgreSQL.
     """
 
-    def __init__(
-        self, store: Store, location: str, *, every: int, keep: int, now: Callable[[], int]
-    ) -> None:
-        if not isinstance(store, SQLiteReader):
-            store.backup("rankings.dump")
+    def __init__(self, store: StoreReader, plan: BackupPlan, *, now: Callable[[], int]) -> None:
+        check_url(plan.location)
+        _check_kind(store)
         self._store = store
-        self._location = location
-        self.every = every
-        self._keep = keep
+        self.plan = plan
         self._now = now
         self._next = 0
         self.last: Backup | None = None
-        """The last backup."""
 
     def step(self) -> None:
         """Make a backup if it is time; after an error, it is tried again later."""
-        now = self._now()
+        now, plan = self._now(), self.plan
         if now < self._next:
             return
-        self._next = now + min(RETRY, self.every)
-        self.last = self.last or find_backup(self._location)
-        if self.last is None or now >= self.last.time + self.every:
-            self.last = make_backup(self._store, self._location, now=now)
-            prune_backups(self._location, self._keep, now=now)
-        self._next = self.last.time + self.every
+        self._next = now + min(RETRY, plan.every)
+        self.last = self.last or find_backup(plan.location)
+        if self.last is None or now >= self.last.time + plan.every:
+            self.last = make_backup(self._store, plan.location, now=now)
+            prune_backups(plan.location, plan.keep, now=now)
+        self._next = self.last.time + plan.every
+
+
+def _check_kind(store: StoreReader) -> SQLiteReader:
+    """Return a store that is a file; for another one, say which command of its database does it."""
+    if not isinstance(store, SQLiteReader):
+        store.backup("rankings.dump")
+        raise TypeError("a store of an unknown kind")
+    return store
 
 
 def _check_database(part: Path, backup: Backup) -> None:

@@ -16,6 +16,7 @@ from rankscope.monitor.commands.store import (
     add_store_arguments,
     note_password,
     print_result,
+    refuse_host,
 )
 from rankscope.monitor.commands.store import (
     open_reader as open_monitor,
@@ -113,6 +114,8 @@ def run_restore(options: Namespace) -> int:
     """Restore a backup, and print what was verified."""
     if options.against is not None and not options.verify:
         raise UsageError("--against needs --verify", hint="add --verify", code="usage")
+    for place in (options.backup, options.store):
+        refuse_host(place)
     if options.store.startswith(POSTGRES):
         from rankscope.monitor.store.postgres.dump import (  # noqa: PLC0415 - needs a driver
             restore_dump,
@@ -217,6 +220,7 @@ def run_upgrade(options: Namespace) -> int:
     )
     from rankscope.records import as_dict  # noqa: PLC0415 - likewise
 
+    refuse_host(options.store)
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_reader(url, is_for_upgrade=True)) as reader:

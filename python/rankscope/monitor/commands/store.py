@@ -191,7 +191,7 @@ def print_result(options: Namespace, said: Mapping[str, object], text: object) -
 
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
     """Open a store to write to it."""
-    _refuse_host(options.store)
+    refuse_host(options.store)
     path = options.store.removeprefix(SQLITE)
     problem = _find_problem(path)
     if problem and not is_new:
@@ -231,7 +231,7 @@ def _find_problem(path: str) -> str:
 
 def open_reader(options: Namespace) -> Monitor:
     """Open a store to read it, even while another process writes to it."""
-    _refuse_host(options.store)
+    refuse_host(options.store)
     return _open(options, writes=False)
 
 
@@ -258,7 +258,7 @@ def note_password(url: str) -> None:
         )
 
 
-def _refuse_host(place: str) -> None:
+def refuse_host(place: str) -> None:
     """Refuse the URL of a service, and a host and a port, which is one without its scheme."""
     if is_service(place):
         raise UsageError(

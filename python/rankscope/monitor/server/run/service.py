@@ -12,6 +12,7 @@ from ipaddress import ip_address
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
+from rankscope.monitor.backups import BackupPlan, BackupSchedule
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.alertmanager import AlertSchedule
@@ -61,6 +62,7 @@ def serve_store(
     channels: Channels | None = None,
     sender: Sender | None = None,
     archive_after: int | None = None,
+    backups: BackupPlan | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -123,6 +125,7 @@ def serve_store(
             now=now,
             report=access_log.write,
             telemetry=telemetry,
+            backups=None if backups is None else BackupSchedule(store, backups, now=now),
         )
         deadlines = Deadlines()
         app = make_app(
