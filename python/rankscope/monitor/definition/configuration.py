@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
-from rankscope.monitor.events.limits import DAY, Limits
+from rankscope.monitor.events.limits import DAY, SECOND, Limits
 from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.times import (
     count_micros,
@@ -20,6 +20,7 @@ from rankscope.monitor.events.times import (
     read_span,
     set_times,
     to_datetime,
+    write_duration,
 )
 from rankscope.records import as_dict, record
 
@@ -118,6 +119,9 @@ class Configuration:
         baseline: The baseline that values are compared with.
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
+        retention: How long a service keeps events; values stay (default: for ever).
+        archive_after: How long attribution windows have to be closed until a service moves events
+            to files (default: as the service is started).
 
     Raises:
         UsageError: A part is none, or they do not fit each other.
@@ -138,6 +142,8 @@ class Configuration:
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
+    retention: Duration | None = None
+    archive_after: Duration | None = None
 
     def __post_init__(self) -> None:
         names = self.attributes
@@ -159,6 +165,18 @@ class Configuration:
         if not 0 <= count_micros(grace) <= MOST_GRACE:
             raise _bad(GRACES, str(grace), "omit it for one hour")
         object.__setattr__(self, "grace", grace)
+        least = {"retention": self.definition.window * SECOND, "archive_after": 0}
+        for name, shortest in least.items():
+            given = getattr(self, name)
+            length = None if given is None else read_length(given, name)
+            if length is not None and count_micros(length) < shortest:
+                raise UsageError(
+                    f"{name}: expected {write_duration(shortest)} or more, found "
+                    f"{write_duration(length)}",
+                    hint="events are needed for as long as the attribution window",
+                    code="bad_configuration",
+                )
+            object.__setattr__(self, name, length)
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -194,6 +212,8 @@ class Configuration:
             "most": self.most,
             "baseline": None if chosen is None else chosen.to_dict(),
             "grace": count_micros(self.grace),
+            "retention": _count(self.retention),
+            "archive_after": _count(self.archive_after),
         }
 
     def to_json(self) -> str:
@@ -217,6 +237,8 @@ class Configuration:
                 "most": given["most"],
                 "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
                 "grace": _read_grace(given["grace"]),
+                "retention": _read_length(given["retention"]),
+                "archive_after": _read_length(given["archive_after"]),
             }
         except UsageError:
             raise
@@ -229,6 +251,14 @@ def _read_grace(stored: object) -> timedelta:
     if type(stored) is not int or not 0 <= stored <= MOST_GRACE:
         raise _bad(GRACES, stored, "omit it for one hour")
     return timedelta(microseconds=stored)
+
+
+def _count(length: Duration | None) -> int | None:
+    return None if length is None else count_micros(read_length(length, ""))
+
+
+def _read_length(stored: int | None) -> timedelta | None:
+    return None if stored is None else timedelta(microseconds=stored)
 
 
 def _bad(expected: str, found: object, hint: str) -> UsageError:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.incidents.incident import TRIES, busy
 from rankscope.monitor.incidents.management import make_change, prepare_change, prepare_removal
+from rankscope.monitor.notify.http import read_url
+from rankscope.monitor.notify.webhook import find_webhook, make_secret
 from rankscope.monitor.rules.kinds import FIELDS
 from rankscope.monitor.rules.run import ACTOR
 from rankscope.monitor.setup.project import Project, find_project, write_fields
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import ProjectChange
+from rankscope.monitor.store.records import ProjectChange, Webhook
 from rankscope.output.text import show
 from rankscope.records import as_dict, record
 
@@ -27,9 +29,14 @@ WIDTH = 100
 INDENT = " " * 6
 APPLIED = "setup.apply"
 """The entry of the audit log that an apply ends with."""
+WEBHOOK = "webhook"
+OTHERS = {"configuration.set": "", "webhook.set": WEBHOOK, "webhook.remove": WEBHOOK}
+"""Entries whose subject is no rule."""
 CHANGING = frozenset(
-    {"configuration.set", "rule.create", "rule.change", "rule.change_and_restart", "rule.remove"}
+    {*OTHERS, "rule.create", "rule.change", "rule.change_and_restart", "rule.remove"}
 )
+UNKNOWN = "Its secret is made by the store: `rankscope monitor webhook set` makes one that you see."
+DELETES = "All of its events, values, rules, incidents, keys and settings are deleted."
 RECOMPUTES = "Every value is recomputed from the stored events."
 RESTARTS = "Its evidence starts fresh, and its incidents are resolved."
 ENDS = "Its incidents are resolved, and stay."
@@ -41,8 +48,8 @@ class Step:
 
     Args:
         action: `add`, `change` or `remove`.
-        what: `configuration` or `rule`.
-        name: The name of the rule; empty for the configuration.
+        what: `configuration`, `rule`, `webhook` or `project`.
+        name: The name of the rule; empty for all others.
         changes: What differs, one field each.
         effect: What follows from the change; empty where nothing does.
         drift: Who made it differ since the files were last applied; empty if nobody did.
@@ -150,6 +157,15 @@ def _prepare(
         audit.append(entry)
         for kind, values in more.items():
             effects[kind] += values
+    webhook = _change_webhook(store, wanted, now)
+    if webhook is not None:
+        before_url, said = present.webhook, drift.get(WEBHOOK, "")
+        if webhook:
+            action = "change" if before_url else "add"
+            fields = (f"address: {read_url(webhook.url).authority}",)
+            steps.append(Step(action, WEBHOOK, "", fields, "" if before_url else UNKNOWN, said))
+        else:
+            steps.append(Step("remove", WEBHOOK, "", (), "", said))
     change_row = ProjectChange(
         project=name,
         before=text,
@@ -160,9 +176,23 @@ def _prepare(
         rows=tuple(rows),
         removed=tuple(sorted(listed.keys() - wanted.rules.keys())),
         audit=(*audit, AuditEntry(now, actor, APPLIED, name)),
+        webhook=webhook,
         **{kind: tuple(values) for kind, values in effects.items()},
     )
     return Plan(name, tuple(steps)), change_row
+
+
+def _change_webhook(
+    store: StoreReader, wanted: Project, now: int
+) -> Webhook | Literal[False] | None:
+    """Return the webhook that a project gets: with its secret so far, or a new one."""
+    known = find_webhook(store, wanted.name)
+    if wanted.webhook is None or wanted.webhook == ("" if known is None else known.url):
+        return None
+    if not wanted.webhook:
+        return False
+    secret = None if known is None else known.secret
+    return Webhook(wanted.webhook, secret or make_secret(), False, now)
 
 
 def _compare_configurations(present: Project, wanted: Project, drift: Mapping[str, str]) -> Step:
@@ -213,11 +243,36 @@ def _find_drift(store: StoreReader, project: str) -> dict[str, str]:
     if last is None:
         return {}
     return {
-        "" if each.action == "configuration.set" else each.subject: f"Changed by {each.actor} on "
+        OTHERS.get(each.action, each.subject): f"Changed by {each.actor} on "
         f"{describe_time(to_datetime(each.time))}, after the files were last applied."
         for each in entries[last + 1 :]
         if each.action in CHANGING and each.actor != ACTOR
     }
+
+
+def plan_deletions(store: StoreReader, names: Iterable[str]) -> list[Plan]:
+    """Return what a deletion of projects deletes."""
+    return [
+        Plan(name, (Step("remove", "project", "", _count_rows(store, name), DELETES, ""),))
+        for name in names
+    ]
+
+
+def _count_rows(store: StoreReader, project: str) -> tuple[str, ...]:
+    counts = {
+        "rankings": sum(each.rankings for each in store.versions(project)),
+        "rules": len(store.list_rules(project)),
+        "keys": sum(key.revoked is None for key in store.keys(project)),
+    }
+    return tuple(f"{name}: {count:,}" for name, count in counts.items())
+
+
+def delete_projects(store: Store, names: Sequence[str], *, now: int, actor: str) -> list[Plan]:
+    """Delete projects with all that belongs to them, and return what was deleted."""
+    plans = plan_deletions(store, names)
+    for name in names:
+        store.delete_project(name, AuditEntry(now, actor, "project.delete", name))
+    return plans
 
 
 def list_left_out(store: StoreReader, wanted: Iterable[Project]) -> list[str]:

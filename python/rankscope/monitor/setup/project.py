@@ -8,6 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.document import read_configuration, write_configuration
 from rankscope.monitor.incidents.management import list_rules
+from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
@@ -30,11 +31,13 @@ class Project:
         name: Its name.
         configuration: How it is measured; `None` for one that is not set up yet.
         rules: Its rules by name.
+        webhook: The address of its webhook, an empty text for none; `None` where that isn't said.
     """
 
     name: str
     configuration: Configuration | None
     rules: Mapping[str, Rule]
+    webhook: str | None = None
 
 
 def read_project(name: str, given: Mapping[str, Any]) -> Project:
@@ -56,7 +59,18 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
         for each, fields in sorted(said.items())
         if fields is not False or each != DATA.name
     }
-    return Project(name, configuration, rules)
+    return Project(name, configuration, rules, read_webhook(given.get("webhook")))
+
+
+def read_webhook(said: str | bool | None) -> str | None:
+    """Read the address of a webhook: an empty text for none, `None` where nothing is said."""
+    if not said:
+        return None if said is None else ""
+    try:
+        read_url(str(said))
+    except UsageError as error:
+        raise UsageError(f"webhook: {error.message}", hint=error.hint, code=error.code) from None
+    return str(said)
 
 
 def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
@@ -80,7 +94,9 @@ def find_project(store: StoreReader, name: str) -> Project:
     """Return a project as it is in a store."""
     text = store.configuration(name)
     configuration = None if text is None else Configuration.from_json(text)
-    return Project(name, configuration, {rule.name: rule for rule in list_rules(store, name)})
+    webhook = store.find_webhook(name)
+    rules = {rule.name: rule for rule in list_rules(store, name)}
+    return Project(name, configuration, rules, None if webhook is None else webhook.url)
 
 
 def write_project(project: Project) -> dict[str, Any]:
@@ -95,7 +111,10 @@ def write_project(project: Project) -> dict[str, Any]:
         del rules[DATA.name]
     elif DATA.name not in rules:
         rules[DATA.name] = False
-    return fields | ({} if word is None else {"baseline": word}) | {"rules": rules}
+    more: dict[str, Any] = {} if word is None else {"baseline": word}
+    if project.webhook:
+        more["webhook"] = project.webhook
+    return fields | more | {"rules": rules}
 
 
 def write_rule(rule: Rule) -> dict[str, Any]:

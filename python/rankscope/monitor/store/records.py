@@ -488,6 +488,7 @@ class ProjectChange:
         changes: Their history.
         notices: Notices to send.
         audit: Who changed the rules; the removals by the names of their rules.
+        webhook: The new webhook, with its secret; `None` where it stays, `False` for none.
     """
 
     project: str
@@ -502,6 +503,7 @@ class ProjectChange:
     changes: Sequence[ChangeRow]
     notices: Sequence[NoticeRow]
     audit: Sequence[AuditEntry]
+    webhook: Webhook | Literal[False] | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from rankscope.monitor.store.log.places import KeepsHistory, set_history
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.rewriting import archive_hours
-from rankscope.monitor.store.records import Changes
+from rankscope.monitor.store.records import Changes, Deleted
 from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
     incidents,
@@ -36,6 +36,7 @@ from rankscope.monitor.store.tables import (
 from rankscope.monitor.store.tables import keys as key_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
+from rankscope.monitor.store.tables.statements import LAST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
-    from rankscope.monitor.store.keys import ApiKey, Secret
+    from rankscope.monitor.store.keys import ApiKey, AuditEntry, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk
     from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
@@ -500,13 +501,34 @@ class Store(StoreReader):
         self.forget_deleted()
         return done
 
+    def delete_project(self, project: str, audit: AuditEntry) -> Deleted:
+        """Delete a project with all that belongs to it; who changed what stays, and this with it.
+
+        Raises:
+            FileError: Not all of it was deleted: then it is as if it were not set up, and this can
+                be called again.
+        """
+        done = Deleted(0, 0)
+        try:
+            self._empty_project(project, audit)
+        finally:
+            self._keys_version += 1
+            self._lake_projects = None
+        while True:
+            done = done.add(delete_before(self, self.history, project, LAST))
+            if self._forget_project(project):
+                break
+        self.forget_deleted()
+        return done
+
     def forget_deleted(self) -> None:
         """Wait until the backend has removed what is deleted from its own files, too."""
 
     def note_write(self, function: Callable[..., Any]) -> None:
         """Note that another process has called a function that writes through this one."""
-        self._keys_version += function in {key_table.insert_key, key_table.revoke_key}
-        if function is lake_state.set_lake:
+        changes = {key_table.insert_key, key_table.revoke_key, setup.empty_project}
+        self._keys_version += function in changes
+        if function in {lake_state.set_lake, setup.empty_project}:
             self._lake_projects = None
 
     @property
@@ -563,6 +585,8 @@ class Store(StoreReader):
     drop_windows = writes(windows.drop_windows)
 
     change_projects = writes(setup.change_projects)
+    _empty_project = writes(setup.empty_project)
+    _forget_project = writes(setup.forget_project)
     save_rules = writes(rules.save_rules)
     remove_rule = writes(rules.remove_rule)
 

@@ -11,7 +11,7 @@ from functools import partial
 from ipaddress import ip_address
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import ArchiveSchedule, archive_project
+from rankscope.monitor.archiving import TidySchedule, tidy_project
 from rankscope.monitor.backups import BackupPlan, BackupSchedule
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
@@ -86,7 +86,7 @@ def serve_store(
         poster = poster or Poster()
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
-        schedule = ArchiveSchedule(archive_after)
+        schedule = TidySchedule()
         telemetry = Telemetry()
 
         def evaluate(project: str) -> None:
@@ -94,11 +94,9 @@ def serve_store(
             # One thread, so that logging isn't held up.
             work = partial(evaluate_project, now=moment, threads=1, is_thorough=False)
             evaluator.run(partial(work, project=project))
-            if schedule.older_than is not None and schedule.is_due(project, moment):
-                older_than = schedule.older_than
-                evaluator.run(
-                    partial(archive_project, project=project, now=moment, older_than=older_than)
-                )
+            if schedule.is_due(project, moment):
+                tidy = partial(tidy_project, now=moment, older_than=archive_after)
+                evaluator.run(partial(tidy, project=project))
 
         lender = stack.enter_context(Lender(store, access_log.write))
 

@@ -70,6 +70,8 @@ WRITES: dict[str, Callable[..., Any]] = {
         windows.drop_windows,
         rules.save_rules,
         setup.change_projects,
+        setup.empty_project,
+        setup.forget_project,
         rules.remove_rule,
         outbox.set_webhook,
         outbox.remove_webhook,

@@ -17,7 +17,7 @@ from rankscope.monitor.store.tables.schema import (
     meta,
     secrets,
 )
-from rankscope.monitor.store.tables.version import OLDEST, insert_facts, read_facts
+from rankscope.monitor.store.tables.version import GENERATION, OLDEST, insert_facts, read_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.postgres.address import Address
 
 
-# Both rows are locked, so that they are read again once others release them.
+_generation = meta.alias("generation")
+# All rows are locked, so that they are read again once others release them.
 LOCK = (
-    select(meta.c.value, alembic_version.c.version_num)
-    .select_from(meta.join(alembic_version, true()))
-    .where(meta.c.name == "last_seq")
+    select(meta.c.value, alembic_version.c.version_num, _generation.c.value)
+    .select_from(meta.join(alembic_version, true()).join(_generation, true()))
+    .where(meta.c.name == "last_seq", _generation.c.name == GENERATION)
     .with_for_update()
 )
 WAIT = "1s"
@@ -73,14 +74,17 @@ def prepare_store(connection: Connection, address: Address, *, is_upgrade: bool 
     return store
 
 
-def lock_writers(connection: Connection) -> tuple[int, str]:
+def lock_writers(connection: Connection) -> tuple[int, str, str]:
     """Keep other transactions from writing until this one ends.
 
     Transactions that write therefore follow each other, and the numbers of events become visible
     in their order and without gaps.
+
+    Returns:
+        The number of the last event, the revision of the tables, and the generation of numbers.
     """
-    seq, revision = connection.execute(LOCK).one()
-    return int(seq), str(revision)
+    seq, revision, generation = connection.execute(LOCK).one()
+    return int(seq), str(revision), str(generation)
 
 
 def read_oldest(connection: Connection) -> str:

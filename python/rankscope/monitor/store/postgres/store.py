@@ -162,7 +162,7 @@ class PostgresStore(PostgresReader, GroupWriter):
         self._counted = 0
         self._cache = NumberCache()
         self._keys = KeyWatch(self)
-        self._revision = find_head()
+        self._revision, self._generation = find_head(), ""
         try:
             store = self._prepare(before_upgrade)
             with self._writing.begin() as connection:
@@ -298,7 +298,10 @@ class PostgresStore(PostgresReader, GroupWriter):
 
     def _lock(self, connection: Connection) -> int:
         """Keep others from writing, and return the number of the last event."""
-        seq, revision = lock_writers(connection)
+        seq, revision, generation = lock_writers(connection)
+        if generation != self._generation:
+            self._cache.clear()
+            self._generation = generation
         if revision != self._revision:
             try:
                 check_revision(revision, read_oldest(connection), str(self.address))

@@ -59,7 +59,8 @@ meta = Table(
 )
 """By name, `store` (its random id), the `oldest` revision whose releases can use it, the numbers of
 the last event and transaction (`last_seq`, `last_commit`), how many of each are lost
-(`lost_events`, `lost_commits`), and the number and digest of the rows of `blocks` (`blocks`)."""
+(`lost_events`, `lost_commits`), the number and digest of the rows of `blocks` (`blocks`), and a
+number that changes when projects are deleted (`generation`)."""
 
 alembic_version = Table(
     "alembic_version",

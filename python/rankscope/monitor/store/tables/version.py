@@ -24,6 +24,9 @@ tables, otherwise itself."""
 OLDEST = "oldest"
 """The name of the fact that says so to a release that doesn't know the revision of a store."""
 
+GENERATION = "generation"
+"""The name of the fact that changes when projects are deleted: processes forget numbers of rows."""
+
 
 class Facts(NamedTuple):
     """What a store says of itself.
@@ -143,7 +146,7 @@ def insert_facts(connection: Connection, store: str, commit: int = 0) -> None:
     """Insert the facts about a new store, which is of this release; `store` is its id."""
     head = find_head()
     facts = {OLDEST: REVISIONS[head], "store": store, "last_seq": 0, "last_commit": commit}
-    facts |= {"lost_events": 0, "lost_commits": 0}
+    facts |= {"lost_events": 0, "lost_commits": 0, GENERATION: 0}
     rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
     connection.execute(insert(meta), rows)
     alembic_version.create(connection, checkfirst=False)
