@@ -251,8 +251,8 @@ def restore_backup(location: str, target: Path) -> Backup:
             with closing(HighWater(marked)) as high_water:
                 high_water.start(backup.mark)
     except BaseException:
-        for each in (unready, HistoryFolder(folder)):
-            each.remove_all()
+        for left in (unready, HistoryFolder(folder)):
+            left.remove_all()
         marked.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
