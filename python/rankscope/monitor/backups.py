@@ -240,8 +240,8 @@ def restore_backup(location: str, target: Path) -> Backup:
     unready.remove_all()
     try:
         with _converted(backup.place), replacing(target, mode=PRIVATE) as part:
-            file = backup.database
-            shutil.copyfile(open_place(backup.place).check(file, is_forced=True), part)
+            place = open_place(backup.place)  # it keeps what it has fetched
+            shutil.copyfile(place.check(backup.database, is_forced=True), part)
             _check_database(part, backup)
             history = open_place(f"{backup.place}/{SHARED}")
             for file in backup.history:
@@ -317,7 +317,7 @@ class BackupSchedule:
 def _check_kind(store: StoreReader) -> SQLiteReader:
     """Return a store that is a file; for another one, say which command of its database does it."""
     if not isinstance(store, SQLiteReader):
-        store.backup("rankings.dump")
+        store.copy(Path("rankings.dump"), print)
         raise TypeError("a store of an unknown kind")
     return store
 
