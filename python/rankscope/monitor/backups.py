@@ -347,7 +347,8 @@ def _list_parts(place: HistoryPlace) -> dict[str, set[str]]:
     for path in place.list_files():
         name, _, part = path.partition("/")
         with suppress(FormatError):  # nothing of ours: it only looks like a time
-            if NAME.fullmatch(name) and _read_name(name):
+            if NAME.fullmatch(name):
+                _read_name(name)
                 found.setdefault(name, set()).add(part)
     return dict(sorted(found.items()))
 
