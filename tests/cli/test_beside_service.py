@@ -97,7 +97,9 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "audit": ([], 0),
         "key revoke": (["KEY"], 0),
         "export": ([str(folder / "out")], 0),
-        "backup": ([str(folder / "copy.db")], 0),
+        "backup": ([str(folder / "backups")], 0),
+        "restore": ([str(folder / "restored.db")], NONE),
+        "upgrade": ([], 0),
         "archive": (days, 0),
         "files": ([], 0),
         "delete": (["--user", "u1"], 0),
@@ -137,7 +139,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
     *("evaluate", "status", "check", "explain", "run"),
-    *("export", "backup", "archive", "files", "delete", "retain", "doctor"),
+    *("export", "backup", "restore", "upgrade", "archive", "files", "delete", "retain", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""
 

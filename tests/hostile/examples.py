@@ -85,7 +85,10 @@ EXAMPLES: dict[str, Example] = {
     "monitor key list": Example(STORE, {}),
     "monitor key revoke": Example(STORE | {"key_id": ["KEY"]}, {}),
     "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
-    "monitor backup": Example(STORE | {"copy": ["OUT.db"]}, {}),
+    "monitor backup": Example(STORE | {"place": ["OUT"]}, {}),
+    # There is no backup in the folder.
+    "monitor restore": Example({"backup": ["OUT"], "store": ["new.db"]}, {}, status=2),
+    "monitor upgrade": Example(STORE, {}),
     "monitor archive": Example(STORE, {}),
     "monitor files": Example(STORE, {}),
     "monitor delete": Example(STORE, {"--user": ["u1"]}),

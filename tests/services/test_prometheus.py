@@ -132,7 +132,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     configuration = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())
     (job,) = configuration["scrape_configs"]
     (folder / "key").write_text(keys["read",])
-    with run_service(store, "--every", "0.5", "--name", "rankscope") as url:
+    options = ("--every", "0.5", "--name", "rankscope", "--backup-to", str(folder / "backups"))
+    with run_service(store, *options) as url:
         key = keys["admin", "ingest"].strip()
         assert post(url, key, "/v1/rankings", make_ranking(datetime.now(UTC), 0)).is_success
         assert post(url, key, "/v1/rankings", {"ranking_id": "r"}).json()["rejected"] == 1

@@ -184,9 +184,14 @@ MONITOR = Group(
             "Show who changed what, and who signed in.", "monitor.commands.people:add_audit"
         ),
         **_list_commands(
+            "monitor.commands.backups",
+            backup="Back up a store to a folder or a bucket, even while it is in use.",
+            restore="Restore a backup as a new store, and verify its values.",
+            upgrade="Bring the tables of a store to this release.",
+        ),
+        **_list_commands(
             "monitor.commands.maintenance",
             export="Export the events to Parquet files.",
-            backup="Copy a store, even while it is in use.",
             archive="Move hours whose values are final to Parquet files.",
             files="List the Parquet files of archived hours.",
             delete="Delete the rankings of a user, or others, with their labels.",

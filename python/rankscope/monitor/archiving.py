@@ -6,7 +6,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.values_files import write_missing_values
 from rankscope.monitor.events.limits import HOUR, SECOND
-from rankscope.monitor.events.times import format_time, read_moment, to_micros
+from rankscope.monitor.events.times import count_micros, format_time, read_moment, to_micros
 from rankscope.monitor.store.records import Chosen
 from rankscope.records import replace
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 EVERY = HOUR
-"""How often a service archives a project, so that late labels do not write files again and again.
+"""How often a service tidies a project, so that late labels do not write files again and again.
 """
 
 
@@ -37,6 +37,48 @@ def archive_project(store: Store, project: str, *, now: int, older_than: int = 0
     return replace(done, values=values.hours, bytes=done.bytes + values.bytes)
 
 
+def delete_before(store: Store, project: str, time: int, *, now: int) -> Deleted:
+    """Delete the events of the hours before a time; see `Monitor.delete_before`."""
+    until = time - time % HOUR
+    text = store.configuration(project)
+    if text is not None:
+        configuration = find_configuration(store, project)
+        progress = store.progress(project, configuration.digest)
+        known = 0 if progress is None else progress.as_of
+        if until + configuration.definition.window * SECOND > min(known, now):
+            raise UsageError(
+                "expected a time whose values were final at the last evaluation, found "
+                f"{format_time(time)}",
+                hint="evaluate first, or keep events longer: their values would stay as they are "
+                "now",
+                code="open_windows",
+            )
+    return store.delete_before(project, until)
+
+
+def tidy_project(store: Store, project: str, *, now: int, older_than: int | None) -> None:
+    """Delete the events of a project that are older than its retention, and archive others.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        now: The time, in microseconds since 1970 in UTC.
+        older_than: As in `archive_project`, unless the project says otherwise; `None` archives
+            nothing.
+    """
+    if store.lake(project) is not None:
+        return  # its events are those of others
+    configuration = find_configuration(store, project)
+    if configuration.retention is not None:
+        time = now - count_micros(configuration.retention)
+        if (store.deleted_before(project) or 0) < time - time % HOUR:
+            delete_before(store, project, time, now=now)
+    if configuration.archive_after is not None:
+        older_than = count_micros(configuration.archive_after)
+    if older_than is not None:
+        archive_project(store, project, now=now, older_than=older_than)
+
+
 def erase_rankings(store: Store, project: str, chosen: Chosen, *, now: int) -> Deleted:
     """Delete rankings with all their labels, and their values in all files."""
     done = store.erase(project, chosen)
@@ -47,26 +89,21 @@ def erase_rankings(store: Store, project: str, chosen: Chosen, *, now: int) -> D
     return done
 
 
-class ArchiveSchedule:
-    """Says when a service has to archive a project again.
-
-    Args:
-        older_than: For how long attribution windows have to be closed, in microseconds; `None`
-            where nothing is archived.
+class TidySchedule:
+    """Says when a service has to tidy a project again.
 
     Examples:
-        >>> schedule = ArchiveSchedule(0)
+        >>> schedule = TidySchedule()
         >>> [schedule.is_due("music", now) for now in (0, HOUR - 1, HOUR)]
         [True, False, True]
     """
 
-    def __init__(self, older_than: int | None) -> None:
-        self.older_than = older_than
+    def __init__(self) -> None:
         self._last: dict[str, int] = {}
 
     def is_due(self, project: str, now: int) -> bool:
-        """Return whether to archive a project now, and note that it is done."""
-        if self.older_than is None or now - self._last.get(project, now - EVERY) < EVERY:
+        """Return whether to tidy a project now, and note that it is done."""
+        if now - self._last.get(project, now - EVERY) < EVERY:
             return False
         self._last[project] = now
         return True

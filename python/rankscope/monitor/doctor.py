@@ -413,6 +413,34 @@ def recompute_windows(
     return Recomputed(hours, len(final), tuple(_name(*window) for window in sorted(wrong)))
 
 
+def compare_windows(
+    copy: StoreReader, running: StoreReader, project: str, configuration: Configuration
+) -> Recomputed:
+    """Compare the windows of a restored store with those of the store it is a copy of.
+
+    Hours are left out to which events have come since the copy was made, and so are all if the
+    definition was changed.
+    """
+    digest = configuration.digest
+    before, after = copy.progress(project, digest), running.progress(project, digest)
+    if before is None or after is None:
+        return Recomputed(0, 0, ())
+    final = set(_find_final(copy, project, configuration, before))
+    # Late labels come to hours that were final.
+    final.difference_update(running.touched(project, before.seq, HOUR).times.tolist())
+    final.difference_update(each.start for each in running.open_hours(project, digest))
+    wrong: set[WindowKey] = set()
+    for day in sorted({start - start % DAY for start in final}):
+        one, other = (
+            _by_window([*store.cells(project, digest, day, day + DAY), *hours])
+            for store in (copy, running)
+            for hours in [store.hours(project, digest, day, day + DAY)]
+        )
+        hours = {start for start in final if start - start % DAY == day}
+        wrong.update((HOUR, at) for at in hours if one.get((HOUR, at)) != other.get((HOUR, at)))
+    return Recomputed(len(final), len(final), tuple(_name(*window) for window in sorted(wrong)))
+
+
 def _find_final(
     store: StoreReader, project: str, configuration: Configuration, progress: Progress
 ) -> list[int]:

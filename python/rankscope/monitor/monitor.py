@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import archive_project, choose_rankings, erase_rankings
+from rankscope.monitor.archiving import (
+    archive_project,
+    choose_rankings,
+    delete_before,
+    erase_rankings,
+)
 from rankscope.monitor.ask import views
+from rankscope.monitor.backups import make_backup
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
-from rankscope.monitor.events.limits import HOUR, SECOND, Limits
+from rankscope.monitor.events.limits import SECOND, Limits
 from rankscope.monitor.events.times import (
     count_micros,
-    format_time,
     read_clock,
     read_length,
     read_moment,
@@ -602,19 +607,17 @@ class Monitor(ProjectReader):
             UsageError: Attribution windows of such events are open, or windows are not up to date.
             FileError: Not all events could be deleted.
         """
-        store = self.writer
         moment = to_micros(read_moment(time, "time"))
-        until = moment - moment % HOUR
-        if self.is_configured:
-            configuration = self.configuration
-            progress = store.progress(self.project, configuration.digest)
-            known = 0 if progress is None else progress.as_of
-            if until + configuration.definition.window * SECOND > min(known, self.clock()):
-                raise UsageError(
-                    "expected a time whose values were final at the last evaluation, found "
-                    f"{format_time(moment)}",
-                    hint="evaluate first, or keep events longer: their values would stay as they "
-                    "are now",
-                    code="open_windows",
-                )
-        return store.delete_before(self.project, until)
+        return delete_before(self.writer, self.project, moment, now=self.clock())
+
+    def backup(self, place: str) -> str:
+        """Back up the store while it is in use, and return the folder or the URL of the backup.
+
+        Args:
+            place: A folder or URL that is empty, or has backups of this store.
+
+        Raises:
+            UsageError: It is no such place, or the store is in PostgreSQL.
+            FileError: Something cannot be read or written.
+        """
+        return make_backup(self.store, place, now=self.clock()).location

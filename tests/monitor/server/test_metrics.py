@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 
 from prometheus_client.parser import text_string_to_metric_families
+from rankscope.monitor.backups import BackupPlan, BackupSchedule
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.server.metrics import write_metrics
+from rankscope.monitor.server.telemetry import Telemetry
 
 from tests.monitor.server.music import START, log_music, make_click, make_search
 from tests.monitor.server.service import NOW, Service
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LABELS = {
     *("measure", "k", "model", "version", "window", "baseline", "rule", "state", "kind"),
@@ -151,6 +156,30 @@ def test_the_disk_and_the_store_are_looked_at(service: Service) -> None:
     assert 0 < samples["rankscope_disk_free_ratio", ()] <= 1
     assert samples["rankscope_store_bytes", ()] == service.store.path.stat().st_size
     assert samples["rankscope_store_waiting", ()] == 0
+
+
+def test_the_last_backup_is_told_where_backups_are_made(service: Service, tmp_path: Path) -> None:
+    monitor, telemetry = log_music(service), Telemetry()
+
+    def read() -> dict[str, float]:
+        families = text_string_to_metric_families(write_metrics(monitor, telemetry).decode())
+        start = "rankscope_backup_"
+        samples = [each for family in families for each in family.samples]
+        return {
+            each.name.removeprefix(start): each.value
+            for each in samples
+            if each.name.startswith(start)
+        }
+
+    assert read() == {}
+    plan = BackupPlan(str(tmp_path / "backups"), 2 * HOUR, 1)
+    telemetry.backups = BackupSchedule(service.store, plan, now=lambda: NOW)
+    told = {"interval_seconds": 7200.0, "last_success_timestamp_seconds": 0.0}
+    assert read() == {**told, "last_success_bytes": 0.0}
+    telemetry.backups.step()
+    assert telemetry.backups.last is not None
+    told["last_success_timestamp_seconds"] = NOW / SECOND
+    assert read() == {**told, "last_success_bytes": float(telemetry.backups.last.size)}
 
 
 def test_names_that_are_markup_are_written_as_labels(service: Service) -> None:

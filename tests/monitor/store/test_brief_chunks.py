@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.log.blocks import FILE, Block, list_files
+from rankscope.monitor.store.log.blocks import FILE, Block, list_blocks
 from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.layout import find_tied, write_hour
@@ -118,7 +119,7 @@ def test_counts_of_documents_that_differ_from_the_documents_are_damage(
     shown = [Ranking(f"r{at}", f"r{at}", at, Items(("a", "b"), (1, 2))) for at in range(2)]
     store.append("music", shown)
     store.archive("music", HOUR)
-    (hour,) = store.query(list_files)
+    (hour,) = store.query(partial(list_blocks, project="music", kinds=(FILE,)))
     folder = store.history
     HourFile(folder, hour).verify()
     table = pq.ParquetFile(folder.path / hour.path).read()

@@ -143,7 +143,7 @@ BAD = [
     b'["write", ["list"], ["list"], ["dict"], 1]',
     b'["write", "insert_key", ["list"], ["dict"], 1]',
     b'["write", "insert_key", ["list", 1, 2, 3, 4, 5, 6], ["dict"], 1]',
-    b'["write", "rewrite_version", ["list"], ["dict", "transaction", 1], 1]',
+    b'["write", "rewrite_fact", ["list"], ["dict", "transaction", 1], 1]',
     b'["write", "store_events", ["list"], ["dict", "project", 1, "batch", 2, "rejected", 3], 1]',
     b'["write", "save_rules", ["list", "p", ["list", 1]], ["dict"], 1]',
     b'["evaluate", 1]',
@@ -161,7 +161,7 @@ BAD = [
     b'[{"a": 1}]',
     b"[" * 100_000,
     b'["rankscope", "\xff"]',
-    b'["write", "rewrite_version", ["list"], ["dict"], 1e400]',
+    b'["write", "rewrite_fact", ["list"], ["dict"], 1e400]',
 ]
 
 

@@ -14,7 +14,6 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_fields,
-    print_result,
     read_duration,
     read_moment,
     read_word,
@@ -53,23 +52,6 @@ def run_export(options: Namespace) -> int:
     with open_reader(options) as monitor:
         done = monitor.export(options.folder, since=options.since, until=options.until)
     print_fields(options, write_record(done, ("rankings", "labels")))
-    return 0
-
-
-def add_backup(parser: Parser) -> None:
-    """Add the arguments of `backup`."""
-    add_store_arguments(parser, run_backup)
-    parser.add_argument(
-        "copy", metavar="FILE", help="new file for the copy; FILE.high-water is created next to it"
-    )
-
-
-def run_backup(options: Namespace) -> int:
-    """Copy the store, and print the number of the last event in the copy."""
-    with open_reader(options) as monitor:
-        seq = monitor.store.backup(options.copy)
-    text = f"{show(options.copy)}\tevents up to number {seq}"
-    print_result(options, {"file": options.copy, "last_seq": seq}, text)
     return 0
 
 

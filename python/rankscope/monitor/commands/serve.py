@@ -6,6 +6,7 @@ from contextlib import closing
 
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
+from rankscope.monitor.commands.backups import read_count
 from rankscope.monitor.commands.store import (
     PROJECT,
     STORE_HELP,
@@ -14,7 +15,8 @@ from rankscope.monitor.commands.store import (
     read_duration,
     read_project,
 )
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.limits import DAY, MINUTE
+from rankscope.monitor.events.times import write_duration
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.postgres.address import POSTGRES
@@ -114,9 +116,25 @@ def add_arguments(parser: Parser) -> None:
         "long, such as 7d; or never (default: 1d; never in PostgreSQL without --history)",
     )
     add_history_argument(parser)
+    parser.add_argument(
+        "--backup-to",
+        metavar="PLACE",
+        help="back up the store to this folder or URL, such as s3://bucket/folder",
+    )
+    parser.add_argument(
+        "--backup-every",
+        type=read_duration,
+        default="1d",
+        metavar="DURATION",
+        help="time between backups",
+    )
+    parser.add_argument(
+        "--keep", type=read_count, default=14, metavar="N", help="number of backups to keep"
+    )
     parser.add_examples(
         "rankscope serve music.db",
         "rankscope serve music.db --config rankscope.toml",
+        "rankscope serve music.db --backup-to s3://bucket/backups --backup-every 6h",
         "rankscope serve music.db --host 0.0.0.0 --port 80 --name rankings.example.com",
         "rankscope serve postgresql://rankscope@db.example.com/rankings",
     )
@@ -130,6 +148,7 @@ def _read_delay(text: str) -> int:
 
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
+    from rankscope.monitor.backups import BackupPlan  # noqa: PLC0415 - likewise
     from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
     from rankscope.monitor.server.http.provider import read_provider  # noqa: PLC0415 - likewise
     from rankscope.monitor.server.http.proxies import (  # noqa: PLC0415 - likewise
@@ -156,6 +175,15 @@ def run(options: Namespace) -> int:
             hint="remove --no-evaluate",
             code="usage",
         )
+    if options.backup_every < MINUTE:
+        raise UsageError(
+            f"--backup-every must be 1m or longer, found {write_duration(options.backup_every)}",
+            hint="remove --backup-every to make a backup every day",
+            code="usage",
+        )
+    backups = None
+    if options.backup_to is not None:
+        backups = BackupPlan(options.backup_to, options.backup_every, options.keep)
     channels, provider = read_channels(options.config), read_provider(options.config)
     if provider is not None and channels.public_url is None:
         raise UsageError(
@@ -186,6 +214,7 @@ def run(options: Namespace) -> int:
             channels=channels,
             provider=provider,
             archive_after=None if delay == NEVER else delay,
+            backups=backups,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )
     return 0

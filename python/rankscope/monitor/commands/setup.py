@@ -49,9 +49,9 @@ def add_apply(parser: Parser) -> None:
     parser.description = (
         "Make the projects of a store as the files say: how they are measured, and all of their "
         "rules. Everything is changed in one transaction, or nothing. A rule that is not in the "
-        "file is removed. Projects that are in no file stay as they are, and so do events, "
-        "incidents, silences, keys and webhooks. With the URL of a service, the project of the key "
-        "is changed."
+        "file is removed. Projects that are in no file stay as they are, unless --delete-projects "
+        "deletes them, and so do events, incidents, silences and keys. With the URL of a service, "
+        "the project of the key is changed."
     )
     parser.add_examples(
         "rankscope monitor apply music.db rankscope.toml",
@@ -63,6 +63,11 @@ def _add_arguments(parser: Parser, run: Run) -> None:
     add_store_arguments(parser, run, more=SERVICE)
     parser.set_defaults(project=None)
     parser.add_argument("file", metavar="FILE", help=FILE)
+    parser.add_argument(
+        "--delete-projects",
+        action=OnceFlag,
+        help="delete the projects that no file has, with all of their data",
+    )
 
 
 def add_configuration(parser: Parser) -> None:
@@ -98,23 +103,35 @@ def _change(options: Namespace, *, is_plan: bool) -> Sequence[Plan]:
     from rankscope.monitor.setup.file import read_setup  # noqa: PLC0415 - help needs no Pydantic
     from rankscope.monitor.setup.plan import (  # noqa: PLC0415 - likewise
         apply_projects,
+        delete_projects,
         find_plan,
         list_left_out,
+        plan_deletions,
     )
 
-    wanted = _choose(options, read_setup(options.file).projects)
+    listed = read_setup(options.file).projects
+    wanted = _choose(options, listed)
+    if options.delete_projects and (is_service(options.store) or options.project is not None):
+        raise UsageError(
+            "--delete-projects needs the store, and all of its projects",
+            hint="run it on the machine of the service, without --project",
+            code="usage",
+        )
     if is_service(options.store):
         return [_ask(options, wanted, is_plan=is_plan)]
     # The projects are those of the files; `Monitor` opens one.
     options.project = options.project or PROJECT
     with open_reader(options) if is_plan else open_writer(options, is_new=True) as monitor:
         now, store = monitor.clock(), monitor.store
+        left_out = list_left_out(store, listed)
+        deleted = left_out if options.delete_projects else []
         if is_plan:
-            plans: Sequence[Plan] = [find_plan(store, each, now=now) for each in wanted]
+            plans = [find_plan(store, each, now=now) for each in wanted]
+            plans += plan_deletions(store, deleted)
         else:
-            plans = apply_projects(monitor.writer, wanted, now=now, actor=ACTOR)
-        left_out = list_left_out(store, wanted)
-    if left_out and not options.json:
+            plans = [*apply_projects(monitor.writer, wanted, now=now, actor=ACTOR)]
+            plans += delete_projects(monitor.writer, deleted, now=now, actor=ACTOR)
+    if left_out and not deleted and not options.json:
         names = ", ".join(map(show, left_out))
         print(f"note: projects that no file has stay as they are: {names}", file=sys.stderr)
     return plans

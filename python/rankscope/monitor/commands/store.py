@@ -191,24 +191,24 @@ def print_result(options: Namespace, said: Mapping[str, object], text: object) -
 
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
     """Open a store to write to it."""
-    _refuse_host(options.store)
+    refuse_host(options.store)
     path = options.store.removeprefix(SQLITE)
     problem = _find_problem(path)
     if problem and not is_new:
         hint = "create a store with rankscope monitor configure"
         if problem == EMPTY:
             hint = f"restore a backup if there was a store; otherwise, {hint}"
-        raise FileError(problem, hint=hint, code="io", file=_name(path))
+        raise FileError(problem, hint=hint, code="io", file=name_store(path))
     opened = _open(options, writes=True)
     if opened.writer.is_lent:
         # As the rounds of the service do: its clients come first.
         os.nice(MODESTY)
     if problem:
-        print(f"note: created the store {show(_name(path))}", file=sys.stderr)
+        print(f"note: created the store {show(name_store(path))}", file=sys.stderr)
     return opened
 
 
-def _name(path: str) -> str:
+def name_store(path: str) -> str:
     """Return the name of a store for messages, without a password."""
     return str(read_address(path)) if path.startswith(POSTGRES) else path
 
@@ -231,7 +231,7 @@ def _find_problem(path: str) -> str:
 
 def open_reader(options: Namespace) -> Monitor:
     """Open a store to read it, even while another process writes to it."""
-    _refuse_host(options.store)
+    refuse_host(options.store)
     return _open(options, writes=False)
 
 
@@ -258,7 +258,7 @@ def note_password(url: str) -> None:
         )
 
 
-def _refuse_host(place: str) -> None:
+def refuse_host(place: str) -> None:
     """Refuse the URL of a service, and a host and a port, which is one without its scheme."""
     if is_service(place):
         raise UsageError(

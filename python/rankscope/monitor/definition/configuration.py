@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
-from rankscope.monitor.events.limits import DAY, Limits
+from rankscope.monitor.events.limits import DAY, SECOND, Limits
 from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.times import (
     count_micros,
@@ -20,6 +20,7 @@ from rankscope.monitor.events.times import (
     read_span,
     set_times,
     to_datetime,
+    write_duration,
 )
 from rankscope.records import as_dict, record
 
@@ -119,6 +120,9 @@ class Configuration:
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
         owner: The team that looks after the project; empty for none.
+        retention: How long a service keeps events; values stay (default: for ever).
+        archive_after: How long attribution windows have to be closed until a service moves events
+            to files (default: as the service is started).
 
     Raises:
         UsageError: A part is none, or they do not fit each other.
@@ -140,6 +144,8 @@ class Configuration:
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
     owner: str = ""
+    retention: Duration | None = None
+    archive_after: Duration | None = None
 
     def __post_init__(self) -> None:
         names = self.attributes
@@ -164,6 +170,18 @@ class Configuration:
         owner = self.owner
         if owner and not (can_be_stored(owner, LIMITS.name_bytes) and owner.isprintable()):
             raise _bad(f"an owner of at most {LIMITS.name_bytes} bytes", owner, "name a team")
+        least = {"retention": self.definition.window * SECOND, "archive_after": 0}
+        for name, shortest in least.items():
+            given = getattr(self, name)
+            length = None if given is None else read_length(given, name)
+            if length is not None and count_micros(length) < shortest:
+                raise UsageError(
+                    f"{name}: expected {write_duration(shortest)} or more, found "
+                    f"{write_duration(length)}",
+                    hint="events are needed for as long as the attribution window",
+                    code="bad_configuration",
+                )
+            object.__setattr__(self, name, length)
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -200,6 +218,8 @@ class Configuration:
             "baseline": None if chosen is None else chosen.to_dict(),
             "grace": count_micros(self.grace),
             "owner": self.owner,
+            "retention": _count(self.retention),
+            "archive_after": _count(self.archive_after),
         }
 
     def to_json(self) -> str:
@@ -224,6 +244,8 @@ class Configuration:
                 "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
                 "grace": _read_grace(given["grace"]),
                 "owner": given["owner"],
+                "retention": _read_length(given["retention"]),
+                "archive_after": _read_length(given["archive_after"]),
             }
         except UsageError:
             raise
@@ -236,6 +258,14 @@ def _read_grace(stored: object) -> timedelta:
     if type(stored) is not int or not 0 <= stored <= MOST_GRACE:
         raise _bad(GRACES, stored, "omit it for one hour")
     return timedelta(microseconds=stored)
+
+
+def _count(length: Duration | None) -> int | None:
+    return None if length is None else count_micros(read_length(length, ""))
+
+
+def _read_length(stored: int | None) -> timedelta | None:
+    return None if stored is None else timedelta(microseconds=stored)
 
 
 def _bad(expected: str, found: object, hint: str) -> UsageError:

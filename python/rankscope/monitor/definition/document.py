@@ -18,7 +18,6 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import (
     DURATION,
     LONGEST_DURATION,
-    count_micros,
     read_duration,
     write_duration,
 )
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 LONGEST_WINDOW = 3660 * DAY
 CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner")
 DEFINITION_FIELDS = ("measures", "max_grade")
+LENGTHS = ("grace", "retention", "archive_after")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
 
 
@@ -62,7 +62,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         },
         **{name: said[name] for name in CONFIGURATION_FIELDS},
         "baseline": None if chosen is None else _write_baseline(chosen),
-        "grace": _write_length(count_micros(configuration.grace)),
+        **{name: None if said[name] is None else _write_length(said[name]) for name in LENGTHS},
     }
 
 
@@ -103,8 +103,9 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
         chosen["baseline"] = (
             BASELINES[baseline or "none"] if is_word else BaselineChoice(**baseline)
         )
-    if "grace" in given:
-        chosen["grace"] = timedelta(microseconds=_read_duration(given["grace"], "grace"))
+    for name in LENGTHS:
+        if given.get(name) is not None:
+            chosen[name] = timedelta(microseconds=_read_duration(given[name], name))
     return Configuration(definition=defined, **chosen)
 
 

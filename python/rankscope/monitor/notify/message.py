@@ -218,7 +218,7 @@ def _list_week(project: Mapping[str, Any]) -> Iterator[Paragraph]:
                 continue
             told.add(incident.incident_id)
             parts = (Strong(label), Text(": "), *_show_stream(incident))
-            cause = find_cause(incident) or incident.reason or name_problem(incident)
+            cause = find_cause([incident]) or incident.reason or name_problem(incident)
             yield Paragraph((*parts, Text(f". {cause}")), is_item=True)
     for version in project["versions"]:
         name = " ".join(filter(None, (version["model"], version["version"])))

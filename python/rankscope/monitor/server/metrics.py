@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from rankscope.measures import Measure
+    from rankscope.monitor.backups import BackupSchedule
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
@@ -99,6 +100,7 @@ def _collect(monitor: Monitor, telemetry: Telemetry) -> Iterator[Metric]:
     yield from _count_events(monitor)
     yield from _count_notifications(monitor)
     yield from _look_at_store(monitor)
+    yield from _tell_backups(telemetry.backups)
     try:
         newest = {every: find_windows(monitor, every) for every in LENGTHS}
     except UsageError as error:
@@ -330,6 +332,22 @@ def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
     ):
         if value is not None:
             yield GaugeMetricFamily(f"rankscope_{name}", text, value)
+
+
+def _tell_backups(schedule: BackupSchedule | None) -> Iterator[Metric]:
+    if schedule is None:
+        return
+    last = schedule.last
+    for name, text, value in (
+        ("interval_seconds", "The time from one backup to the next.", schedule.plan.every / SECOND),
+        (
+            "last_success_timestamp_seconds",
+            "When the last backup was made; 0 if none was.",
+            0 if last is None else last.time / SECOND,
+        ),
+        ("last_success_bytes", "The size of the last backup.", 0 if last is None else last.size),
+    ):
+        yield GaugeMetricFamily(f"rankscope_backup_{name}", text, value)
 
 
 def _family(measure: Measure) -> str:

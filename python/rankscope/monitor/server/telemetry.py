@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
+    from rankscope.monitor.backups import BackupSchedule
+
 REQUEST_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
 """Up to the longest that a trace may take."""
 ROUND_SECONDS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
@@ -23,6 +25,9 @@ class Telemetry:
     """Counts and times requests and rounds by project, as no project sees what others do.
 
     Labels are those of the table of routes, so that clients can't make new ones.
+
+    Attributes:
+        backups: What makes backups of the store, `None` where nothing does.
 
     Examples:
         >>> telemetry = Telemetry()
@@ -36,6 +41,7 @@ class Telemetry:
     def __init__(self) -> None:
         self._lock = Lock()
         self._projects: dict[str, _ProjectTelemetry] = {}
+        self.backups: BackupSchedule | None = None
 
     def note_request(
         self, project: str, method: str, route: str, status: int, seconds: float

@@ -134,6 +134,9 @@ class PolicyFields(TypedDict, total=False):
     aggregate: Literal["mean"]
 
 
+Length = DurationText | Annotated[Number, described(minimum=0)]
+
+
 class DefinitionFields(TypedDict):
     """How values are computed."""
 
@@ -185,6 +188,25 @@ class ConfigurationFields(TypedDict):
             str,
             described(maxLength=LIMITS.name_bytes),
             Field(description="The team that looks after the project."),
+        ]
+    ]
+    retention: NotRequired[
+        Annotated[
+            Length | None,
+            Setting(
+                "how long a service keeps events; values stay. A number is in seconds",
+                "a duration such as 90d, or a number of seconds",
+            ),
+        ]
+    ]
+    archive_after: NotRequired[
+        Annotated[
+            Length | None,
+            Setting(
+                "how long after their attribution windows a service moves events to files; a "
+                "number is in seconds",
+                "a duration such as 7d, or a number of seconds",
+            ),
         ]
     ]
 
@@ -258,6 +280,16 @@ class ProjectFields(ConfigurationFields):
             dict[str, FileRule],
             Field(max_length=MOST_RULES),
             described(propertyNames={"type": "string", **RULE_NAME}),
+        ]
+    ]
+    webhook: NotRequired[
+        Annotated[
+            str | Literal[False],
+            Setting(
+                "the https:// address of the webhook, or false for none; left out, it stays as it "
+                "is. Its secret is in no file: `rankscope monitor webhook set` makes one",
+                "an address such as https://hooks.example.com/rankscope, or false",
+            ),
         ]
     ]
 

@@ -15,7 +15,7 @@ from rankscope.monitor.notify.channels import TOP
 from rankscope.monitor.rules.kinds import FIELDS, KINDS
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.setup import fields as shapes
-from rankscope.monitor.setup.project import DATA, read_project, read_rule
+from rankscope.monitor.setup.project import DATA, read_project, read_rule, read_webhook
 from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.records import LOG, WEBHOOK
 from rankscope.names import find_closest, quote
@@ -157,6 +157,7 @@ class _FileReader:
             rules = said.pop("rules", {}) if isinstance(said, dict) else {}
             given = validate(said, shapes.ProjectFields)
             configuration = read_configuration(given)
+            read_webhook(given.get("webhook"))
         except RankscopeError as error:
             raise self._place(error, keys) from None
         if not isinstance(rules, dict) or len(rules) > MOST_RULES:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rankscope.monitor.ask.views import REMOVED, SAVED, write_view
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.incidents.incident import TRIES, busy
 from rankscope.monitor.incidents.management import make_change, prepare_change, prepare_removal
+from rankscope.monitor.notify.http import read_url
+from rankscope.monitor.notify.webhook import find_webhook, make_secret
 from rankscope.monitor.rules.kinds import FIELDS
 from rankscope.monitor.rules.run import ACTOR
 from rankscope.monitor.setup.project import Project, find_project, write_fields
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import ProjectChange
+from rankscope.monitor.store.records import ProjectChange, Webhook
 from rankscope.output.text import show
 from rankscope.records import as_dict, record
 
@@ -42,10 +44,14 @@ CHANGING = {
     REMOVED: "view",
     "role.set": "roles",
     "role.remove": "roles",
+    "webhook.set": "webhook",
+    "webhook.remove": "webhook",
 }
 """What an entry of the audit log has changed."""
-NAMELESS = frozenset({"configuration", "roles"})
-"""What a project has once, without a name."""
+NAMED = frozenset({"rule", "view"})
+"""What a project may have several of, each with a name."""
+UNKNOWN = "Its secret is made by the store: `rankscope monitor webhook set` makes one that you see."
+DELETES = "All of its events, values, rules, incidents, keys and settings are deleted."
 RECOMPUTES = "Every value is recomputed from the stored events."
 RESTARTS = "Its evidence starts fresh, and its incidents are resolved."
 ENDS = "Its incidents are resolved, and stay."
@@ -57,7 +63,7 @@ class Step:
 
     Args:
         action: `add`, `change` or `remove`.
-        what: `configuration`, `rule`, `view` or `roles`.
+        what: `configuration`, `rule`, `view`, `roles`, `webhook` or `project`.
         name: The name of the rule or view; empty for the others.
         changes: What differs, one field each.
         effect: What follows from the change; empty where nothing does.
@@ -144,26 +150,11 @@ def _prepare(
     is_changed = present.configuration != configuration
     if is_changed:
         steps.append(_compare_configurations(present, wanted, drift))
-    for each in sorted({*wanted.rules, *listed}):
-        rule, known, before = wanted.rules.get(each), listed.get(each), present.rules.get(each)
-        told = drift.get(("rule", each), "")
-        if rule is None and known is not None:
-            entry, more = prepare_removal(store, name, known, now=now, actor=actor)
-            steps.append(Step("remove", "rule", each, (), ENDS, told))
-        elif rule is not None and rule != before:
-            change = make_change(store, name, configuration, rule, now)
-            row, entry, more = prepare_change(store, name, known, change, now=now, actor=actor)
-            rows.append(row)
-            old = {} if before is None else before.to_dict()
-            fields = tuple(compare_fields(old, rule.to_dict()))
-            if known is None or before is None:
-                steps.append(Step("add", "rule", each, (rule.describe(),), "", told))
-            else:
-                effect = RESTARTS if entry.action.endswith("restart") else ""
-                steps.append(Step("change", "rule", each, fields, effect, told))
-        else:
-            continue
+    compared = _compare_rules(store, present, wanted, drift, now=now, actor=actor)
+    for step, entry, changed, more in compared:
+        steps.append(step)
         audit.append(entry)
+        rows += changed
         for kind, values in more.items():
             effects[kind] += values
     shown = []
@@ -171,11 +162,10 @@ def _prepare(
         entry = AuditEntry(now, actor, REMOVED if body is None else SAVED, step.name)
         shown.append((step.name, body, entry))
         steps.append(step)
-    roles = _compare_roles(present.roles or {}, wanted.roles)
-    if roles:
-        had = {who: (present.roles or {}).get(who, "none") for who in roles}
-        lines = tuple(compare_fields(had, {who: role or "none" for who, role in roles.items()}))
-        steps.append(Step("change", "roles", "", lines, "", drift.get(("roles", ""), "")))
+    roles = _find_roles(present.roles or {}, wanted.roles)
+    webhook = _find_webhook(store, wanted, now)
+    steps += _describe_roles(present.roles or {}, roles, drift)
+    steps += _describe_webhook(present.webhook, webhook, drift)
     change_row = ProjectChange(
         project=name,
         before=text,
@@ -190,9 +180,36 @@ def _prepare(
         had_roles=present.roles or {},
         roles=roles,
         audit=(*audit, AuditEntry(now, actor, APPLIED, name)),
+        webhook=webhook,
         **{kind: tuple(values) for kind, values in effects.items()},
     )
     return Plan(name, tuple(steps)), change_row
+
+
+def _compare_rules(
+    store: StoreReader, present: Project, wanted: Project, drift: Drift, *, now: int, actor: str
+) -> Iterator[tuple[Step, AuditEntry, list[RuleRow], Mapping[str, Any]]]:
+    """Yield what differs between rules, each with its entry, its row, and what follows from it."""
+    project, configuration = wanted.name, wanted.configuration
+    if configuration is None:
+        raise TypeError("a project that is wanted is configured")
+    listed = {row.name: row for row in store.list_rules(project)}
+    for name in sorted({*wanted.rules, *listed}):
+        rule, known, before = wanted.rules.get(name), listed.get(name), present.rules.get(name)
+        told = drift.get(("rule", name), "")
+        if rule is None and known is not None:
+            entry, more = prepare_removal(store, project, known, now=now, actor=actor)
+            yield Step("remove", "rule", name, (), ENDS, told), entry, [], more
+        elif rule is not None and rule != before:
+            change = make_change(store, project, configuration, rule, now)
+            row, entry, more = prepare_change(store, project, known, change, now=now, actor=actor)
+            if known is None or before is None:
+                step = Step("add", "rule", name, (rule.describe(),), "", told)
+            else:
+                fields = tuple(compare_fields(before.to_dict(), rule.to_dict()))
+                effect = RESTARTS if entry.action.endswith("restart") else ""
+                step = Step("change", "rule", name, fields, effect, told)
+            yield step, entry, [row], more
 
 
 def _compare_views(
@@ -211,7 +228,7 @@ def _compare_views(
             yield Step(action, "view", name, fields, "", told), write_view(after)
 
 
-def _compare_roles(
+def _find_roles(
     present: Mapping[str, str], wanted: Mapping[str, str] | None
 ) -> dict[str, str | None]:
     """Return the roles that change, `None` for those that are taken away."""
@@ -219,6 +236,38 @@ def _compare_roles(
         return {}
     members = sorted({*present, *wanted})
     return {who: wanted.get(who) for who in members if present.get(who) != wanted.get(who)}
+
+
+def _describe_roles(
+    present: Mapping[str, str], roles: Mapping[str, str | None], drift: Drift
+) -> Iterator[Step]:
+    if roles:
+        had = {who: present.get(who, "none") for who in roles}
+        fields = tuple(compare_fields(had, {who: role or "none" for who, role in roles.items()}))
+        yield Step("change", "roles", "", fields, "", drift.get(("roles", ""), ""))
+
+
+def _find_webhook(store: StoreReader, wanted: Project, now: int) -> Webhook | Literal[False] | None:
+    """Return the webhook that a project gets: with its secret so far, or a new one."""
+    known = find_webhook(store, wanted.name)
+    if wanted.webhook is None or wanted.webhook == ("" if known is None else known.url):
+        return None
+    if not wanted.webhook:
+        return False
+    secret = None if known is None else known.secret
+    return Webhook(wanted.webhook, secret or make_secret(), False, now)
+
+
+def _describe_webhook(
+    before: str | None, webhook: Webhook | Literal[False] | None, drift: Drift
+) -> Iterator[Step]:
+    told = drift.get(("webhook", ""), "")
+    if webhook:
+        action, effect = ("change", "") if before else ("add", UNKNOWN)
+        fields = (f"address: {read_url(webhook.url).authority}",)
+        yield Step(action, "webhook", "", fields, effect, told)
+    elif webhook is False:
+        yield Step("remove", "webhook", "", (), "", told)
 
 
 def _compare_configurations(present: Project, wanted: Project, drift: Drift) -> Step:
@@ -279,11 +328,36 @@ def _find_drift(store: StoreReader, project: str) -> Drift:
     if last is None:
         return {}
     return {
-        (what, "" if what in NAMELESS else each.subject): f"Changed by {each.actor} on "
+        (what, each.subject if what in NAMED else ""): f"Changed by {each.actor} on "
         f"{describe_time(to_datetime(each.time))}, after the files were last applied."
         for each in entries[last + 1 :]
         if (what := CHANGING.get(each.action)) is not None and each.actor != ACTOR
     }
+
+
+def plan_deletions(store: StoreReader, names: Iterable[str]) -> list[Plan]:
+    """Return what a deletion of projects deletes."""
+    return [
+        Plan(name, (Step("remove", "project", "", _count_rows(store, name), DELETES, ""),))
+        for name in names
+    ]
+
+
+def _count_rows(store: StoreReader, project: str) -> tuple[str, ...]:
+    counts = {
+        "rankings": sum(each.rankings for each in store.versions(project)),
+        "rules": len(store.list_rules(project)),
+        "keys": sum(key.revoked is None for key in store.keys(project)),
+    }
+    return tuple(f"{name}: {count:,}" for name, count in counts.items())
+
+
+def delete_projects(store: Store, names: Sequence[str], *, now: int, actor: str) -> list[Plan]:
+    """Delete projects with all that belongs to them, and return what was deleted."""
+    plans = plan_deletions(store, names)
+    for name in names:
+        store.delete_project(name, AuditEntry(now, actor, "project.delete", name))
+    return plans
 
 
 def list_left_out(store: StoreReader, wanted: Iterable[Project]) -> list[str]:

@@ -9,6 +9,7 @@ from rankscope.monitor.ask.views import View, list_views
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.document import read_configuration, write_configuration
 from rankscope.monitor.incidents.management import list_rules
+from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
@@ -34,6 +35,7 @@ class Project:
         rules: Its rules by name.
         views: Its saved views by name; `None` where a file leaves them as they are.
         roles: Who has which role; `None` where a file leaves them as they are.
+        webhook: The address of its webhook, an empty text for none; `None` where that isn't said.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Project:
     rules: Mapping[str, Rule]
     views: Mapping[str, View] | None = None
     roles: Mapping[str, str] | None = None
+    webhook: str | None = None
 
 
 def read_project(name: str, given: Mapping[str, Any]) -> Project:
@@ -69,7 +72,14 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
             each: View.from_dict(each, fields).check(configuration)
             for each, fields in sorted(listed.items())
         }
-    return Project(name, configuration, rules, views, read_roles(given.get("roles")))
+    return Project(
+        name,
+        configuration,
+        rules,
+        views,
+        read_roles(given.get("roles")),
+        read_webhook(given.get("webhook")),
+    )
 
 
 def read_roles(given: Mapping[str, Sequence[str]] | None) -> Mapping[str, str] | None:
@@ -91,6 +101,17 @@ def read_roles(given: Mapping[str, Sequence[str]] | None) -> Mapping[str, str] |
                     code="bad_role",
                 )
     return roles
+
+
+def read_webhook(said: str | bool | None) -> str | None:
+    """Read the address of a webhook: an empty text for none, `None` where nothing is said."""
+    if not said:
+        return None if said is None else ""
+    try:
+        read_url(str(said))
+    except UsageError as error:
+        raise UsageError(f"webhook: {error.message}", hint=error.hint, code=error.code) from None
+    return str(said)
 
 
 def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
@@ -116,7 +137,10 @@ def find_project(store: StoreReader, name: str) -> Project:
     configuration = None if text is None else Configuration.from_json(text)
     rules = {rule.name: rule for rule in list_rules(store, name)}
     views = {view.name: view for view in list_views(store, name)}
-    return Project(name, configuration, rules, views or None, store.roles(name) or None)
+    webhook = store.find_webhook(name)
+    # A file has no address without TLS, which only a command allows.
+    url = None if webhook is None or webhook.allows_http else webhook.url
+    return Project(name, configuration, rules, views or None, store.roles(name) or None, url)
 
 
 def write_project(project: Project) -> dict[str, Any]:
@@ -139,6 +163,8 @@ def write_project(project: Project) -> dict[str, Any]:
         given = project.roles.items()
         listed = {role: [who for who, has in given if has == role] for role in ROLES}
         more["roles"] = {role: members for role, members in listed.items() if members}
+    if project.webhook:
+        more["webhook"] = project.webhook
     return fields | more
 
 

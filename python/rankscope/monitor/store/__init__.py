@@ -16,8 +16,19 @@ if TYPE_CHECKING:
 # Modules of a backend load SQLAlchemy, so that they are imported where a store is opened.
 
 
-def open_store(url: str, *, accept_loss: bool = False) -> Store:
+def open_store(
+    url: str,
+    *,
+    accept_loss: bool = False,
+    before_upgrade: Callable[[StoreReader], object] | None = None,
+) -> Store:
     """Open a store by its URL, to write to it.
+
+    Args:
+        url: The URL.
+        accept_loss: Open a store in a file although it has lost what it acknowledged.
+        before_upgrade: Upgrade a store of an earlier revision, after calling this with it (default:
+            such a store is refused).
 
     Examples:
         >>> open_store("mysql://host/events")
@@ -30,12 +41,12 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
     if url.startswith(POSTGRES):
         from rankscope.monitor.store.postgres.store import PostgresStore  # noqa: PLC0415 - as above
 
-        return PostgresStore(url)
+        return PostgresStore(url, before_upgrade=before_upgrade)
     path = _read_path(url)
     check_place(path)
     from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - as above
 
-    return SQLiteStore(path, accept_loss=accept_loss)
+    return SQLiteStore(path, accept_loss=accept_loss, before_upgrade=before_upgrade)
 
 
 def open_or_borrow(url: str) -> Store:
@@ -55,19 +66,22 @@ def open_or_borrow(url: str) -> Store:
         return lent
 
 
-def open_reader(url: str) -> StoreReader:
-    """Open a store by its URL, to read it while any process may write to it."""
+def open_reader(url: str, *, is_for_upgrade: bool = False) -> StoreReader:
+    """Open a store by its URL, to read it while any process may write to it.
+
+    For an upgrade, a store of an earlier revision is as good.
+    """
     if url.startswith(POSTGRES):
         from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
             open_postgres_reader,
         )
 
-        return open_postgres_reader(url)
+        return open_postgres_reader(url, is_for_upgrade=is_for_upgrade)
     path = _read_path(url)
     check_place(path)
     from rankscope.monitor.store.sqlite.store import open_sqlite_reader  # noqa: PLC0415 - as above
 
-    return open_sqlite_reader(path)
+    return open_sqlite_reader(path, is_for_upgrade=is_for_upgrade)
 
 
 def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> Store:

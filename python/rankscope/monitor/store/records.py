@@ -492,6 +492,7 @@ class ProjectChange:
         changes: Their history.
         notices: Notices to send.
         audit: Who changed the rules; the removals by the names of their rules.
+        webhook: The new webhook, with its secret; `None` where it stays, `False` for none.
     """
 
     project: str
@@ -510,6 +511,7 @@ class ProjectChange:
     audit: Sequence[AuditEntry]
     had_roles: Mapping[str, str] = {}
     roles: Mapping[str, str | None] = {}
+    webhook: Webhook | Literal[False] | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from rankscope.monitor.store.log.places import KeepsHistory, set_history
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.rewriting import archive_hours
-from rankscope.monitor.store.records import Changes
+from rankscope.monitor.store.records import Changes, Deleted
 from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
     incidents,
@@ -38,21 +38,22 @@ from rankscope.monitor.store.tables import keys as key_table
 from rankscope.monitor.store.tables import people as people_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
+from rankscope.monitor.store.tables.statements import LAST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from os import PathLike
+    from pathlib import Path
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
     from sqlalchemy import Connection, Engine
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
-    from rankscope.monitor.store.keys import Secret
+    from rankscope.monitor.store.keys import AuditEntry, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk, Deleted
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk
     from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
@@ -63,6 +64,7 @@ KEY_WRITES = {
     key_table.revoke_key,
     key_table.rotate_key,
     people_table.add_person,
+    setup.empty_project,
 }
 """After which the keys that are kept in memory are read again."""
 LAKE_SECONDS = 60.0
@@ -178,8 +180,8 @@ class StoreReader(KeepsHistory, ABC):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
 
     @abstractmethod
-    def backup(self, path: str | PathLike[str]) -> int:
-        """Copy the store to a new file, and return the number of the last event in the copy."""
+    def copy(self, part: Path, put: Callable[..., object]) -> Any:  # noqa: ANN401 - of a backend
+        """Copy the store to an empty file, and its history files with a function."""
 
     @abstractmethod
     def verify(self) -> None:
@@ -389,7 +391,7 @@ class Store(StoreReader):
         Raises:
             FileError: It cannot be accepted now.
         """
-        return self.transact(project_table.rewrite_version)
+        return self.transact(project_table.rewrite_fact)
 
     def take_evaluation(self) -> bool:
         """Take the lease of the one process that evaluates, and return whether this one has it.
@@ -523,13 +525,33 @@ class Store(StoreReader):
         self.forget_deleted()
         return done
 
+    def delete_project(self, project: str, audit: AuditEntry) -> Deleted:
+        """Delete a project with all that belongs to it; who changed what stays, and this with it.
+
+        Raises:
+            FileError: Not all of it was deleted. It isn't set up any more, and this can be called
+                again.
+        """
+        done = Deleted(0, 0)
+        try:
+            self._empty_project(project, audit)
+        finally:
+            self._keys_version += 1
+            self._lake_projects = None
+        while True:
+            done = done.add(delete_before(self, self.history, project, LAST))
+            if self._forget_project(project):
+                break
+        self.forget_deleted()
+        return done
+
     def forget_deleted(self) -> None:
         """Wait until the backend has removed what is deleted from its own files, too."""
 
     def note_write(self, function: Callable[..., Any]) -> None:
         """Note that a function has written, here or for another process."""
         self._keys_version += function in KEY_WRITES
-        if function is lake_state.set_lake:
+        if function in {lake_state.set_lake, setup.empty_project}:
             self._lake_projects = None
 
     @property
@@ -570,6 +592,8 @@ class Store(StoreReader):
 
     change_projects = writes(setup.change_projects)
     put_view = writes(views.put_view)
+    _empty_project = writes(setup.empty_project)
+    _forget_project = writes(setup.forget_project)
     save_rules = writes(rules.save_rules)
     remove_rule = writes(rules.remove_rule)
 

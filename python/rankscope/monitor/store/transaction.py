@@ -49,6 +49,11 @@ class NumberCache:
         self.projects: dict[str, int] = {}
         self.contexts: dict[tuple[object, ...], int] = {}
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self.projects.clear()
+        self.contexts.clear()
+
     def update(self, new: NumberCache) -> None:
         """Add numbers once the transaction that made them is committed."""
         if len(self.contexts) + len(new.contexts) > MOST_CACHED:
@@ -91,6 +96,11 @@ class Transaction:
         self.deletes = False
         self.new_numbers = NumberCache()
         self._cache = cache
+
+    def forget_numbers(self) -> None:
+        """Look up all numbers again: some of the rows were deleted."""
+        self._cache.clear()
+        self.new_numbers.clear()
 
     def next_seq(self) -> int:
         """Return the number of the next event."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.store.log.blocks import list_files
+from rankscope.monitor.store.log.blocks import FILE, list_blocks
 from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.users import hash_users, may_have_user
 from rankscope.monitor.store.records import Chosen, Deleted
@@ -46,7 +46,7 @@ def test_only_files_of_the_user_are_opened(
     may_have = {
         user: [
             store.query(partial(may_have_user, block=block, user_id=user))
-            for block in store.query(list_files)
+            for block in store.query(partial(list_blocks, project="music", kinds=(FILE,)))
         ]
         for user in ("ann", "ben", "carl")
     }

@@ -12,11 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankscope.monitor.backups import BackupSchedule
     from rankscope.monitor.notify.delivery import Deliverer
     from rankscope.monitor.server.telemetry import Telemetry
 
 SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
+BACKUP_SECONDS = 10.0
 ROUNDS = 3
 REST = 1.0
 """The shortest pause after a round, as a multiple of its duration: others need the cores, too."""
@@ -40,6 +42,7 @@ class Scheduler:
         now: Returns the time, in microseconds since 1970 in UTC.
         report: Takes problems, such as `AccessLog.write`.
         telemetry: Counts and times evaluations (default: a new one).
+        backups: Makes backups when they are due (default: none are made).
 
     Attributes:
         finished: When the last round ended, in microseconds since 1970 in UTC; at first, when the
@@ -59,6 +62,7 @@ class Scheduler:
         now: Callable[[], int],
         report: Callable[[str, Mapping[str, object]], object],
         telemetry: Telemetry | None = None,
+        backups: BackupSchedule | None = None,
     ) -> None:
         if telemetry is None:
             from rankscope.monitor.server.telemetry import (  # noqa: PLC0415 - help needs none
@@ -83,26 +87,34 @@ class Scheduler:
             complain=self._complain("evaluation.failed"),
             rest=REST,
         )
-        self._delivering = None
+        self._others: list[Repeater] = []
         if deliverer is not None:
-            self._delivering = Repeater(
-                lambda: delivers() and deliverer.step(),
-                seconds=DELIVERY_SECONDS,
-                name="rankscope-delivery",
-                complain=self._complain("delivery.failed"),
-            )
+            self._repeat(lambda: delivers() and deliverer.step(), DELIVERY_SECONDS, "delivery")
+        if backups is not None:
+
+            def back_up() -> None:
+                try:
+                    backups.step()
+                finally:
+                    self._telemetry.backups = backups
+
+            self._repeat(back_up, BACKUP_SECONDS, "backup")
 
     def start(self) -> None:
         """Start."""
-        self._evaluating.start()
-        if self._delivering is not None:
-            self._delivering.start()
+        for each in (self._evaluating, *self._others):
+            each.start()
+
+    def _repeat(self, do: Callable[[], object], seconds: float, name: str) -> None:
+        complain = self._complain(f"{name}.failed")
+        made = Repeater(do, seconds=seconds, name=f"rankscope-{name}", complain=complain)
+        self._others.append(made)
 
     def stop(self, seconds: float | None = None) -> bool:
-        """Stop after the current project and notification, and return whether that has happened."""
+        """Stop after what is being done, and return whether that has ended."""
         until = None if seconds is None else time.monotonic() + seconds
         ended = True
-        for each in filter(None, (self._evaluating, self._delivering)):
+        for each in (self._evaluating, *self._others):
             left = None if until is None else max(until - time.monotonic(), 0.0)
             ended = each.stop(left) and ended
         return ended

@@ -12,7 +12,8 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import ArchiveSchedule, archive_project
+from rankscope.monitor.archiving import TidySchedule, tidy_project
+from rankscope.monitor.backups import BackupPlan, BackupSchedule
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.fleet.digest import DigestSchedule, fill_digest
@@ -69,6 +70,7 @@ def serve_store(
     sender: Sender | None = None,
     archive_after: int | None = None,
     provider: Provider | None = None,
+    backups: BackupPlan | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -95,7 +97,7 @@ def serve_store(
         poster = poster or Poster()
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
-        schedule = ArchiveSchedule(archive_after)
+        schedule = TidySchedule()
         telemetry = Telemetry()
 
         def evaluate(project: str) -> None:
@@ -103,11 +105,9 @@ def serve_store(
             # One thread, so that logging isn't held up.
             work = partial(evaluate_project, now=moment, threads=1, is_thorough=False)
             evaluator.run(partial(work, project=project))
-            if schedule.older_than is not None and schedule.is_due(project, moment):
-                older_than = schedule.older_than
-                evaluator.run(
-                    partial(archive_project, project=project, now=moment, older_than=older_than)
-                )
+            if schedule.is_due(project, moment):
+                tidy = partial(tidy_project, now=moment, older_than=archive_after)
+                evaluator.run(partial(tidy, project=project))
 
         lender = stack.enter_context(Lender(store, access_log.write))
 
@@ -136,6 +136,7 @@ def serve_store(
             now=now,
             report=access_log.write,
             telemetry=telemetry,
+            backups=None if backups is None else BackupSchedule(store, backups, now=now),
         )
         deadlines = Deadlines()
         app = make_app(

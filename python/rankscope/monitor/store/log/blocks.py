@@ -154,11 +154,6 @@ def select_blocks(
     return [Block(*row) for row in fetch_rows(result)]
 
 
-def list_files(connection: Connection) -> list[Block]:
-    """List the files of the archived hours of all projects."""
-    return select_blocks(connection, blocks.c.path != "")
-
-
 def has_files(connection: Connection) -> bool:
     """Return whether any hour is archived."""
     wanted = select(blocks.c.block_id).where(blocks.c.path != "").limit(1)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.store.log.files import FileKind, Listed
+    from rankscope.monitor.store.log.files import FileKind, HistoryPlace, Listed
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -101,8 +101,17 @@ class HistoryBucket:
 
     def publish(self, part: Path) -> Published:
         """Upload a file, compare what is stored, and give it its name."""
+        return self.put(part, "/".join((*part.parts[-5:-1], name_file(compute_checksum(part)))))
+
+    def put_copy(self, listed: Listed, place: HistoryPlace) -> None:
+        """Copy a file from another place under the same path."""
+        if self.put(place.check(listed), listed.path).checksum != listed.checksum:
+            self.remove(listed.path)
+            raise damaged(place.locate(listed.path), "it has changed while it was copied")
+
+    def put(self, part: Path, path: str) -> Published:
+        """Upload any file to a path, and compare what is stored before it has its name."""
         checksum, size = compute_checksum(part), part.stat().st_size
-        path = "/".join((*part.parts[-5:-1], name_file(checksum)))
         temporary = f"{path}{PART}"
         with self._errors(path):
             files = self._open()
@@ -165,6 +174,10 @@ class HistoryBucket:
                 self.remove(path)
                 count += path.endswith(PART)
         return count
+
+    def list_files(self) -> list[str]:
+        """List the paths of all files, complete or not, by name."""
+        return sorted(self._list(""))
 
     def list_open(self) -> list[Path]:
         """Return nothing: who may read a bucket is not said in the files."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.log.bucket import HistoryBucket
 
     FileKind: TypeAlias = Literal["rankings", "values"]
-    Listed: TypeAlias = "Block | ArchivedValues"
+    Listed: TypeAlias = "Block | ArchivedValues | Published"
     """A file that the log lists: a path, a size and a checksum."""
     HistoryPlace: TypeAlias = "HistoryFolder | HistoryBucket"
     """Where the files of the archived hours of a store are."""
@@ -131,13 +131,18 @@ class HistoryFolder:
 
     def put_copy(self, listed: Listed, place: HistoryPlace) -> None:
         """Copy a file from another place under the same path, and make it durable."""
-        source = place.check(listed)
-        path = self.path / listed.path
-        with open_local_part(path.parent, _make_folders) as part:
+        if self.put(place.check(listed), listed.path).checksum != listed.checksum:
+            self.remove(listed.path)
+            raise damaged(place.locate(listed.path), "it has changed while it was copied")
+
+    def put(self, source: Path, path: str) -> Published:
+        """Copy any file to a path in the folder, and make it durable."""
+        place = self.path / path
+        with open_local_part(place.parent, _make_folders) as part:
             shutil.copyfile(source, part)
-            if compute_checksum(part) != listed.checksum:
-                raise damaged(place.locate(listed.path), "it has changed while it was copied")
-            _publish(part, path)
+            done = Published(path, part.stat().st_size, compute_checksum(part))
+            _publish(part, place)
+        return done
 
     def claim(self, store: str) -> None:
         """Take the folder for a store."""
@@ -283,7 +288,7 @@ def check_owner(place: str, owner: str, store: str) -> None:
     """Refuse to use the place of another store."""
     if owner != store:
         raise UsageError(
-            f"{show(place)} has the history files of another store",
+            f"{show(place)} has the files of another store",
             hint="use a folder of its own for each store",
             code="history_place",
         )
@@ -293,7 +298,7 @@ def occupied(place: str) -> UsageError:
     """Return the error of a place that has other files."""
     return UsageError(
         f"{show(place)} is not empty",
-        hint="use a new folder for the history files of a store",
+        hint="use a new folder for the files of a store",
         code="history_place",
     )
 

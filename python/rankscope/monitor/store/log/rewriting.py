@@ -25,7 +25,6 @@ from rankscope.monitor.store.log.blocks import (
     are_there,
     insert_blocks,
     list_blocks,
-    list_files,
     mark_blocks,
     remove_blocks,
     select_blocks,
@@ -38,7 +37,7 @@ from rankscope.monitor.store.log.layout import GROUP, write_hour
 from rankscope.monitor.store.log.reading import LogReader
 from rankscope.monitor.store.log.removal import Removed, record_removed
 from rankscope.monitor.store.log.users import hash_users
-from rankscope.monitor.store.log.values import list_values
+from rankscope.monitor.store.log.values import list_published
 from rankscope.monitor.store.merging import choose
 from rankscope.monitor.store.records import Archived, Deleted, require_ids
 from rankscope.monitor.store.tables.projects import find_project
@@ -134,9 +133,7 @@ def _list_to_archive(connection: Connection, project: str, before: int) -> list[
 
 def clean_place(store: Writer, place: HistoryPlace) -> int:
     """Remove files that are not listed any more, and return how many they were."""
-    listed = {block.path for block in store.query(list_files)}
-    listed.update(values.path for values in store.query(list_values))
-    return place.clean(listed)
+    return place.clean({each.path for each in store.query(list_published)})
 
 
 def rewrite_hour(

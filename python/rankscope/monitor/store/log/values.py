@@ -7,10 +7,10 @@ list in the same transaction.
 
 from __future__ import annotations
 
-from sqlalchemy import delete, insert, or_, select
+from sqlalchemy import delete, insert, or_, select, union_all
 
 from rankscope.monitor.store.log.blocks import FILE, Block, are_there, is_of
-from rankscope.monitor.store.log.files import ArchivedValues
+from rankscope.monitor.store.log.files import ArchivedValues, Published
 from rankscope.monitor.store.tables.schema import blocks, values_files
 from rankscope.monitor.store.tables.statements import fetch_rows
 
@@ -28,6 +28,16 @@ def list_values(connection: Connection, project: str | None = None) -> list[Arch
         wanted = wanted.where(is_of(project))
     rows = fetch_rows(connection.execute(wanted.order_by(blocks.c.start)))
     return [ArchivedValues(*row) for row in rows]
+
+
+def list_published(connection: Connection) -> list[Published]:
+    """List all files of the store by path, also of a store of an earlier revision."""
+    listed = (
+        select(table.c.path, table.c.size, table.c.checksum).where(table.c.path != "")
+        for table in (blocks, values_files)
+    )
+    found = connection.execute(union_all(*listed).order_by("path"))
+    return [Published(*row) for row in fetch_rows(found)]
 
 
 def list_without_values(

@@ -27,11 +27,17 @@ from rankscope.monitor.store.postgres.startup import (
     lock_number,
     lock_writers,
     prepare_store,
+    read_oldest,
 )
 from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.version import VERSION, damaged
+from rankscope.monitor.store.tables.version import (
+    GENERATION,
+    check_revision,
+    damaged,
+    find_head,
+)
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache
 from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
@@ -39,7 +45,7 @@ from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
+    from pathlib import Path
     from typing import Any, NoReturn, Unpack
 
     from sqlalchemy import Connection
@@ -53,6 +59,8 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 5.0
 PAUSE = 0.1
 """Seconds before a transaction is repeated, or a lost connection is made again."""
+UPGRADE_SECONDS, UPGRADE_PAUSE = 60.0, 1.0
+"""For so long an upgrade is tried while others read its tables, with pauses in which they go on."""
 KEY_SECONDS = 1.0
 """Keys that another process has made or revoked are noticed within this time."""
 FIRST_COUNT, GROWTH = 1_000, 4
@@ -60,12 +68,12 @@ FIRST_COUNT, GROWTH = 1_000, 4
 LAST_SEQ = schema.meta.c.name == "last_seq"
 
 
-def open_postgres_reader(url: str) -> PostgresReader:
+def open_postgres_reader(url: str, *, is_for_upgrade: bool = False) -> PostgresReader:
     """Open a store to read it, while other processes write to it."""
     address = read_address(url)
     reader = PostgresReader(address)
     try:
-        reader.query(partial(check_store, address=address))
+        reader.query(partial(check_store, address=address, is_for_upgrade=is_for_upgrade))
     except BaseException:
         reader.close()
         raise
@@ -101,13 +109,13 @@ class PostgresReader(StoreReader):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self.query(lambda connection: SecretTable(connection).find(secret_id))
 
-    def backup(self, path: str | PathLike[str]) -> NoReturn:
+    def copy(self, part: Path, put: object) -> NoReturn:  # noqa: ARG002 - as it is elsewhere
         """Raise an error that names the command of PostgreSQL that makes a backup."""
-        schema_name = self.address.schema
+        schema_name, tool = self.address.schema, self.address.for_tools
         raise UsageError(
             "a store in PostgreSQL is backed up with pg_dump",
             hint=f"run `pg_dump --format=custom --schema={schema_name} "
-            f"--exclude-table-data={schema_name}.secrets --file={path} '{self.address.for_tools}'`",
+            f"--exclude-table-data={schema_name}.secrets --file={part} '{tool}'`",
             code="store_backup",
             file=str(self.address),
         )
@@ -131,6 +139,7 @@ class PostgresStore(PostgresReader, GroupWriter):
 
     Args:
         url: The URL of the database; see `read_address`. The tables are made if they do not exist.
+        before_upgrade: Upgrade a store of an earlier revision, after calling this with it.
         busy_seconds: How long a transaction waits for other processes, or for a connection.
         grouping: How transactions are committed together; see `GroupCommitter`.
 
@@ -143,6 +152,7 @@ class PostgresStore(PostgresReader, GroupWriter):
         self,
         url: str,
         *,
+        before_upgrade: Callable[[StoreReader], object] | None = None,
         busy_seconds: float = BUSY_SECONDS,
         **grouping: Unpack[Grouping],
     ) -> None:
@@ -157,9 +167,10 @@ class PostgresStore(PostgresReader, GroupWriter):
         self._counted = 0
         self._cache = NumberCache()
         self._keys = KeyWatch(self)
+        self._revision, self._generation = find_head(), ""
         try:
+            store = self._prepare(before_upgrade)
             with self._writing.begin() as connection:
-                store = prepare_store(connection, address)
                 # The server counts the rows of a store that it has counted once.
                 is_counted = connection.exec_driver_sql(
                     "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'ids'::regclass"
@@ -273,16 +284,40 @@ class PostgresStore(PostgresReader, GroupWriter):
             changed = update(schema.meta).where(LAST_SEQ)
             connection.execute(changed.values(value=str(transaction.seq)))
 
+    def _prepare(self, before_upgrade: Callable[[StoreReader], object] | None) -> str:
+        """Make, upgrade or check the tables, and return the id of the store."""
+        if before_upgrade is not None:
+            before_upgrade(self)
+        until = time.monotonic() + UPGRADE_SECONDS
+        while True:
+            try:
+                with self._writing.begin() as connection:
+                    return prepare_store(
+                        connection, self.address, is_upgrade=before_upgrade is not None
+                    )
+            except FileError as error:
+                # Others read a table that has to change: they finish, and don't wait for long.
+                is_busy = before_upgrade is not None and error.code == "store_busy"
+                if not is_busy or not wait_until(until, UPGRADE_PAUSE):
+                    raise
+
     def _lock(self, connection: Connection) -> int:
         """Keep others from writing, and return the number of the last event."""
-        seq, version = lock_writers(connection)
-        if version != VERSION:
-            raise FileError(
-                f"another process has upgraded the store to version {version}",
-                hint="start this one with the same release of rankscope",
-                code="store_failed",
-                file=str(self.address),
-            )
+        seq, revision, generation = lock_writers(connection)
+        if generation != self._generation:
+            self._cache.clear()
+            self._generation = generation
+        if revision != self._revision:
+            try:
+                check_revision(revision, read_oldest(connection), str(self.address))
+            except FileError as error:
+                raise FileError(
+                    f"another process has upgraded the store to revision {revision}",
+                    hint="start this one with the same release of rankscope",
+                    code="store_failed",
+                    file=str(self.address),
+                ) from error
+            self._revision = revision
         return seq
 
     def _disconnect(self) -> None:
@@ -353,11 +388,13 @@ class KeyWatch:
 
 
 def _count_key_changes(connection: Connection) -> int:
-    """Count the keys, those that are revoked, and accounts: none is ever deleted."""
-    keys = schema.keys
+    """Count the keys, those that are revoked, accounts, and how often projects were deleted."""
+    keys, meta = schema.keys, schema.meta
     people = select(func.count()).select_from(schema.people).scalar_subquery()
-    counted = select(func.count() + func.count(keys.c.revoked) + people).select_from(keys)
-    return int(connection.execute(counted).scalar_one())
+    generation = select(meta.c.value).where(meta.c.name == GENERATION).scalar_subquery()
+    counted = func.count() + func.count(keys.c.revoked) + people
+    count, deleted = connection.execute(select(counted, generation).select_from(keys)).one()
+    return int(count) + (int(deleted) << 32)
 
 
 def _find_wrong_number(connection: Connection) -> str | None:

@@ -14,7 +14,8 @@ from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import connect_sqlite, driver_of
 from rankscope.monitor.store.sqlite.files import size_of
 from rankscope.monitor.store.sqlite.high_water import Mark
-from rankscope.monitor.store.tables import schema, version
+from rankscope.monitor.store.tables import version
+from rankscope.monitor.store.tables.schema import create_tables
 from rankscope.monitor.store.tables.version import damaged, insert_facts
 
 TYPE_CHECKING = False
@@ -34,13 +35,15 @@ SLOWEST_DISK = 10 << 20
 
 def make_tables(connection: Connection) -> Mark:
     """Make the tables of a new store, within a transaction."""
-    schema.TABLES.create_all(connection, checkfirst=False)  # there are none
+    create_tables(connection)
     made = Mark(secrets.token_bytes(16), 0, 1)
     insert_facts(connection, made.store.hex(), commit=made.commit)
     return made
 
 
-def inspect_store(path: Path, busy_seconds: float, *, is_as_closed: bool) -> Mark | None:
+def inspect_store(
+    path: Path, busy_seconds: float, *, is_as_closed: bool, is_for_upgrade: bool = False
+) -> Mark | None:
     """Check a store before anything is written, so that a refused store stays as it was.
 
     All of its pages are read, unless it is as it was closed. This ends within `OPENING_SECONDS` and
@@ -58,7 +61,7 @@ def inspect_store(path: Path, busy_seconds: float, *, is_as_closed: bool) -> Mar
             opened.append(driver_of(connection))
             if not inspect(connection).get_table_names():
                 return None
-            found = read_facts(connection, path)
+            found = read_facts(connection, path, is_for_upgrade=is_for_upgrade)
             if not is_as_closed:
                 _check_pages(connection, path)
             return found
@@ -98,11 +101,14 @@ def _check_pages(connection: Connection, path: Path) -> None:
         raise damaged(f"{found[0]:.120}", str(path))
 
 
-def read_facts(connection: Connection, path: Path) -> Mark:
+def read_facts(connection: Connection, path: Path, *, is_for_upgrade: bool = False) -> Mark:
     """Read the last event and transaction of a store."""
-    tables = inspect(connection).get_table_names()
-    return Mark(
-        *version.read_facts(
-            connection, tables, str(path), what="the database", hint="check the path"
-        )
+    facts = version.read_facts(
+        connection,
+        inspect(connection).get_table_names(),
+        str(path),
+        what="the database",
+        hint="check the path",
+        is_for_upgrade=is_for_upgrade,
     )
+    return Mark(facts.store, facts.last_seq, facts.last_commit)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import ExitStack, closing, suppress
-from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
-from rankscope.monitor.store.log.blocks import list_files
 from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.log.places import LOCATION
 from rankscope.monitor.store.log.tally import check_tally
-from rankscope.monitor.store.log.values import list_values
+from rankscope.monitor.store.log.values import list_published
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
@@ -25,7 +23,6 @@ from rankscope.monitor.store.sqlite.connection import (
 from rankscope.monitor.store.sqlite.files import (
     ENDINGS,
     HISTORY,
-    PRIVATE,
     SQLITE,
     beside,
     locate_store,
@@ -41,26 +38,28 @@ from rankscope.monitor.store.sqlite.high_water import (
     accept_loss,
     check_mark,
     sync_folder,
+    write_facts,
 )
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.startup import inspect_store, make_tables, read_facts
 from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
+from rankscope.monitor.store.tables.revisions import upgrade_tables
 from rankscope.monitor.store.tables.version import damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
-from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import Any, Unpack
 
     from rankscope.monitor.store.commits import Grouping
     from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.log.files import Listed
+    from rankscope.monitor.store.log.files import HistoryPlace, Published
     from rankscope.monitor.store.writers import Ask
 
 BUSY_SECONDS = 5.0
@@ -68,7 +67,9 @@ TRIES = 3
 WRITE_NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
 
 
-def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
+def open_sqlite_reader(
+    path: str | os.PathLike[str], *, is_for_upgrade: bool = False
+) -> SQLiteReader:
     """Open a store to read it, also while another process writes to it."""
     file = locate_store(path)
     if not file.is_file():
@@ -76,8 +77,8 @@ def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
     if not file.stat().st_size:
         raise _no_store(file, "the file is empty, so it is not a store")
     reader = SQLiteReader(file)
-    with reader.engine.connect() as connection:
-        read_facts(connection, file)
+    reader.is_for_upgrade = is_for_upgrade
+    reader.read_mark()
     return reader
 
 
@@ -87,7 +88,12 @@ class SQLiteReader(StoreReader):
     Args:
         path: The file.
         busy_seconds: How long to wait for a lock that another process holds.
+
+    Attributes:
+        is_for_upgrade: Whether the store may be of an earlier revision.
     """
+
+    is_for_upgrade = False
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
@@ -104,58 +110,34 @@ class SQLiteReader(StoreReader):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self._secrets.find(secret_id)
 
-    def backup(self, path: str | os.PathLike[str]) -> int:
-        """Copy the store to a new file while other processes use it.
-
-        The copy has a `.high-water` and a folder of archived hours of its own, and everything that
-        was acknowledged up to one moment. It has no secrets of webhooks, and only its owner may
-        read it.
-        """
-        target = Path(path).absolute()
-        marked = beside(target, MARK)
-        folder = HistoryFolder(beside(target, HISTORY))
-        copies = (target, marked, folder.path)
-        there = [each.name for each in copies if os.path.lexists(each)]
-        if there or not target.parent.is_dir():
-            raise FileError(
-                f"{there[0]} exists already" if there else "the folder does not exist",
-                hint="use the path of a new file",
-                code="io",
-                file=str(target),
-            )
-        is_marked = False
-        try:
-            with converted_errors(target), replacing(target, mode=PRIVATE) as part:
-                mark = self._copy(part, folder)
-                is_marked = True
-                with closing(HighWater(marked)) as high_water:
-                    high_water.start(mark)
-        except BaseException:
-            if is_marked:
-                marked.unlink(missing_ok=True)
-            folder.remove_all()
-            raise
-        sync_folder(target.parent)
-        return mark.seq
-
-    def _copy(self, part: Path, folder: HistoryFolder) -> Mark:
-        """Copy the store as it is at one moment to an empty file and a folder, and sync them."""
+    def read_mark(self) -> Mark:
+        """Read the id of the store, and the numbers of its last event and transaction."""
         with self.engine.connect() as connection:
-            mark = read_facts(connection, self.path)  # from here on, all is of one moment
-            check_tally(connection)
-            files: list[Listed] = [*list_files(connection)]
-            files += list_values(connection)
-            for listed in files:
-                folder.put_copy(listed, self.require_history(connection))
+            return read_facts(connection, self.path, is_for_upgrade=self.is_for_upgrade)
+
+    def copy(self, part: Path, put: Callable[[Published, HistoryPlace], object]) -> Mark:
+        """Copy the store as it is at one moment to an empty file, and let its files be copied.
+
+        Args:
+            part: The file, which is on the disk before other files are copied.
+            put: Copies a history file from its place.
+        """
+        with converted_errors(part), self.engine.connect() as connection:
+            # From here on, all is of one moment.
+            mark = read_facts(connection, self.path, is_for_upgrade=self.is_for_upgrade)
+            if not self.is_for_upgrade:  # which may change what the tally is of
+                check_tally(connection)
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
                 with copy:  # the copy has all files beside it
                     copy.execute(f"DELETE FROM meta WHERE name = '{LOCATION}'")  # noqa: S608 - a constant
-        opened = os.open(part, os.O_RDWR)
-        try:
-            sync_data(opened)
-        finally:
-            os.close(opened)
+            opened = os.open(part, os.O_RDWR)
+            try:
+                sync_data(opened)
+            finally:
+                os.close(opened)
+            for listed in list_published(connection):
+                put(listed, self.require_history(connection))
         return mark
 
     def verify(self) -> None:
@@ -180,6 +162,7 @@ class SQLiteStore(SQLiteReader, GroupWriter):
         path: The file, which is made if it does not exist.
         accept_loss: Open a store although transactions that it acknowledged are lost; they are
             counted in `lost_commits`, and their events in `lost_events`.
+        before_upgrade: Upgrade a store of an earlier revision, after calling this with it.
         busy_seconds: How long a transaction waits for a lock that another process holds.
         grouping: How transactions are committed together; see `GroupCommitter`.
 
@@ -205,6 +188,7 @@ class SQLiteStore(SQLiteReader, GroupWriter):
         path: str | os.PathLike[str],
         *,
         accept_loss: bool = False,
+        before_upgrade: Callable[[StoreReader], object] | None = None,
         busy_seconds: float = BUSY_SECONDS,
         **grouping: Unpack[Grouping],
     ) -> None:
@@ -215,6 +199,7 @@ class SQLiteStore(SQLiteReader, GroupWriter):
             raise _no_store(file, "the folder of the store does not exist")
         refuse_network(file)
         super().__init__(file, busy_seconds)
+        self.is_for_upgrade = before_upgrade is not None
         with ExitStack() as stack:
             stack.enter_context(closing(WriterLock(beside(file, ".lock"))))
             self._high_water = stack.enter_context(closing(HighWater(beside(file, MARK))))
@@ -230,13 +215,22 @@ class SQLiteStore(SQLiteReader, GroupWriter):
                     make_private(beside(file, ending))
             lock = stack.enter_context(closing(InodeLock(file)))
             is_as_closed = not has_log and not is_empty and self._high_water.is_as_closed(file)
-            found = inspect_store(file, busy_seconds, is_as_closed=is_as_closed)
+            found = inspect_store(
+                file,
+                busy_seconds,
+                is_as_closed=is_as_closed,
+                is_for_upgrade=self.is_for_upgrade,
+            )
             if not accept_loss:
                 check_mark(found, mark, file, has_log=has_log)
+            if before_upgrade is not None:
+                before_upgrade(self)
             engine = connect_sqlite(file, writes=True, busy_seconds=busy_seconds)
             stack.callback(self._finish)  # after the connection, whose end empties the log
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._prepare(found, mark, accepts=accept_loss)
+            if before_upgrade is not None:
+                self._mark = self._upgrade(self._mark)
             self._high_water.start(self._mark)
             if is_empty:
                 sync_folder(file.parent)
@@ -267,6 +261,14 @@ class SQLiteStore(SQLiteReader, GroupWriter):
             if accepts:
                 stored = accept_loss(self._connection, stored, mark)
         return stored
+
+    def _upgrade(self, mark: Mark) -> Mark:
+        """Upgrade the tables in one transaction, which has a number like any other."""
+        with self._connection.begin():
+            if not upgrade_tables(self._connection):
+                return mark
+            write_facts(self._connection, last_commit=mark.commit + 1)
+        return Mark(mark.store, mark.seq, mark.commit + 1)
 
     @property
     def last_seq(self) -> int:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, cast, func, insert, select, update
+from sqlalchemy import BigInteger, cast, exists, func, insert, or_, select, update
 
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.schema import configurations, counters, meta, projects
+from rankscope.monitor.store.tables.schema import (
+    blocks,
+    configurations,
+    counters,
+    keys,
+    lakes,
+    meta,
+    pending,
+    projects,
+    rules,
+    webhooks,
+)
 from rankscope.monitor.store.tables.statements import in_project
-from rankscope.monitor.store.tables.version import NAME
+from rankscope.monitor.store.tables.version import OLDEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +34,20 @@ ERASED_RANKINGS = "erased_rankings"
 """The counter of rankings that were deleted by what they are, likewise."""
 
 
-def rewrite_version(transaction: Transaction) -> None:
+def rewrite_fact(transaction: Transaction) -> None:
     """Write a fact about the store as it is, to learn whether anything can be written."""
-    same = update(meta).where(meta.c.name == NAME).values(value=meta.c.value)
+    same = update(meta).where(meta.c.name == OLDEST).values(value=meta.c.value)
     transaction.connection.execute(same)
 
 
 def list_projects(connection: Connection) -> list[str]:
-    """List the projects that have something stored, by name."""
-    return list(connection.execute(select(projects.c.name).order_by(projects.c.name)).scalars())
+    """List the projects of which anything is stored but who changed what, by name."""
+    has_any = (
+        exists().where(table.c.project_id == projects.c.project_id)
+        for table in (configurations, counters, keys, blocks, pending, rules, webhooks, lakes)
+    )
+    wanted = select(projects.c.name).where(or_(*has_any)).order_by(projects.c.name)
+    return list(connection.execute(wanted).scalars())
 
 
 def find_project(connection: Connection, name: str) -> int | None:

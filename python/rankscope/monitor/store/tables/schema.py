@@ -14,6 +14,7 @@ from sqlalchemy import (
     MetaData,
     PrimaryKeyConstraint,
     SmallInteger,
+    String,
     Table,
     Text,
     UniqueConstraint,
@@ -23,9 +24,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from sqlalchemy import Connection
     from sqlalchemy.types import TypeEngine
 
 TABLES = MetaData()
+SERVER_TABLES = MetaData()
+"""What only a store in PostgreSQL has."""
 
 # SQLite keeps rows in the order of a key that is INTEGER, and of no other.
 SEQ = BigInteger().with_variant(Integer(), "sqlite")
@@ -53,9 +57,17 @@ meta = Table(
     Column("name", TEXT, primary_key=True),
     Column("value", TEXT, nullable=False),
 )
-"""By name, `version`, `store` (its random id), the numbers of the last event and transaction
-(`last_seq`, `last_commit`), how many of each are lost (`lost_events`, `lost_commits`), and the
-number and digest of the rows of `blocks` (`blocks`)."""
+"""By name, `store` (its random id), the `oldest` revision whose releases can use it, the numbers of
+the last event and transaction (`last_seq`, `last_commit`), how many of each are lost
+(`lost_events`, `lost_commits`), the number and digest of the rows of `blocks` (`blocks`), and a
+number that changes when projects are deleted (`generation`)."""
+
+alembic_version = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), primary_key=True),
+)
+"""The revision of the tables, which Alembic keeps."""
 
 projects = Table(
     "projects",
@@ -401,3 +413,19 @@ lake_hours = Table(
 """The hours of lakes that have rankings. `seq` is the number of the last change; `spans` is JSON
 with the number of rankings by context and their first and last times, `arrived` with the changes
 that added rankings. `matched` is the number of labels of these rankings."""
+
+secrets = Table(
+    "secrets",
+    SERVER_TABLES,
+    Column("secret_id", Text, primary_key=True),
+    Column("secret", Text, nullable=False),
+)
+"""Secrets by their ids, which are in `webhooks`; a store in a file has them in another one."""
+
+
+def create_tables(connection: Connection) -> None:
+    """Create all tables but that of the revision, within a transaction: there are none."""
+    # Looking for each of them first would take most of the time.
+    TABLES.create_all(connection, checkfirst=False)
+    if connection.dialect.name == "postgresql":
+        SERVER_TABLES.create_all(connection, checkfirst=False)

@@ -1,21 +1,37 @@
-"""Changes of projects that files describe: all of them in one transaction, or none."""
+"""Changes of projects that files describe, all of them in one transaction; and their deletion."""
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import BigInteger, Text, cast, delete, select, update
 
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.tables.keys import insert_audit
+from rankscope.monitor.store.tables.outbox import remove_webhook, set_webhook
 from rankscope.monitor.store.tables.people import list_roles, set_roles
 from rankscope.monitor.store.tables.projects import insert_configuration, read_configuration
 from rankscope.monitor.store.tables.rules import remove_rule, save_rules
-from rankscope.monitor.store.tables.schema import rules
+from rankscope.monitor.store.tables.schema import (
+    TABLES,
+    audit,
+    blocks,
+    contexts,
+    counters,
+    meta,
+    pending,
+    projects,
+    rules,
+    values_files,
+)
 from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.version import GENERATION
 from rankscope.monitor.store.tables.views import list_views, put_view
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Table
 
     from rankscope.monitor.store.records import ProjectChange
     from rankscope.monitor.store.transaction import Transaction
@@ -38,6 +54,12 @@ def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) 
         for shown in change.shown:
             put_view(transaction, project, *shown)
         set_roles(transaction, project, change.roles, change.time, change.actor)
+        if change.webhook is not None:
+            entry = AuditEntry(change.time, change.actor, "webhook.set", project)
+            if change.webhook:
+                set_webhook(transaction, project, change.webhook, entry)
+            else:
+                remove_webhook(transaction, project, replace(entry, action="webhook.remove"))
         removals = {each.subject: each for each in change.audit if each.subject in change.removed}
         for name in change.removed:
             remove_rule(transaction, project, name, removals[name])
@@ -67,3 +89,60 @@ def _is_as_before(connection: Connection, change: ProjectChange) -> bool:
     changed = {*change.removed, *(row.name for row in change.rows)}
     is_same = all(known.get(name) == change.known.get(name) for name in changed)
     return is_same and known.keys() == change.known.keys()
+
+
+EVENTS = frozenset({blocks, values_files, pending, contexts, counters})
+"""What belongs to events, which are deleted before their contexts and counters."""
+
+
+def empty_project(transaction: Transaction, project: str, entry: AuditEntry) -> None:
+    """Delete all rows of a project but those of its events, and of who changed what."""
+    insert_audit(transaction.connection, transaction.project(project), entry)
+    _delete_rows(transaction, project, EVENTS)
+    _renew(transaction.connection)
+    transaction.changes_webhooks = True
+
+
+def forget_project(transaction: Transaction, project: str) -> bool:
+    """Delete what is left of a project whose events are deleted, but for who changed what.
+
+    Returns:
+        Whether it had no events any more; otherwise nothing was deleted.
+    """
+    transaction.log.settle()
+    connection, number = transaction.connection, transaction.project(project)
+    for table in (blocks, pending):
+        found = select(table.c.project_id).where(table.c.project_id == number).limit(1)
+        if connection.execute(found).first() is not None:
+            return False
+    for key in [key for key in transaction.counts if key[0] == number]:
+        del transaction.counts[key]
+    _delete_rows(transaction, project, frozenset({blocks, values_files, pending}))
+    here = projects.c.project_id == number
+    connection.execute(update(projects).where(here).values(deleted_before=None))
+    _renew(connection)
+    transaction.forget_numbers()
+    transaction.deletes = True
+    return True
+
+
+def _renew(connection: Connection) -> None:
+    """Let other processes forget what they know of keys and contexts."""
+    newer = cast(cast(meta.c.value, BigInteger) + 1, Text)
+    connection.execute(update(meta).where(meta.c.name == GENERATION).values(value=newer))
+
+
+def _delete_rows(transaction: Transaction, project: str, kept: frozenset[Table]) -> None:
+    number = transaction.project(project)
+    for table in reversed(TABLES.sorted_tables):
+        if table in kept or table in {projects, audit}:
+            continue
+        if "project_id" in table.c:
+            here = table.c.project_id == number
+        else:  # a row of one that belongs to a project
+            keys = [key for key in table.foreign_keys if "project_id" in key.column.table.c]
+            if not keys:
+                continue
+            owners = keys[0].column.table
+            here = keys[0].parent.in_(select(keys[0].column).where(owners.c.project_id == number))
+        transaction.connection.execute(delete(table).where(here))

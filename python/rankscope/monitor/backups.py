@@ -1,0 +1,430 @@
+"""Backups of a store in a folder or a bucket, each of one moment, and how one is restored.
+
+```text
+PLACE/2026-11-21T18-00-00.000000Z/store.db      the database
+PLACE/2026-11-21T18-00-00.000000Z/backup.json   what belongs to the backup; written last
+PLACE/history/                                  the files of archived hours, which never change:
+                                                each is there once, for all backups that list it
+```
+
+A backup has the size and the checksum of all that belongs to it, and no secrets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
+
+from pydantic import Field
+from sqlalchemy import create_engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+from typing_extensions import TypedDict
+
+from rankscope.errors import FileError, FormatError, RankscopeError, UsageError
+from rankscope.inputs.buckets import check_url, open_address
+from rankscope.monitor.events.limits import DAY, MINUTE
+from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.shapes import validate
+from rankscope.monitor.store.log.bucket import RETIRED
+from rankscope.monitor.store.log.files import (
+    HistoryFolder,
+    Published,
+    compute_checksum,
+)
+from rankscope.monitor.store.log.places import open_place, read_location
+from rankscope.monitor.store.log.values import list_published
+from rankscope.monitor.store.sqlite.files import ENDINGS, HISTORY, PRIVATE, beside
+from rankscope.monitor.store.sqlite.high_water import MARK, HighWater, Mark, sync_folder
+from rankscope.monitor.store.sqlite.startup import read_facts
+from rankscope.monitor.store.sqlite.store import SQLiteReader
+from rankscope.output.text import show
+from rankscope.records import record
+from rankscope.writing import replacing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.store.store import StoreReader
+
+DATABASE, MANIFEST, BEGUN, SHARED = "store.db", "backup.json", "begun", "history"
+NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{6}Z")
+HOUR_FILE = re.compile(
+    r"(?!\.{1,2}/)[^/\\\0]{1,200}/(rankings|values)/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/hour=[0-9]{2}/"
+    r"[0-9a-f]{32}-[0-9a-f]{8}\.parquet"
+)
+"""The paths of files of archived hours: nothing else is written from a backup."""
+MOST_BYTES = 1 << 28
+"""The largest list of a backup."""
+UNFINISHED = DAY
+"""After so long, a backup that has no list isn't being made any more."""
+RETRY = 10 * MINUTE
+PLACED = frozenset({"history_missing", "history_damaged"})
+_Size = Annotated[int, Field(ge=0)]
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class _File(TypedDict):
+    size: _Size
+    checksum: _Digest
+
+
+class _Manifest(TypedDict):
+    """What belongs to a backup; the files of the history by path."""
+
+    format: Literal[1]
+    store: _Digest
+    last_seq: _Size
+    last_commit: _Size
+    database: _File
+    history: dict[str, _File]
+
+
+@record(frozen=True, slots=True)
+class Backup:
+    """A backup that is complete.
+
+    Args:
+        place: The folder or the URL of all backups of the store.
+        name: Its name, which says when it was made.
+        mark: The store, its last event and its last transaction.
+        database: The file of the database.
+        history: The files of archived hours.
+    """
+
+    place: str
+    name: str
+    mark: Mark
+    database: Published
+    history: tuple[Published, ...]
+
+    @property
+    def time(self) -> int:
+        """When it was made, in microseconds since 1970 in UTC."""
+        return _read_name(self.name)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of all that belongs to it."""
+        return self.database.size + sum(file.size for file in self.history)
+
+    @property
+    def location(self) -> str:
+        """Its folder or URL."""
+        return f"{self.place}/{self.name}"
+
+
+def make_backup(store: StoreReader, location: str, *, now: int) -> Backup:
+    """Copy a store as it is at one moment while other processes use it.
+
+    Args:
+        store: The store.
+        location: A folder or a URL such as `s3://bucket/folder` that is empty, or has backups of
+            this store.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Raises:
+        UsageError: It is no such place, or the store is in PostgreSQL.
+        FileError: Something cannot be read or written. What was written then is no backup.
+    """
+    opened = _check_kind(store)
+    url = check_url(location).rstrip("/")
+    name = format_time(now).replace(":", "-")
+    place, history = open_place(url), open_place(f"{url}/{SHARED}")
+    files: list[Published] = []
+    with _converted(url):
+        place.claim(opened.read_mark().store.hex())
+        there = set(place.list_files())
+
+        def put(listed: Published, source: HistoryPlace) -> None:
+            path = f"{SHARED}/{listed.path}"
+            if path not in there:
+                history.put_copy(listed, source)
+            elif isinstance(history, HistoryFolder) or f"{path}{RETIRED}" in there:
+                history.retire(listed.path)  # nobody removes it within the next hour
+            files.append(listed)
+
+        try:
+            place.put(Path(os.devnull), f"{name}/{BEGUN}")
+            within = Path(url, name) if isinstance(place, HistoryFolder) else None
+            with TemporaryDirectory(dir=within) as folder:
+                part = Path(folder) / DATABASE
+                os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+                mark = opened.copy(part, put)
+                done = place.put(part, f"{name}/{DATABASE}")
+                made = Backup(url, name, mark, done, tuple(files))
+                part.write_text(json.dumps(_write(made)), "ascii")
+                place.put(part, f"{name}/{MANIFEST}")
+        except BaseException:
+            for path in (MANIFEST, DATABASE):  # first what would make it a backup
+                with suppress(OSError, FileError):
+                    place.remove(f"{name}/{path}")
+            raise
+        finally:
+            with suppress(OSError, FileError):
+                place.remove(f"{name}/{BEGUN}")
+    return made
+
+
+def prune_backups(location: str, keep: int, *, now: int) -> int:
+    """Remove all but the newest backups of a place, what was left of others, and their files.
+
+    Returns:
+        The number of backups that were removed.
+    """
+    url = check_url(location).rstrip("/")
+    with _converted(url):
+        place = open_place(url)
+        found = _list_parts(place)
+        complete = [name for name, parts in found.items() if MANIFEST in parts]
+        unfinished = found.keys() - complete
+        old = {name for name in unfinished if _read_name(name) < now - UNFINISHED}
+        removed = complete[:-keep]
+        for name in (*removed, *sorted(old)):
+            # First what makes it a backup, so that none is ever incomplete.
+            for part in sorted(found[name], key=lambda each: each != MANIFEST):
+                place.remove(f"{name}/{part}")
+        if unfinished == old:
+            kept = [_read(url, name) for name in complete[-keep:]]
+            known = {file.path for backup in kept for file in backup.history}
+            open_place(f"{url}/{SHARED}").clean(known)
+    return len(removed)
+
+
+def find_backup(location: str) -> Backup | None:
+    """Find a backup by its folder or URL, or the newest one of a place; `None` if it has none."""
+    url = check_url(location).rstrip("/")
+    place, _, name = url.rpartition("/")
+    with _converted(url):
+        if NAME.fullmatch(name):
+            return _read(place, name)
+        parts = _list_parts(open_place(url))
+        names = [name for name, each in parts.items() if MANIFEST in each]
+        return _read(url, names[-1]) if names else None
+
+
+def restore_backup(location: str, target: Path) -> Backup:
+    """Restore a backup, or the newest one of a place, as a new store: all of it or nothing.
+
+    Raises:
+        UsageError: There is no backup.
+        FileError: The backup is damaged or cannot be read, or there is a file in its way.
+    """
+    backup = find_backup(location)
+    if backup is None:
+        raise UsageError(
+            f"{show(location)} has no backup",
+            hint="name a folder or a URL to which rankscope monitor backup or rankscope serve has "
+            "written, or one of the backups in it",
+            code="no_backup",
+        )
+    endings = (*ENDINGS, HISTORY)
+    there = [each for ending in endings if os.path.lexists(each := beside(target, ending))]
+    if there or not target.parent.is_dir():
+        raise FileError(
+            f"{there[0].name} exists already" if there else "the folder does not exist",
+            hint="restore to the path of a new file",
+            code="io",
+            file=str(target),
+        )
+    folder, marked = beside(target, HISTORY), beside(target, MARK)
+    unready = HistoryFolder(beside(target, ".restoring"))
+    unready.remove_all()
+    try:
+        with _converted(backup.place), replacing(target, mode=PRIVATE) as part:
+            place = open_place(backup.place)  # it keeps what it has fetched
+            shutil.copyfile(place.check(backup.database, is_forced=True), part)
+            _check_database(part, backup)
+            history = open_place(f"{backup.place}/{SHARED}")
+            for file in backup.history:
+                unready.put_copy(file, history)
+            if backup.history:
+                unready.path.rename(folder)
+            with closing(HighWater(marked)) as high_water:
+                high_water.start(backup.mark)
+    except BaseException:
+        for left in (unready, HistoryFolder(folder)):
+            left.remove_all()
+        marked.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+    return backup
+
+
+@record(frozen=True, slots=True)
+class BackupPlan:
+    """When a service makes backups, and where.
+
+    Args:
+        location: The folder or the URL of the backups.
+        every: The time from one to the next, in microseconds.
+        keep: How many to keep.
+    """
+
+    location: str
+    every: int
+    keep: int
+
+
+class BackupSchedule:
+    """Makes backups of a store from time to time, and removes old ones.
+
+    When the last one was made is read from the place, so that it doesn't matter when the service
+    was started.
+
+    Args:
+        store: The store.
+        plan: When, and where.
+        now: Returns the time, in microseconds since 1970 in UTC.
+
+    Attributes:
+        last: The last backup, `None` before the first one.
+
+    Raises:
+        UsageError: The place is none, or the store is in PostgreSQL.
+    """
+
+    def __init__(self, store: StoreReader, plan: BackupPlan, *, now: Callable[[], int]) -> None:
+        opened, url = _check_kind(store), check_url(plan.location)
+        if "://" not in url:  # a bucket may be out of reach for a while
+            open_place(url).claim(opened.read_mark().store.hex())
+        self._store = store
+        self.plan = plan
+        self._now = now
+        self._next = 0
+        self.last: Backup | None = None
+
+    def step(self) -> None:
+        """Make a backup if it is time; after an error, it is tried again later."""
+        now, plan = self._now(), self.plan
+        if now < self._next:
+            return
+        self._next = now + min(RETRY, plan.every)
+        self.last = self.last or find_backup(plan.location)
+        if self.last is None or now >= self.last.time + plan.every:
+            self.last = make_backup(self._store, plan.location, now=now)
+            prune_backups(plan.location, plan.keep, now=now)
+        self._next = self.last.time + plan.every
+
+
+def _check_kind(store: StoreReader) -> SQLiteReader:
+    """Return a store that is a file; for another one, say which command of its database does it."""
+    if not isinstance(store, SQLiteReader):
+        store.copy(Path("rankings.dump"), print)
+        raise TypeError("a store of an unknown kind")
+    return store
+
+
+def _check_database(part: Path, backup: Backup) -> None:
+    """Compare the database of a backup with what its list says, before it is a store."""
+    if compute_checksum(part) != backup.database.checksum:
+        raise _damaged(backup.location, f"{DATABASE} has changed while it was read")
+    address = f"{part.absolute().as_uri()}?mode=ro&immutable=1"
+    engine = create_engine(
+        "sqlite://", creator=lambda: sqlite3.connect(address, uri=True), poolclass=NullPool
+    )
+    try:
+        with engine.connect() as connection:
+            mark = read_facts(connection, part, is_for_upgrade=True)
+            is_whole = mark == backup.mark and read_location(connection) is None
+            is_whole = is_whole and sorted(list_published(connection)) == sorted(backup.history)
+    except (DBAPIError, TypeError) as error:  # the latter: a column has another type
+        raise _damaged(backup.location, f"{DATABASE} is no database") from error
+    if not is_whole:
+        raise _damaged(backup.location, f"{DATABASE} is not the one that {MANIFEST} describes")
+
+
+def _list_parts(place: HistoryPlace) -> dict[str, set[str]]:
+    """List the files of all backups by their names, the oldest first."""
+    found: dict[str, set[str]] = {}
+    for path in place.list_files():
+        name, _, part = path.partition("/")
+        with suppress(FormatError):  # nothing of ours: it only looks like a time
+            if NAME.fullmatch(name):
+                _read_name(name)
+                found.setdefault(name, set()).add(part)
+    return dict(sorted(found.items()))
+
+
+def _read_name(name: str) -> int:
+    day, _, clock = name.partition("T")
+    return read_time(f"{day}T{clock.replace('-', ':')}", "")[0]
+
+
+def _write(backup: Backup) -> _Manifest:
+    mark, database = backup.mark, backup.database
+    return {
+        "format": 1,
+        "store": mark.store.hex(),
+        "last_seq": mark.seq,
+        "last_commit": mark.commit,
+        "database": _write_file(database),
+        "history": {file.path: _write_file(file) for file in backup.history},
+    }
+
+
+def _write_file(file: Published) -> _File:
+    return {"size": file.size, "checksum": file.checksum.hex()}
+
+
+def _read_file(path: str, said: _File) -> Published:
+    return Published(path, said["size"], bytes.fromhex(said["checksum"]))
+
+
+def _read(url: str, name: str) -> Backup:
+    """Read what belongs to a backup."""
+    path = f"{url}/{name}/{MANIFEST}"
+    with open_address(path) as file:
+        text = file.read(MOST_BYTES + 1)
+    try:
+        said: _Manifest = validate(json.loads(text), _Manifest)
+        if not all(map(HOUR_FILE.fullmatch, said["history"])):
+            raise ValueError("it lists a file that no store has")  # noqa: TRY301 - as all others
+        return Backup(
+            url,
+            name,
+            Mark(bytes.fromhex(said["store"]), said["last_seq"], said["last_commit"]),
+            _read_file(f"{name}/{DATABASE}", said["database"]),
+            tuple(_read_file(path, each) for path, each in said["history"].items()),
+        )
+    except (RankscopeError, ValueError, RecursionError) as error:
+        reason = error.message if isinstance(error, RankscopeError) else str(error)
+        raise _damaged(f"{url}/{name}", f"{MANIFEST}: {reason}") from error
+
+
+def _damaged(location: str, reason: str) -> FileError:
+    return FileError(
+        f"the backup is damaged: {reason}",
+        hint="use another backup; nothing was restored",
+        code="backup_damaged",
+        file=location,
+    )
+
+
+@contextmanager
+def _converted(url: str) -> Iterator[None]:
+    """Turn errors about files of a place into those of a backup."""
+    try:
+        yield
+    except FileError as error:
+        if not (error.file or "").startswith(url):
+            raise
+        if error.code in PLACED:
+            raise _damaged(str(error.file), error.message.partition(": ")[2]) from error
+        if error.code in {"history_unreachable", "lake_read"}:
+            raise FileError(
+                f"the place of the backups cannot be reached: {error.message.partition(': ')[2]}",
+                hint="check the network, the rights, and the credentials in the environment",
+                code="backup_unreachable",
+                file=error.file,
+            ) from error
+        raise

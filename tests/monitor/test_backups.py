@@ -1,0 +1,397 @@
+"""Backups are whole or no backups, restored elsewhere with equal values, and pruned with care."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rankscope.errors import FileError, UsageError
+from rankscope.monitor import backups
+from rankscope.monitor.backups import (
+    BackupPlan,
+    BackupSchedule,
+    find_backup,
+    make_backup,
+    prune_backups,
+    restore_backup,
+)
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.webhook import make_secret
+from rankscope.monitor.store import open_reader
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import Webhook
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.testing.store import make_label, make_ranking, read_back
+
+from tests.monitor.store.processes import run_python
+from tests.refusals import refused, refuses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NOW = 20_780 * DAY
+CLICKS = Configuration(definition=define(positive="click", window="1h"), baseline=None)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    """A store with an archived project, and what lies in the tables."""
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
+        monitor = Monitor(opened, "music", clock=lambda: NOW)
+        monitor.configure(CLICKS)
+        opened.append("music", [make_ranking(number) for number in range(20)])
+        opened.append("music", [make_label(number, number) for number in range(20)])
+        monitor.evaluate()
+        monitor.archive()
+        opened.append("music", [make_ranking(number) for number in range(20, 25)])
+        yield opened
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "backups"
+
+
+def list_files(folder: Path) -> set[str]:
+    """The files below a folder."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def make(store: SQLiteStore, place: Path, now: int = NOW) -> backups.Backup:
+    """Make a backup."""
+    return make_backup(store, str(place), now=now)
+
+
+def test_what_is_restored_has_the_same_events_and_values(
+    store: SQLiteStore, place: Path, tmp_path: Path
+) -> None:
+    made = make(store, place)
+    store.append("music", [make_ranking(99)])
+    restored = restore_backup(str(place), tmp_path / "restored.db")
+    assert restored == made == find_backup(made.location)
+    assert made.mark.seq == 45
+    assert made.time == NOW
+    assert len(made.history) == 2
+    assert made.size == sum(
+        path.stat().st_size for path in place.rglob("*") if path.name.endswith((".db", ".parquet"))
+    )
+    with SQLiteStore(tmp_path / "restored.db") as opened:
+        opened.verify()
+        there = read_back(store, "music", 100)
+        del there["ranking-99"]
+        assert read_back(opened, "music", 100) == there
+        digest = CLICKS.digest
+        assert opened.cells("music", digest) == store.cells("music", digest)
+
+
+def test_only_the_owner_may_read_a_backup(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make(store, place)
+        restore_backup(str(place), tmp_path / "restored.db")
+    finally:
+        os.umask(before)
+    copies = [*place.rglob("*"), *tmp_path.glob("restored.db*")]
+    for path in [place, *copies, *(tmp_path / "restored.db.d").rglob("*")]:
+        allowed = 0o700 if path.is_dir() else 0o600
+        assert stat.S_IMODE(path.stat().st_mode) == allowed, path
+
+
+def test_a_backup_has_no_secret(store: SQLiteStore, place: Path) -> None:
+    secret = make_secret()
+    webhook = Webhook("https://hooks.example.com/", secret, False, NOW)
+    store.set_webhook("music", webhook, AuditEntry(NOW, "ann", "webhook.set", "music"))
+    assert secret.reveal() in store.path.with_name("events.db.secrets").read_text()
+    make(store, place)
+    content = b"".join(path.read_bytes() for path in place.rglob("*") if path.is_file())
+    assert secret.reveal().encode() not in content
+
+
+def test_the_history_is_there_once_for_all_backups(store: SQLiteStore, place: Path) -> None:
+    make(store, place)
+    first = list_files(place / "history")
+    make(store, place, NOW + DAY)
+    assert list_files(place / "history") == first
+    assert len(find_backup(str(place)).history) == len(first)  # type: ignore[union-attr]
+
+
+def test_the_newest_backups_are_kept_with_their_files(store: SQLiteStore, place: Path) -> None:
+    make(store, place)
+    old = list_files(place / "history")
+    monitor = Monitor(store, "music", clock=lambda: NOW)
+    monitor.evaluate()
+    monitor.archive()  # the hour has another file now
+    made = [make(store, place, NOW + day * DAY) for day in (1, 2)]
+    age(place / "history")
+    assert prune_backups(str(place), 2, now=NOW + 2 * DAY) == 1
+    kept = list_files(place / "history")
+    assert kept == {file.path for backup in made for file in backup.history}
+    assert not kept & old
+    assert {path.name for path in place.iterdir()} == {
+        "_store",
+        "history",
+        *(backup.name for backup in made),
+    }
+
+
+def age(folder: Path) -> None:
+    """Make the files of a folder older than what another process may be writing."""
+    for path in folder.rglob("*.parquet"):
+        os.utime(path, (0, 0))
+
+
+def test_while_another_backup_is_made_no_file_is_removed(store: SQLiteStore, place: Path) -> None:
+    make(store, place)
+    unlisted = place / "history" / "music" / "rankings" / "other.parquet"
+    unlisted.write_bytes(b"of a backup that is being made")
+    age(place / "history")
+    begun = place / "2026-11-24T00-00-00.000000Z"
+    begun.mkdir()
+    (begun / "begun").touch()
+    start = backups._read_name(begun.name)
+    prune_backups(str(place), 1, now=start + DAY)
+    assert unlisted.exists()
+    prune_backups(str(place), 1, now=start + DAY + 1)  # it was killed
+    assert not unlisted.exists()
+    assert not (begun / "begun").exists()
+    restore_backup(str(place), place.with_name("restored.db"))
+
+
+def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
+    make(store, place)
+    with SQLiteStore(tmp_path / "other.db") as other:
+        with refuses(UsageError, "history_place", match="files of another store"):
+            make(other, place)
+        full = tmp_path / "full"
+        full.mkdir()
+        (full / "letter.txt").touch()
+        with refuses(UsageError, "history_place", match="is not empty"):
+            make(other, full)
+
+
+def damage(path: Path) -> None:
+    """Change one bit of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("what", ["store.db", "backup.json", "*.parquet"])
+@pytest.mark.parametrize("how", [damage, Path.unlink], ids=["changed", "missing"])
+def test_a_damaged_backup_is_refused_and_leaves_nothing(
+    store: SQLiteStore, place: Path, tmp_path: Path, what: str, how: Callable[[Path], None]
+) -> None:
+    made = make(store, place)
+    how(next(place.rglob(what)))
+    error = refused(
+        lambda: restore_backup(made.location, tmp_path / "restored.db"),
+        "backup_unreachable" if (what, how) == ("backup.json", Path.unlink) else "backup_damaged",
+    )
+    assert error.file is not None
+    assert error.file.startswith(str(place))
+    assert [path.name for path in tmp_path.glob("restored*")] == []
+
+
+HOSTILE = (
+    "../../../escaped.parquet",
+    "/escaped.parquet",
+    "../rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
+    "music/rankings/date=2026-11-21/hour=00/../../../../escaped.parquet",
+    "music/rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet\n",
+    "music\0/rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
+    "..\\music/rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
+    "music/secrets/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
+)
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_no_name_in_a_backup_leads_out_of_the_new_store(
+    store: SQLiteStore, place: Path, tmp_path: Path, path: str
+) -> None:
+    made = make(store, place)
+    manifest = place / made.name / "backup.json"
+    said = json.loads(manifest.read_text())
+    said["history"][path] = next(iter(said["history"].values()))
+    manifest.write_text(json.dumps(said))
+    before = list_files(tmp_path)
+    with refuses(FileError, "backup_damaged", match="backup.json: "):
+        restore_backup(str(place), tmp_path / "deep" / "er" / "restored.db")
+    assert list_files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"format": 2}',
+        '{"format": 1, "store": "x", "last_seq": -1, "last_commit": 0, "database": {}}',
+        "\ud800",
+    ],
+)
+def test_a_list_that_is_none_is_refused(
+    store: SQLiteStore, place: Path, tmp_path: Path, text: str
+) -> None:
+    made = make(store, place)
+    (place / made.name / "backup.json").write_text(text, errors="surrogatepass")
+    with refuses(FileError, "backup_damaged", match="backup.json: "):
+        restore_backup(str(place), tmp_path / "restored.db")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE blocks SET path = '../' || path WHERE path != ''",
+        "UPDATE meta SET value = '7' WHERE name = 'last_commit'",
+        "INSERT INTO meta VALUES ('history', '/elsewhere')",
+        "DROP TABLE blocks",
+    ],
+)
+def test_a_database_that_is_not_as_its_list_says_is_refused(
+    store: SQLiteStore, place: Path, tmp_path: Path, change: str
+) -> None:
+    made = make(store, place)
+    database = place / made.name / "store.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(change)
+    (place / made.name / "store.db-wal").unlink(missing_ok=True)
+    said = json.loads((place / made.name / "backup.json").read_text())
+    said["database"] = {
+        "size": database.stat().st_size,
+        "checksum": backups.compute_checksum(database).hex(),
+    }
+    (place / made.name / "backup.json").write_text(json.dumps(said))
+    with refuses(FileError, "backup_damaged"):
+        restore_backup(str(place), tmp_path / "restored.db")
+
+
+def test_a_store_is_restored_to_a_new_place_only(
+    store: SQLiteStore, place: Path, tmp_path: Path
+) -> None:
+    make(store, place)
+    for ending in ("", "-wal", ".high-water", ".d", ".secrets"):
+        there = tmp_path / f"there{ending}"
+        there.touch()
+        with refuses(FileError, "io", match=r"exists already"):
+            restore_backup(str(place), tmp_path / "there")
+        there.unlink()
+    with refuses(FileError, "io", match="the folder does not exist"):
+        restore_backup(str(place), tmp_path / "none" / "restored.db")
+    with refuses(UsageError, "no_backup"):
+        restore_backup(str(tmp_path / "empty"), tmp_path / "restored.db")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from rankscope.monitor import backups
+from rankscope.monitor.notify.webhook import make_secret
+from rankscope.monitor.store import open_reader
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import Webhook
+from rankscope.monitor.store.log import files
+steps = int(sys.argv[3])
+inner = files._publish
+def publish(*given):
+    global steps
+    inner(*given)
+    steps -= 1
+    if not steps:
+        os.kill(os.getpid(), signal.SIGKILL)
+files._publish = publish
+with open_reader(sys.argv[1]) as store:
+    backups.make_backup(store, sys.argv[2], now=int(sys.argv[4]))
+"""
+
+
+@pytest.mark.parametrize("steps", range(1, 7))
+def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(
+    store: SQLiteStore, place: Path, tmp_path: Path, steps: int
+) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    url = f"sqlite:///{store.path}"
+    done = run_python(script, url, place, steps, NOW)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    # Its owner, a note, two files, the database, the list: only the last one makes it a backup.
+    assert (find_backup(str(place)) is None) == (steps < 6)
+    made = make(store, place, NOW + DAY)
+    prune_backups(str(place), 1, now=NOW + 2 * DAY)
+    assert [path.name for path in place.iterdir() if path.name[0] == "2"] == [made.name]
+    restore_backup(str(place), tmp_path / "restored.db")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_makes_no_backup(
+    store: SQLiteStore, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(_source: object, target: Path) -> None:
+        with Path("/dev/full").open("wb", buffering=0) as full:
+            full.write(b"x")
+        target.touch()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfile", fill)
+        with refuses(FileError, "store_full", match="No space left"):
+            make(store, place)
+    assert find_backup(str(place)) is None
+    make(store, place, NOW + 1)
+
+
+def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
+    store: SQLiteStore, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [NOW]
+
+    def schedule() -> BackupSchedule:
+        return BackupSchedule(store, BackupPlan(str(place), DAY, 2), now=lambda: clock[0])
+
+    def list_backups() -> list[str]:
+        return sorted(path.name for path in place.iterdir() if path.name[0] == "2")
+
+    running = schedule()
+    running.step()
+    assert running.last is not None
+    assert running.last.time == NOW
+    for later, count in ((DAY - 1, 1), (DAY, 2), (2 * DAY - 1, 2)):
+        clock[0] = NOW + later
+        running = schedule()
+        running.step()
+        running.step()
+        assert len(list_backups()) == count
+    clock[0] = NOW + 2 * DAY
+    with monkeypatch.context() as patched:
+        patched.setattr(backups, "make_backup", lambda *_given, **_named: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            running.step()
+        running.step()  # not again at once
+        assert running.last.time == NOW + DAY
+    clock[0] += backups.RETRY
+    running.step()
+    assert len(list_backups()) == 2
+    assert find_backup(str(place)).time == clock[0]  # type: ignore[union-attr]
+
+
+def test_a_service_is_not_started_with_a_place_of_others(store: SQLiteStore, place: Path) -> None:
+    place.mkdir()
+    (place / "letter.txt").touch()
+    with refuses(UsageError, "history_place", match="is not empty"):
+        BackupSchedule(store, BackupPlan(str(place), DAY, 1), now=lambda: NOW)
+
+
+def test_a_store_of_another_process_can_be_backed_up(store: SQLiteStore, place: Path) -> None:
+    with open_reader(f"sqlite:///{store.path}") as reader:
+        assert make_backup(reader, str(place), now=NOW).mark.seq == store.last_seq
