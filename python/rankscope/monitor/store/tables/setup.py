@@ -100,7 +100,7 @@ def empty_project(transaction: Transaction, project: str, entry: AuditEntry) -> 
     insert_audit(transaction.connection, transaction.project(project), entry)
     _delete_rows(transaction, project, EVENTS)
     _renew(transaction.connection)
-    transaction.changes_webhooks = True
+    transaction.changes_secrets = True
 
 
 def forget_project(transaction: Transaction, project: str) -> bool:
