@@ -99,6 +99,29 @@ def test_projects_that_no_file_has_stay(folder: Folder) -> None:
     assert "books" not in one
 
 
+def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder: Folder) -> None:
+    folder.apply(FILE + FILE.replace("music", "books"))
+    folder.file.write_text(FILE.replace("music", "films"), encoding="utf-8")
+    asked = (str(folder.file), "--delete-projects")
+    planned = folder.run("plan", *asked)
+    assert planned.stdout.count(b"  - project\n") == 2
+    assert planned.stderr == b""
+    assert folder.run("configuration").stdout.count(b"definition]") == 2
+    check_error(folder.run("apply", *asked, "--project", "films"), 2, "usage")
+    with serving(folder.store) as (address, _):
+        done = run("monitor", "apply", address, *asked)
+        assert "needs the store" in check_error(done, 2, "usage")
+        done = folder.run("apply", *asked)  # through the service
+    assert done.stdout == planned.stdout
+    assert done.returncode == 0
+    assert b"[projects.films" in folder.run("configuration").stdout
+    assert folder.run("configuration").stdout.count(b"definition]") == 1
+    with Monitor.open(folder.store, "music", writes=False) as monitor:
+        assert monitor.store.projects() == ["films"]
+        assert "command line (" in monitor.store.audit("music")[-1].actor
+    assert folder.run("apply", *asked).stdout == b"films: no changes\n"
+
+
 def test_one_project_of_a_file_can_be_chosen(folder: Folder) -> None:
     both = FILE + FILE.replace("music", "books")
     folder.file.write_text(both, encoding="utf-8")

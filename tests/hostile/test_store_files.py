@@ -12,6 +12,7 @@ from functools import partial
 
 import pytest
 
+from tests.monitor.store.copies import copy_store
 from tests.refusals import refused
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
@@ -103,7 +104,8 @@ def test_only_the_owner_reads_what_a_store_writes(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1), make_label(1, 1)])
         hook(store)
-        store.backup(tmp_path / "copy.db")
+        copy_store(store, tmp_path / "copy.db")
+        shutil.rmtree(tmp_path / "copy.db.backups")  # whose modes have a test of their own
         export_parquet(store, "music", tmp_path / "exported")
         found = modes_of(tmp_path)
     assert found.pop("exported") == 0o700
@@ -167,7 +169,7 @@ def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path: Path) -> None:
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
         hook(store)
-        store.backup(tmp_path / "copy.db")
+        copy_store(store, tmp_path / "copy.db")
         export_parquet(store, "music", tmp_path / "exported")
         assert SECRET.encode() not in bytes_of(tmp_path)
         found = find_webhook(store, "music")
@@ -218,7 +220,7 @@ def test_after_a_restore_the_webhook_needs_its_secret_again(
 ) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         hook(store)
-        store.backup(tmp_path / "copy.db")
+        copy_store(store, tmp_path / "copy.db")
     path = tmp_path / "copy.db"
     secrets = tmp_path / "copy.db.secrets"
     if content is not None:
@@ -274,7 +276,7 @@ def run(*words: str) -> subprocess.CompletedProcess[bytes]:
 def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: Path) -> None:
     hook(windows.store, project="default")
     copy = tmp_path / "copy.db"
-    windows.store.backup(copy)
+    copy_store(windows.store, copy)
     shown = run("monitor", "webhook", "show", str(path_of(windows)))
     assert b"needs_secret\tno\n" in shown.stdout
     shown = run("monitor", "webhook", "show", str(copy))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from rankscope.monitor.events.times import to_datetime
 
+from tests.monitor.store.copies import copy_store
 from tests.refusals import refused
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
@@ -207,7 +208,7 @@ def test_a_group_is_one_transaction_with_one_number_and_one_sync(
 def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
     with SQLiteStore(filled) as store:
         store.configure("music", "{}", 2, "me")
-        store.backup(tmp_path / "copy.db")
+        copy_store(store, tmp_path / "copy.db")
     with SQLiteStore(tmp_path / "copy.db") as copy:
         assert copy.configuration("music") == "{}"
         copy.configure("music", "{1}", 3, "me")
@@ -216,7 +217,7 @@ def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
 def test_a_backup_put_beside_its_mark_is_recognized(filled: Path) -> None:
     copy = filled.with_name("copy.db")
     with SQLiteStore(filled) as store:
-        store.backup(copy)
+        copy_store(store, copy)
         store.append("music", [make_ranking(8)])
     shutil.copy(copy, filled)  # the backup without its mark
     with pytest.raises(FileError, match="1 acknowledged event is lost") as refused:

@@ -34,6 +34,7 @@ def list_steps(recipe: str) -> list[str]:
 RECIPES = [
     "Add a measure",
     "Add a policy value",
+    "Change the tables of a store",
     "Add an alert kind",
     "Add a library to the parity tests",
 ]

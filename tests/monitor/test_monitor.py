@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from rankscope.monitor.backups import find_backup, restore_backup
 from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
@@ -108,7 +109,9 @@ def test_reading_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
             assert reader.check() == monitor.check()
             assert reader.quality() == monitor.quality()
             reader.verify()
-            assert reader.backup(tmp_path / "copy.db") == monitor.store.last_seq
+            made = find_backup(reader.backup(str(tmp_path / "backups")))
+            assert made is not None
+            assert made.mark.seq == monitor.store.last_seq
             for change in (
                 reader.evaluate,
                 lambda: reader.configure(CLICKS),
@@ -122,6 +125,7 @@ def test_reading_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
                 with pytest.raises(UsageError) as error:
                     change()
                 assert error.value.code == "read_only"
+    restore_backup(str(tmp_path / "backups"), tmp_path / "copy.db")
     with open_monitor(tmp_path / "copy.db") as copy:
         assert copy.check() != ()
         assert len(copy.series("nDCG@5")) == 1

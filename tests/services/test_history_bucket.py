@@ -23,6 +23,7 @@ from rankscope.records import replace
 from rankscope.testing.store import read_back
 from rankscope.testing.store.history import COUNT, LABELS, RANKINGS, HistoryConformance
 
+from tests.monitor.store.copies import copy_store
 from tests.monitor.test_refreshing import NOW, make_events, open_monitor, spell_out
 from tests.refusals import refuses
 from tests.services.buckets import serve_bucket
@@ -245,7 +246,7 @@ def test_deletion_removes_what_it_replaces_at_once(store: SQLiteStore, bucket: F
 
 def test_a_backup_has_the_files_beside_it(store: SQLiteStore, tmp_path: Path) -> None:
     before = read_back(store, "music")
-    store.backup(tmp_path / "copy.db")
+    copy_store(store, tmp_path / "copy.db")
     store.delete_before("music", DAY)
     with SQLiteStore(tmp_path / "copy.db") as copy:
         copy.verify()

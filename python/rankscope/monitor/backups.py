@@ -240,8 +240,8 @@ def restore_backup(location: str, target: Path) -> Backup:
     unready.remove_all()
     try:
         with _converted(backup.place), replacing(target, mode=PRIVATE) as part:
-            file = backup.database
-            shutil.copyfile(open_place(backup.place).check(file, is_forced=True), part)
+            place = open_place(backup.place)  # it keeps what it has fetched
+            shutil.copyfile(place.check(backup.database, is_forced=True), part)
             _check_database(part, backup)
             history = open_place(f"{backup.place}/{SHARED}")
             for file in backup.history:
@@ -251,8 +251,8 @@ def restore_backup(location: str, target: Path) -> Backup:
             with closing(HighWater(marked)) as high_water:
                 high_water.start(backup.mark)
     except BaseException:
-        for each in (unready, HistoryFolder(folder)):
-            each.remove_all()
+        for left in (unready, HistoryFolder(folder)):
+            left.remove_all()
         marked.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
@@ -317,7 +317,7 @@ class BackupSchedule:
 def _check_kind(store: StoreReader) -> SQLiteReader:
     """Return a store that is a file; for another one, say which command of its database does it."""
     if not isinstance(store, SQLiteReader):
-        store.backup("rankings.dump")
+        store.copy(Path("rankings.dump"), print)
         raise TypeError("a store of an unknown kind")
     return store
 
@@ -347,7 +347,8 @@ def _list_parts(place: HistoryPlace) -> dict[str, set[str]]:
     for path in place.list_files():
         name, _, part = path.partition("/")
         with suppress(FormatError):  # nothing of ours: it only looks like a time
-            if NAME.fullmatch(name) and _read_name(name):
+            if NAME.fullmatch(name):
+                _read_name(name)
                 found.setdefault(name, set()).add(part)
     return dict(sorted(found.items()))
 

@@ -429,7 +429,7 @@ def compare_windows(
     # Late labels come to hours that were final.
     final.difference_update(running.touched(project, before.seq, HOUR).times.tolist())
     final.difference_update(each.start for each in running.open_hours(project, digest))
-    wrong = set()
+    wrong: set[WindowKey] = set()
     for day in sorted({start - start % DAY for start in final}):
         one, other = (
             _by_window([*store.cells(project, digest, day, day + DAY), *hours])

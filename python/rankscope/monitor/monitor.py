@@ -11,6 +11,7 @@ from rankscope.monitor.archiving import (
     delete_before,
     erase_rankings,
 )
+from rankscope.monitor.backups import make_backup
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import SECOND, Limits
@@ -583,3 +584,18 @@ class Monitor(ProjectReader):
         """
         moment = to_micros(read_moment(time, "time"))
         return delete_before(self.writer, self.project, moment, now=self.clock())
+
+    def backup(self, place: str) -> str:
+        """Back up the store, with all of its projects, while it is in use.
+
+        Args:
+            place: A folder or URL that is empty, or has backups of this store.
+
+        Returns:
+            The folder or the URL of the backup.
+
+        Raises:
+            UsageError: It is no such place, or the store is in PostgreSQL.
+            FileError: Something cannot be read or written.
+        """
+        return make_backup(self.store, place, now=self.clock()).location

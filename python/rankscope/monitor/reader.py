@@ -446,17 +446,6 @@ class ProjectReader(Hinted):
         begin, end = read_span(since, until)
         return export_parquet(self.store, self.project, folder, since=begin, until=end)
 
-    def backup(self, path: str | os.PathLike[str]) -> int:
-        """Copy the store, with all of its projects, to a new file while it is in use.
-
-        Returns:
-            The number of the last event in the copy.
-
-        Raises:
-            FileError: The file exists already, or cannot be written.
-        """
-        return self.store.backup(path)
-
     def verify(self) -> None:
         """Read the whole store to check that it is intact.
 

@@ -11,6 +11,8 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.testing.store import make_label, make_ranking, read_back
 from rankscope.testing.store.events import statuses
 
+from tests.monitor.store.copies import copy_store
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,10 +36,10 @@ class StoredFiles:
         with opened() as store:
             statuses(store, make_ranking(1), make_label(1, 1))
             before = read_back(store, "music")
-            assert store.backup(tmp_path / "copy.db") == 2
+            assert copy_store(store, tmp_path / "copy.db") == 2
             statuses(store, make_ranking(2))
             with pytest.raises(FileError, match="exists already"):
-                store.backup(tmp_path / "copy.db")
+                copy_store(store, tmp_path / "copy.db")
             store.verify()
         with closing(open_store(f"sqlite:///{tmp_path}/copy.db")) as copy:
             assert read_back(copy, "music") == before

@@ -28,6 +28,7 @@ from rankscope.monitor.store.sqlite.lock import LOCKS_ARE_APART, InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.copies import copy_store
 from tests.monitor.store.processes import run_python
 from tests.monitor.store.sender import BATCH
 from tests.refusals import refuses
@@ -567,7 +568,7 @@ def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path: Path)
         thread = threading.Thread(target=send)
         thread.start()
         sent.wait()
-        seq = store.backup(tmp_path / "copy.db")
+        seq = copy_store(store, tmp_path / "copy.db")
         thread.join()
     assert 20 <= seq <= 300
     with SQLiteStore(tmp_path / "copy.db") as copy:

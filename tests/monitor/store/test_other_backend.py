@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, event, insert, update
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
+    from pathlib import Path
     from typing import TypeVar
 
     from rankscope.monitor.store.keys import Secret
@@ -55,7 +55,7 @@ class OtherStore(Store):
     def find_secret(self, secret_id: str) -> Secret | None:
         return self._secrets.get(secret_id)
 
-    def backup(self, path: str | PathLike[str]) -> int:
+    def copy(self, part: Path, put: object) -> None:
         raise NotImplementedError
 
     def verify(self) -> None:

@@ -39,4 +39,4 @@ def test_it_imports_what_exists() -> None:
 
 def test_a_backend_writes_little_besides_connections_and_commits() -> None:
     abstract = Store.__abstractmethods__ | StoreReader.__abstractmethods__
-    assert abstract == {"url", "find_secret", "backup", "verify", "transact", "failure"}
+    assert abstract == {"url", "find_secret", "copy", "verify", "transact", "failure"}

@@ -25,6 +25,7 @@ from rankscope.monitor.store.log.values import list_values
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
+from tests.monitor.store.copies import copy_store
 from tests.monitor.store.values_files import compare_files, read_files
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor
 
@@ -182,7 +183,7 @@ def test_a_damaged_or_missing_file_is_named(
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
-    for work in (monitor.store.verify, partial(monitor.store.backup, tmp_path / "copy.db")):
+    for work in (monitor.store.verify, partial(copy_store, monitor.store, tmp_path / "copy.db")):
         with pytest.raises(FileError, match="values") as failed:
             work()
         assert failed.value.code == ("history_missing" if is_missing else "history_damaged")
@@ -190,7 +191,7 @@ def test_a_damaged_or_missing_file_is_named(
 
 
 def test_a_backup_has_the_values(monitor: Monitor, tmp_path: Path) -> None:
-    monitor.store.backup(tmp_path / "copy.db")
+    copy_store(monitor.store, tmp_path / "copy.db")
     with SQLiteStore(tmp_path / "copy.db") as copy:
         copy.verify()
         assert read_files(copy, "music", CLICKS.definition.hash) == read_files(

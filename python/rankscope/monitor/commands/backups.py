@@ -14,6 +14,7 @@ from rankscope.monitor.commands.store import (
     PROJECT,
     STORE_HELP,
     add_store_arguments,
+    name_store,
     note_password,
     print_result,
     refuse_host,
@@ -129,8 +130,9 @@ def run_restore(options: Namespace) -> int:
 
         target = Path(options.store.removeprefix(SQLITE))
         source = restore_backup(options.backup, target).location
-    said: dict[str, object] = {"backup": source, "store": options.store}
-    lines = [f"{show(source)}\trestored as {show(options.store)}"]
+    target_name = name_store(options.store)
+    said: dict[str, object] = {"backup": source, "store": target_name}
+    lines = [f"{show(source)}\trestored as {show(target_name)}"]
     is_good = True
     if options.verify:
         checks = _verify(options)
@@ -159,7 +161,7 @@ def _verify(options: Namespace) -> list[dict[str, object]]:
         if options.against is not None:
             options.store = options.against
             running = open_monitor(options)
-            compared[show(options.against)] = partial(
+            compared[name_store(options.against)] = partial(
                 compare_windows, restored.store, running.store
             )
         try:
@@ -179,8 +181,11 @@ def _verify(options: Namespace) -> list[dict[str, object]]:
 
 def _describe(check: dict[str, object]) -> str:
     wrong = check["wrong"]
-    told = f"{check['hours']:,} final hours compared with {check['compared_with']}"
-    result = f"other values: {', '.join(wrong)}" if isinstance(wrong, list) and wrong else "equal"
+    other = show(str(check["compared_with"]))
+    told = f"{check['hours']:,} final hours compared with {other}"
+    result = "equal" if check["hours"] else "nothing to compare"
+    if isinstance(wrong, list) and wrong:
+        result = f"other values: {', '.join(wrong)}"
     return f"{show(str(check['project']))}\t{told}: {result}"
 
 
@@ -227,7 +232,8 @@ def run_upgrade(options: Namespace) -> int:
         revision = reader.query(find_revision)
     steps = plan_upgrade(revision)
     said: dict[str, object] = {"revision": revision, "steps": [as_dict(step) for step in steps]}
-    lines = [f"{show(options.store)} has revision {revision}", *map(_describe_step, steps)]
+    name = show(name_store(options.store))
+    lines = [f"{name} has revision {revision}", *map(_describe_step, steps)]
     if steps and not options.plan:
 
         def back_up(store: StoreReader) -> None:
@@ -246,7 +252,7 @@ def run_upgrade(options: Namespace) -> int:
         with closing(open_store(url, before_upgrade=back_up)):
             lines.append(f"upgraded to revision {steps[-1].number}")
     elif not steps:
-        lines = [f"{show(options.store)} has revision {revision}: nothing to do"]
+        lines = [f"{name} has revision {revision}: nothing to do"]
     if options.json:
         print_json(said)
     else:

@@ -198,17 +198,17 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
         hint = "create a store with rankscope monitor configure"
         if problem == EMPTY:
             hint = f"restore a backup if there was a store; otherwise, {hint}"
-        raise FileError(problem, hint=hint, code="io", file=_name(path))
+        raise FileError(problem, hint=hint, code="io", file=name_store(path))
     opened = _open(options, writes=True)
     if opened.writer.is_lent:
         # As the rounds of the service do: its clients come first.
         os.nice(MODESTY)
     if problem:
-        print(f"note: created the store {show(_name(path))}", file=sys.stderr)
+        print(f"note: created the store {show(name_store(path))}", file=sys.stderr)
     return opened
 
 
-def _name(path: str) -> str:
+def name_store(path: str) -> str:
     """Return the name of a store for messages, without a password."""
     return str(read_address(path)) if path.startswith(POSTGRES) else path
 

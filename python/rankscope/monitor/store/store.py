@@ -41,7 +41,7 @@ from rankscope.monitor.store.tables.statements import LAST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from os import PathLike
+    from pathlib import Path
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
     from sqlalchemy import Connection, Engine
@@ -166,8 +166,8 @@ class StoreReader(KeepsHistory, ABC):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
 
     @abstractmethod
-    def backup(self, path: str | PathLike[str]) -> int:
-        """Copy the store to a new file, and return the number of the last event in the copy."""
+    def copy(self, part: Path, put: Callable[..., object]) -> Any:  # noqa: ANN401 - of a backend
+        """Copy the store to an empty file, and its history files with a function."""
 
     @abstractmethod
     def verify(self) -> None:
@@ -505,8 +505,8 @@ class Store(StoreReader):
         """Delete a project with all that belongs to it; who changed what stays, and this with it.
 
         Raises:
-            FileError: Not all of it was deleted: then it is as if it were not set up, and this can
-                be called again.
+            FileError: Not all of it was deleted. It isn't set up any more, and this can be called
+                again.
         """
         done = Deleted(0, 0)
         try:

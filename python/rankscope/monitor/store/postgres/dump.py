@@ -13,7 +13,6 @@ from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.startup import list_tables
 from rankscope.monitor.store.postgres.store import PostgresReader, open_postgres_reader
 
-MAGIC = b"PGDMP"
 TOOL = "pg_restore"
 
 
@@ -24,7 +23,6 @@ def restore_dump(path: str, url: str) -> None:
         UsageError: The tool is not installed, or there is a store already.
         FileError: The file is none of them, or it cannot be restored as a whole.
     """
-    _check_file(path)
     address = read_address(url)
     with closing(PostgresReader(address)) as reader:
         if reader.query(partial(list_tables, address=address)) is not None:
@@ -64,23 +62,3 @@ def restore_dump(path: str, url: str) -> None:
         )
     # The dump has the schema of the store that was dumped.
     open_postgres_reader(url, is_for_upgrade=True).close()
-
-
-def _check_file(path: str) -> None:
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as the command takes it
-            head = file.read(len(MAGIC))
-    except (OSError, ValueError) as error:
-        raise FileError(
-            f"the dump cannot be read: {getattr(error, 'strerror', None) or error}",
-            hint="name a file of pg_dump --format=custom",
-            code="io",
-            file=path,
-        ) from error
-    if head != MAGIC:
-        raise FileError(
-            "this is no file of pg_dump --format=custom",
-            hint="a store in a file is restored to the path of a new file",
-            code="backup_damaged",
-            file=path,
-        )

@@ -40,7 +40,7 @@ from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
+    from pathlib import Path
     from typing import Any, NoReturn, Unpack
 
     from sqlalchemy import Connection
@@ -104,13 +104,13 @@ class PostgresReader(StoreReader):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self.query(lambda connection: SecretTable(connection).find(secret_id))
 
-    def backup(self, path: str | PathLike[str]) -> NoReturn:
+    def copy(self, part: Path, put: object) -> NoReturn:  # noqa: ARG002 - as it is elsewhere
         """Raise an error that names the command of PostgreSQL that makes a backup."""
-        schema_name = self.address.schema
+        schema_name, tool = self.address.schema, self.address.for_tools
         raise UsageError(
             "a store in PostgreSQL is backed up with pg_dump",
             hint=f"run `pg_dump --format=custom --schema={schema_name} "
-            f"--exclude-table-data={schema_name}.secrets --file={path} '{self.address.for_tools}'`",
+            f"--exclude-table-data={schema_name}.secrets --file={part} '{tool}'`",
             code="store_backup",
             file=str(self.address),
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import ExitStack, closing, suppress
-from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.commits import GroupCommitter
@@ -24,7 +23,6 @@ from rankscope.monitor.store.sqlite.connection import (
 from rankscope.monitor.store.sqlite.files import (
     ENDINGS,
     HISTORY,
-    PRIVATE,
     SQLITE,
     beside,
     locate_store,
@@ -52,11 +50,11 @@ from rankscope.monitor.store.tables.version import damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache, Transaction
 from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
-from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import Any, Unpack
 
     from rankscope.monitor.store.commits import Grouping
@@ -111,40 +109,6 @@ class SQLiteReader(StoreReader):
     def find_secret(self, secret_id: str) -> Secret | None:
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self._secrets.find(secret_id)
-
-    def backup(self, path: str | os.PathLike[str]) -> int:
-        """Copy the store to a new file while other processes use it.
-
-        The copy has a `.high-water` and a folder of archived hours of its own, and everything that
-        was acknowledged up to one moment. It has no secrets of webhooks, and only its owner may
-        read it.
-        """
-        target = Path(path).absolute()
-        marked = beside(target, MARK)
-        folder = HistoryFolder(beside(target, HISTORY))
-        copies = (target, marked, folder.path)
-        there = [each.name for each in copies if os.path.lexists(each)]
-        if there or not target.parent.is_dir():
-            raise FileError(
-                f"{there[0]} exists already" if there else "the folder does not exist",
-                hint="use the path of a new file",
-                code="io",
-                file=str(target),
-            )
-        is_marked = False
-        try:
-            with replacing(target, mode=PRIVATE) as part:
-                mark = self.copy(part, folder.put_copy)
-                is_marked = True
-                with closing(HighWater(marked)) as high_water:
-                    high_water.start(mark)
-        except BaseException:
-            if is_marked:
-                marked.unlink(missing_ok=True)
-            folder.remove_all()
-            raise
-        sync_folder(target.parent)
-        return mark.seq
 
     def read_mark(self) -> Mark:
         """Read the id of the store, and the numbers of its last event and transaction."""

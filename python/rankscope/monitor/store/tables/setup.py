@@ -102,8 +102,8 @@ def forget_project(transaction: Transaction, project: str) -> bool:
     transaction.log.settle()
     connection, number = transaction.connection, transaction.project(project)
     for table in (blocks, pending):
-        here = select(table.c.project_id).where(table.c.project_id == number).limit(1)
-        if connection.execute(here).first() is not None:
+        found = select(table.c.project_id).where(table.c.project_id == number).limit(1)
+        if connection.execute(found).first() is not None:
             return False
     for key in [key for key in transaction.counts if key[0] == number]:
         del transaction.counts[key]
