@@ -385,6 +385,13 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
     assert find_backup(str(place)).time == clock[0]  # type: ignore[union-attr]
 
 
+def test_a_service_is_not_started_with_a_place_of_others(store: SQLiteStore, place: Path) -> None:
+    place.mkdir()
+    (place / "letter.txt").touch()
+    with refuses(UsageError, "history_place", match="is not empty"):
+        BackupSchedule(store, BackupPlan(str(place), DAY, 1), now=lambda: NOW)
+
+
 def test_a_store_of_another_process_can_be_backed_up(store: SQLiteStore, place: Path) -> None:
     with open_reader(f"sqlite:///{store.path}") as reader:
         assert make_backup(reader, str(place), now=NOW).mark.seq == store.last_seq

@@ -23,8 +23,10 @@ from rankscope.monitor.backups import (
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.setup.plan import delete_projects
 from rankscope.monitor.store import open_store
+from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.log import bucket as buckets
 from rankscope.monitor.store.postgres.dump import restore_dump
+from rankscope.monitor.store.postgres.store import _count_key_changes
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.testing.store import make_label, make_ranking, read_back
 
@@ -188,7 +190,11 @@ def test_another_process_forgets_the_numbers_of_a_project_that_is_deleted(
         for store, numbers in ((one, range(20)), (other, range(20, 40))):
             store.append("music", [make_ranking(number) for number in numbers])
         one.append("books", [make_ranking(1)])
+        one.add_key(make_key("music", ["admin"], name="k", now=NOW)[0], "ann")
+        before = other.query(_count_key_changes)
         delete_projects(one, ["music"], now=NOW, actor="ann")
+        one.add_key(make_key("books", ["admin"], name="k", now=NOW)[0], "ann")
+        assert other.query(_count_key_changes) != before  # although there are as many keys
         assert other.projects() == ["books"]
         # Both know the context of these rankings from before.
         other.append("music", [make_ranking(number) for number in range(20)])

@@ -165,8 +165,9 @@ def make_backup(store: StoreReader, location: str, *, now: int) -> Backup:
                 part.write_text(json.dumps(_write(made)), "ascii")
                 place.put(part, f"{name}/{MANIFEST}")
         except BaseException:
-            with suppress(OSError, FileError):
-                place.remove(f"{name}/{DATABASE}")
+            for path in (MANIFEST, DATABASE):  # first what would make it a backup
+                with suppress(OSError, FileError):
+                    place.remove(f"{name}/{path}")
             raise
         finally:
             with suppress(OSError, FileError):
@@ -293,8 +294,9 @@ class BackupSchedule:
     """
 
     def __init__(self, store: StoreReader, plan: BackupPlan, *, now: Callable[[], int]) -> None:
-        check_url(plan.location)
-        _check_kind(store)
+        opened, url = _check_kind(store), check_url(plan.location)
+        if "://" not in url:  # a bucket may be out of reach for a while
+            open_place(url).claim(opened.read_mark().store.hex())
         self._store = store
         self.plan = plan
         self._now = now

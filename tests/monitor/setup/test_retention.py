@@ -10,7 +10,7 @@ from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.archiving import TidySchedule, tidy_project
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.notify.webhook import find_webhook
+from rankscope.monitor.notify.webhook import find_webhook, make_secret
 from rankscope.monitor.setup.file import read_setup
 from rankscope.monitor.setup.plan import (
     apply_projects,
@@ -22,6 +22,7 @@ from rankscope.monitor.setup.plan import (
 from rankscope.monitor.setup.project import find_project, read_project, write_project
 from rankscope.monitor.setup.toml import write_setup
 from rankscope.monitor.store.keys import AuditEntry, make_key
+from rankscope.monitor.store.records import Webhook
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
@@ -210,6 +211,15 @@ def test_a_webhook_keeps_its_secret_when_its_address_changes(store: SQLiteStore)
     actions = [entry.action for entry in store.audit("music")]
     assert actions.count("webhook.set") == 2
     assert actions.count("webhook.remove") == 1
+
+
+def test_a_webhook_without_tls_stays_that_of_a_command(store: SQLiteStore) -> None:
+    apply(store)
+    webhook = Webhook("http://hooks.internal/x", make_secret(), True, NOW)
+    store.set_webhook("music", webhook, AuditEntry(NOW, "bob", "webhook.set", "hooks.internal"))
+    written = write_project(find_project(store, "music"))
+    assert "webhook" not in written
+    assert not find_plan(store, read_project("music", written), now=NOW).steps
 
 
 def test_a_webhook_that_somebody_changes_is_drift(store: SQLiteStore) -> None:

@@ -216,6 +216,7 @@ def test_an_upgrade_waits_for_no_service(path: Path) -> None:
         done = run_next("monitor", "upgrade", path)
     assert done.returncode == 4
     assert "[store_locked]" in done.stderr
+    assert "Hint: stop the service" in done.stderr
 
 
 def test_a_release_that_knows_less_has_nothing_to_upgrade(path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag, read_integer
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.store import (
     PROJECT,
     STORE_HELP,
@@ -249,8 +249,13 @@ def run_upgrade(options: Namespace) -> int:
             said["backup"] = made.location
             lines.append(f"backup\t{show(made.location)}")
 
-        with closing(open_store(url, before_upgrade=back_up)):
-            lines.append(f"upgraded to revision {steps[-1].number}")
+        try:
+            open_store(url, before_upgrade=back_up).close()
+        except FileError as error:
+            if error.code == "store_locked":
+                error.hint = "stop the service or the command that writes to the store first"
+            raise
+        lines.append(f"upgraded to revision {steps[-1].number}")
     elif not steps:
         lines = [f"{name} has revision {revision}: nothing to do"]
     if options.json:

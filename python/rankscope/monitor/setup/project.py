@@ -96,7 +96,9 @@ def find_project(store: StoreReader, name: str) -> Project:
     configuration = None if text is None else Configuration.from_json(text)
     webhook = store.find_webhook(name)
     rules = {rule.name: rule for rule in list_rules(store, name)}
-    return Project(name, configuration, rules, None if webhook is None else webhook.url)
+    # A file has no address without TLS, which only a command allows.
+    is_known = webhook is not None and not webhook.allows_http
+    return Project(name, configuration, rules, webhook.url if is_known else None)
 
 
 def write_project(project: Project) -> dict[str, Any]:

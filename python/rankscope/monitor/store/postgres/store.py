@@ -32,7 +32,12 @@ from rankscope.monitor.store.postgres.startup import (
 from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.monitor.store.tables.version import check_revision, damaged, find_head
+from rankscope.monitor.store.tables.version import (
+    GENERATION,
+    check_revision,
+    damaged,
+    find_head,
+)
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache
 from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
@@ -383,9 +388,12 @@ class KeyWatch:
 
 
 def _count_key_changes(connection: Connection) -> int:
-    """Count the keys and those that are revoked: keys are never deleted."""
-    keys = schema.keys
-    return int(connection.execute(select(func.count() + func.count(keys.c.revoked))).scalar_one())
+    """Count the keys, those that are revoked, and how often projects were deleted with theirs."""
+    keys, meta = schema.keys, schema.meta
+    generation = select(meta.c.value).where(meta.c.name == GENERATION).scalar_subquery()
+    counted = select(func.count() + func.count(keys.c.revoked), generation).select_from(keys)
+    count, deleted = connection.execute(counted).one()
+    return int(count) + (int(deleted) << 32)
 
 
 def _find_wrong_number(connection: Connection) -> str | None:

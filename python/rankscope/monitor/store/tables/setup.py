@@ -90,6 +90,7 @@ def empty_project(transaction: Transaction, project: str, entry: AuditEntry) -> 
     """Delete all rows of a project but those of its events, and of who changed what."""
     insert_audit(transaction.connection, transaction.project(project), entry)
     _delete_rows(transaction, project, EVENTS)
+    _renew(transaction.connection)
     transaction.changes_webhooks = True
 
 
@@ -110,12 +111,16 @@ def forget_project(transaction: Transaction, project: str) -> bool:
     _delete_rows(transaction, project, frozenset({blocks, values_files, pending}))
     here = projects.c.project_id == number
     connection.execute(update(projects).where(here).values(deleted_before=None))
-    # Other processes know the numbers of its contexts, too.
-    newer = cast(cast(meta.c.value, BigInteger) + 1, Text)
-    connection.execute(update(meta).where(meta.c.name == GENERATION).values(value=newer))
+    _renew(connection)
     transaction.forget_numbers()
     transaction.deletes = True
     return True
+
+
+def _renew(connection: Connection) -> None:
+    """Let other processes forget what they know of keys and contexts."""
+    newer = cast(cast(meta.c.value, BigInteger) + 1, Text)
+    connection.execute(update(meta).where(meta.c.name == GENERATION).values(value=newer))
 
 
 def _delete_rows(transaction: Transaction, project: str, kept: frozenset[Table]) -> None:
