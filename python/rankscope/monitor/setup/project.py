@@ -97,8 +97,8 @@ def find_project(store: StoreReader, name: str) -> Project:
     webhook = store.find_webhook(name)
     rules = {rule.name: rule for rule in list_rules(store, name)}
     # A file has no address without TLS, which only a command allows.
-    is_known = webhook is not None and not webhook.allows_http
-    return Project(name, configuration, rules, webhook.url if is_known else None)
+    url = None if webhook is None or webhook.allows_http else webhook.url
+    return Project(name, configuration, rules, url)
 
 
 def write_project(project: Project) -> dict[str, Any]:

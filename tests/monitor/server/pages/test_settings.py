@@ -13,6 +13,7 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.settings import fill_form, read_form
+from rankscope.records import replace
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
@@ -340,3 +341,15 @@ def test_a_quote_without_an_end_is_refused(text: str) -> None:
 def test_quotes_without_an_end_are_refused_however_many(text: str) -> None:
     with pytest.raises(UsageError, match="expected quotes around"):
         split_words(text)
+
+
+def test_how_long_events_are_kept_is_shown_and_stays_when_the_form_is_sent(site: Service) -> None:
+    kept = replace(CONFIGURATION, retention="90d", archive_after="12h")
+    open_monitor(site.store, kept)
+    reader = check_page(get(site, PATH))
+    assert "Events are deleted after 90 days; values stay" in reader.text
+    assert "Events are moved to files 12 h after their attribution windows" in reader.text
+    fields = read_fields(reader)
+    assert send(site, PATH, fields | {"grace": "2h"}).status_code == 303
+    changed = Monitor(site.store).configuration
+    assert (changed.retention, changed.grace) == (kept.retention, timedelta(hours=2))
