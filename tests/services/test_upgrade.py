@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -146,7 +147,7 @@ class Sender(threading.Thread):
 
 
 def test_services_are_upgraded_one_after_the_other_while_both_take_events(
-    cluster: Cluster, tmp_path: Path
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = cluster.url()
     start = (read_clock() - 3 * DAY) // DAY * DAY
@@ -177,7 +178,11 @@ def test_services_are_upgraded_one_after_the_other_while_both_take_events(
         assert refused.returncode == 2
         assert "pg_dump" in refused.stderr
         assert "--no-backup" in refused.stderr
-        done = run_python(next_release.__file__, "monitor", "upgrade", url, "--no-backup")
+        upgrade = (next_release.__file__, "monitor", "upgrade", url, "--no-backup")
+        with monkeypatch.context() as patched:
+            patched.setenv("RANKSCOPE_TEST_KILL", "upgrade")
+            assert run_python(*upgrade).returncode == -signal.SIGKILL
+        done = run_python(*upgrade)  # what was killed has not happened
         assert done.returncode == 0, done.stderr
         assert "upgraded to revision 0002" in done.stdout
         wait_for_more()  # both services are of the release before
@@ -193,26 +198,30 @@ def test_services_are_upgraded_one_after_the_other_while_both_take_events(
     assert {code for status, code in statuses if status >= 500} <= RETRIABLE
     assert {status for status, _ in statuses if status >= 300} <= {429, 503}, statuses
 
+    check_events(url, f"sqlite:///{tmp_path}/twin.db", sent, start)
+
+
+def check_events(url: str, twin_url: str, sent: list[int], start: int) -> None:
+    """Compare a store with one that has got the same events in one piece."""
     now = start + 2 * DAY
-    with open_store(url) as store, open_store(f"sqlite:///{tmp_path}/twin.db") as twin:
+    batches = [make_events(start, first) for first in sent[::BATCH]]
+    with open_store(url) as store, open_store(twin_url) as twin:
         assert store.query(revisions.find_revision) == "0002"
-        expected = Monitor(twin, "music", clock=lambda: now)
-        expected.configure(CLICKS)
-        for first in sent[::BATCH]:
-            rankings, labels = make_events(start, first)
-            expected.log_rankings(rankings)
-            expected.log_labels(labels)
-        expected.evaluate()
-        monitor = Monitor(store, "music", clock=lambda: now)
         store.verify()
         # Every event is there once.
         assert read_back(store, "music", 1000).keys() == {f"r{number}" for number in sent}
         assert store.counters("music")["accepted"] == 2 * len(sent)
-        monitor.evaluate()
+        expected = Monitor(twin, "music", clock=lambda: now)
+        expected.configure(CLICKS)
+        expected.log_rankings([each for rankings, _ in batches for each in rankings])
+        expected.log_labels([each for _, labels in batches for each in labels])
+        monitor = Monitor(store, "music", clock=lambda: now)
         since, until = to_datetime(start), to_datetime(start + DAY)
-        assert monitor.series("nDCG@10", since=since, until=until) == expected.series(
-            "nDCG@10", since=since, until=until
-        )
+        both = []
+        for each in (expected, monitor):
+            each.evaluate()
+            both.append(each.series("nDCG@10", since=since, until=until))
+        assert both[0] == both[1]
 
 
 def test_the_revisions_make_the_tables_of_the_metadata(cluster: Cluster) -> None:
