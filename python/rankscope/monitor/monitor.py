@@ -586,13 +586,10 @@ class Monitor(ProjectReader):
         return delete_before(self.writer, self.project, moment, now=self.clock())
 
     def backup(self, place: str) -> str:
-        """Back up the store, with all of its projects, while it is in use.
+        """Back up the store while it is in use, and return the folder or the URL of the backup.
 
         Args:
             place: A folder or URL that is empty, or has backups of this store.
-
-        Returns:
-            The folder or the URL of the backup.
 
         Raises:
             UsageError: It is no such place, or the store is in PostgreSQL.
