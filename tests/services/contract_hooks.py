@@ -37,14 +37,16 @@ BEYOND_SCHEMA: dict[str, str] = {
     "|expected the fields of a rule",
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.
-    "bad_configuration": r"([\w.]+: )?expected (since before until|pairs of two|a window|a grace)",
+    # Events are kept for as long as the attribution window.
+    "bad_configuration": r"([\w.]+: )?expected (since before until|pairs of two|a window|a grace|"
+    r"\w+ or more)",
     # A project is named as the key says.
     "other_project": "",
     # The rankings of a set are of that set, and have ids that nothing outside it has.
     "set_refused": "",
     # Without TLS only if that is allowed, on a port for the web, and to a public address;
     # no pattern can tell all spellings of IPv6 addresses.
-    "webhook_url": "expected (an address (with https|such as)|port 443)",
+    "webhook_url": "(webhook: )?expected (an address (with https|such as)|port 443)",
     "webhook_address": "",
 }
 """What depends on several values at once, or on the project: by the code of a refusal, how its
