@@ -270,6 +270,8 @@ def _count_rows(store: StoreReader, project: str) -> tuple[str, ...]:
 def delete_projects(store: Store, names: Sequence[str], *, now: int, actor: str) -> list[Plan]:
     """Delete projects with all that belongs to them, and return what was deleted."""
     plans = plan_deletions(store, names)
+    if names:
+        store.take_evaluation()  # so that nobody writes windows of them meanwhile
     for name in names:
         store.delete_project(name, AuditEntry(now, actor, "project.delete", name))
     return plans
