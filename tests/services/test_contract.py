@@ -106,7 +106,9 @@ def run_service(path: Path) -> Iterator[Running]:
         with serve(app, monitor.writer) as url:
             with httpx.Client(base_url=url, headers=FORM) as browser:
                 assert browser.post("/sign-in", data={"key": shown.reveal()}).status_code == 303
-                token = re.search(r'name="csrf" value="([0-9a-f]{64})"', browser.get("/").text)
+                token = re.search(
+                    r'name="csrf" value="([0-9a-f]{64})"', browser.get("/settings").text
+                )
                 assert token is not None
                 cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
             yield Running(url, shown.reveal(), cookie, token[1], answers)
