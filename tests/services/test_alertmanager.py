@@ -127,7 +127,9 @@ def test_an_incident_is_one_alert_until_it_ends(world: World) -> None:
     (alert,) = poll(world.alerts, "an alert")
     assert alert["labels"]["incident"] == incident.incident_id
     assert alert["status"]["state"] in {"active", "unprocessed"}
-    assert alert["generatorURL"] == f"https://rankscope.example.com{incident.link}"
+    assert (
+        alert["generatorURL"] == f"https://rankscope.example.com/projects/{PROJECT}{incident.link}"
+    )
     worse = replace(incident, reason="nDCG@5 is 0.5, below the floor of 0.7976.")
     world.tell("worsened", worse, "notice_2")
     (again,) = world.alerts()

@@ -7,6 +7,7 @@ from datetime import timedelta
 from icalendar import Calendar
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.links import Links
 from rankscope.monitor.server.api.feeds import write_calendar
 
 from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make_incident
@@ -20,7 +21,7 @@ def test_a_calendar_has_an_event_for_each_incident_whatever_its_names_are() -> N
         make_incident(incident_id=f"incident_{at}", model=name, slice=(("device", name),))
         for at, name in enumerate(names)
     ]
-    calendar = Calendar.from_ical(write_calendar("music", incidents, MICROS))
+    calendar = Calendar.from_ical(write_calendar(Links("", "music"), incidents, MICROS))
     assert calendar["VERSION"] == "2.0"
     events = calendar.walk("VEVENT")
     assert len({event["UID"] for event in events}) == len(names)
@@ -34,5 +35,6 @@ def test_a_calendar_has_an_event_for_each_incident_whatever_its_names_are() -> N
 def test_an_incident_that_ended_is_an_event_that_ended_then() -> None:
     ended = NOW + timedelta(hours=2)
     incident = make_incident(state="recovered", recovered=ended)
-    (event,) = Calendar.from_ical(write_calendar("music", [incident], MICROS)).walk("VEVENT")
+    written = write_calendar(Links("", "music"), [incident], MICROS)
+    (event,) = Calendar.from_ical(written).walk("VEVENT")
     assert event["DTEND"].dt == ended

@@ -65,7 +65,8 @@ def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
     shutil.copytree(story, tmp_path, dirs_exist_ok=True)
     made = Dashboard(tmp_path, Settings(open_project="default"), has_key=False)
     put_incidents(made, make_incident(evidence={"value": 0.75, "floor": 0.9, "baseline": 1.0}))
-    with serve(made.app, made.store) as made.url:
+    with serve(made.app, made.store) as url:
+        made.url = f"{url}/projects/default"
         yield made
     made.store.close()
 
@@ -130,7 +131,7 @@ def read_link(page: Page) -> dict[str, list[str]]:
     """What the picked spans ask the trace for."""
     link = page.locator(".picker a").first.get_attribute("href")
     assert link is not None
-    assert link.startswith("/trace?")
+    assert link.startswith("/projects/default/trace?")
     return parse_qs(urlsplit(link).query)
 
 
@@ -226,7 +227,7 @@ def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit: Visit) -> None:
 def test_updates_can_be_paused_and_stay_so_on_other_pages(visit: Visit) -> None:
     page = visit("/incidents")
     page.get_by_role("button", name="Pause").click()
-    page.goto(page.url.replace("/incidents", "/"))
+    page.goto(page.url.removesuffix("incidents"))
     assert page.get_by_role("button", name="Resume").count() == 1
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -89,11 +89,16 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
             page.goto(f"{production.url}/")
             page.get_by_label("API key").fill(production.key)
             page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url(f"{production.url}/")
+            page.wait_for_url(f"{production.url}/projects/default/")
             page.goto(production.url + path)
             return page
 
         yield open_page
+
+
+def path_of(page: Page) -> str:
+    """The path of a page in its project."""
+    return urlsplit(page.url).path.removeprefix("/projects/default")
 
 
 def read(page: Page, path: str) -> Any:  # noqa: ANN401 - as JSON has it
@@ -209,7 +214,7 @@ def check_overview(page: Page, production: Production, searches: list[JudgedSear
 
 def check_incident(page: Page, production: Production) -> None:
     """What is wrong, for whom, and since when, and that its rule tells the same."""
-    said = read(page, f"/v1{urlsplit(page.url).path}")
+    said = read(page, f"/v1{path_of(page)}")
     heading = page.get_by_role("heading", level=1).inner_text()
     assert heading.startswith(f"{MEASURE} fell for ")
     assert page.locator(".lead").first.inner_text().startswith(said["reason"].rstrip("."))
@@ -279,7 +284,7 @@ def test_the_incidents_are_one_group_and_say_who_was_notified(
     assert page.get_by_role("heading", level=1).inner_text().startswith(f"{len(active)} active")
     assert page.locator("article.incident").count() == 1
     page.locator("article.incident h2 a").first.click()
-    told = read(page, f"/v1{urlsplit(page.url).path}")["notified"]
+    told = read(page, f"/v1{path_of(page)}")["notified"]
     rows = page.get_by_role("region", name="Notifications").locator("tbody tr").all()
     reminders = [each for each in told if each["event"] == "reminded"]
     count = f", {len(reminders)} times" if len(reminders) > 1 else ""
@@ -373,7 +378,7 @@ def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path
             if line.startswith("The dashboard is at "):
                 break
         url = told[-1].split()[4]
-        page = httpx.get(url)
+        page = httpx.get(url, follow_redirects=True)
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
         assert process.wait(300) == 0

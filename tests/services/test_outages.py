@@ -118,7 +118,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
             now=lambda: now,
         )
         with serve(app, monitor.writer) as url:
-            yield Month(monitor, url, tuple(active))
+            yield Month(monitor, f"{url}/projects/default", tuple(active))
 
 
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)
@@ -194,7 +194,7 @@ def test_the_pages_say_what_is_wrong_now_and_what_was(month: Month, browser: Bro
         heading = page.get_by_role("heading", level=1).inner_text()
         assert heading == f"{len(active)} active incident{'s' if len(active) > 1 else ''}"
         for each in active:
-            assert page.locator(f'a[href="{each.link}"]').count() > 0
+            assert page.locator(f'a[href="/projects/default{each.link}"]').count() > 0
         height = page.evaluate("document.documentElement.scrollHeight")
         assert height <= 3 * SMALL["height"]
         page.goto(month.url)

@@ -124,7 +124,7 @@ def test_filters_are_in_the_address(fleet: Service) -> None:
         ({"state": "alert"}, lambda one: one["state"] == "ALERT"),
         ({"q": "FILM"}, lambda one: one["project"] == "films"),
         ({"q": "m1", "owner": "shop"}, lambda one: (one["model"], one["owner"]) == ("m1", "shop")),
-        ({"q": "", "owner": "", "state": ""}, lambda _one: True),
+        ({"q": "", "owner": ""}, lambda _one: True),
         ({"q": "%"}, lambda _one: False),
     ):
         assert get_fleet(fleet, **query) == [one for one in everything if is_kept(one)]
@@ -138,7 +138,13 @@ def test_filters_are_in_the_address(fleet: Service) -> None:
         assert sorted(map(str, found)) == sorted(map(str, everything))
     names = [(one["project"], one["model"]) for one in get_fleet(fleet, sort="name")]
     assert names == sorted(names)
-    for query in ({"state": "bad"}, {"sort": "size"}, {"page": "0"}, {"page": "9" * 30}):
+    for query in (
+        {"state": "bad"},
+        {"state": ""},
+        {"sort": "size"},
+        {"page": "0"},
+        {"page": "9" * 30},
+    ):
         assert fleet.browser().get(f"/?{urlencode(query)}").status_code == 422
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
+
+from pydantic import Field
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import format_time
@@ -10,6 +13,7 @@ from rankscope.monitor.fleet.digest import read_week
 from rankscope.monitor.fleet.rows import ORDERS, WORST, FleetRow, order_rows, read_fleet
 from rankscope.monitor.server.api.fields import Object, make_query
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.pages.incidents import PageNumber, read_page
 from rankscope.monitor.server.pages.page import Page
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.records import record
@@ -24,18 +28,19 @@ if TYPE_CHECKING:
 MOST_ROWS = 50
 """Rows of a page."""
 STATES = tuple(state.lower() for state in WORST)
-QUERY = make_query(
-    "FleetQuery",
-    {
-        "owner": "Show only projects of this team.",
-        "state": "Show only models in this state.",
-        "q": "Show only models with this text in their name, or in that of their project or owner.",
-        "sort": "What comes first (default: loss).",
-        "page": "Which page of the list, from 1.",
-    },
-    state=STATES,
-    sort=tuple(ORDERS),
-)
+FILTERS = {
+    "owner": "Show only projects of this team.",
+    "state": "Show only models in this state.",
+    "q": "Show only models with this text in their name, or in that of their project or owner.",
+    "sort": "What comes first (default: loss).",
+}
+QUERY = make_query("FleetQuery", FILTERS, state=STATES, sort=tuple(ORDERS))
+
+
+class PageQuery(QUERY, total=False):  # type: ignore[misc,valid-type]  # a type that is made
+    """The same, and which page of the list."""
+
+    page: Annotated[PageNumber, Field(description="Which page of the list.")]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -98,19 +103,19 @@ def choose_rows(rows: Sequence[FleetRow], chosen: Mapping[str, str]) -> list[Fle
 
 def view_fleet(monitor: Monitor, call: Call) -> Fleet:
     """Look at all models that the caller may see, or go on to the only project."""
+    chosen, page = _check(call.query), read_page(call.query.get("page", "1"))
     readable = call.principal.readable
     if len(readable) == 1:
         links = call.links.of(readable[0])
         raise RefusedRequestError(
             303, "expected several projects", code="one_project", headers={"location": links("/")}
         )
-    chosen = _check(call.query)
     rows = read_fleet(monitor.store, readable, monitor.clock())
     found = choose_rows(rows, chosen)
-    page = min(int(chosen.get("page") or 1), max(-(-len(found) // MOST_ROWS), 1))
+    page = min(page, max(-(-len(found) // MOST_ROWS), 1))
     return Fleet(
         now=monitor.clock(),
-        chosen={name: chosen.get(name) or None for name in ("owner", "state", "q", "sort")},
+        chosen={name: chosen.get(name) or None for name in FILTERS},
         rows=tuple(found[(page - 1) * MOST_ROWS : page * MOST_ROWS]),
         found=len(found),
         everything=rows,
@@ -121,12 +126,9 @@ def view_fleet(monitor: Monitor, call: Call) -> Fleet:
 def _check(query: Mapping[str, str]) -> Mapping[str, str]:
     """Return a query whose choices are some of those there are."""
     for name, known in (("state", STATES), ("sort", tuple(ORDERS))):
-        if query.get(name, "") not in {"", *known}:
+        if query.get(name, known[0]) not in known:
             said = f"{name}: expected one of {', '.join(known)}"
             raise RefusedRequestError(422, said, code="parameter")
-    page = query.get("page") or "1"
-    if not (page.isascii() and page.isdigit() and int(page[:7]) > 0 and len(page) < 7):
-        raise RefusedRequestError(422, "page: expected a number from 1", code="parameter")
     return query
 
 
@@ -172,7 +174,7 @@ PAGES = (
         template="fleet.html.j2",
         summary="All models that the caller may see, the worst first.",
         view=view_fleet,
-        query=QUERY,
+        query=PageQuery,
         refresh=60,
         is_global=True,
     ),

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 NUMBER = "^[1-9][0-9]{0,4}$"
 """How the number of a page is written."""
+PageNumber = Annotated[str, described(pattern=NUMBER, maxLength=5)]
 MOST_GROUPS = 10
 """Groups on a page."""
 MOST_OPEN = 2
@@ -147,11 +148,7 @@ INCIDENTS = Page(
     query=make_record(
         "IncidentsPageQuery",
         {
-            "page": Annotated[
-                str,
-                described(pattern=NUMBER, maxLength=5),
-                Field(description="Which page of past incidents."),
-            ]
+            "page": Annotated[PageNumber, Field(description="Which page of past incidents.")],
         },
     ),
     refresh=60,
