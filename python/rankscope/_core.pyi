@@ -29,6 +29,7 @@ __all__ = [
     "LabelIndex",
     "Lines",
     "ParquetFooter",
+    "ParquetRows",
     "Plan",
     "RankingBlock",
     "Rankings",
@@ -437,6 +438,33 @@ class ParquetFooter:
     def check_pages(
         self, read: Callable[[int, int], bytes], names: Sequence[str]
     ) -> list[tuple[str, int, int]]: ...
+
+@final
+class ParquetRows:
+    """Reads the rows of a file with simple columns, and gives them to an evaluation."""
+
+    @property
+    def scale(self) -> tuple[float, float] | None: ...
+    @property
+    def rows(self) -> int: ...
+    @staticmethod
+    def open(
+        footer: ParquetFooter,
+        read: Callable[[int, int], bytes],
+        names: Sequence[str],
+        most: int,
+        at_once: int,
+    ) -> ParquetRows | None: ...
+    def evaluate(
+        self,
+        stream: TableStream,
+        plan: Plan,
+        ties: str,
+        duplicates: str,
+        is_grouped: bool,
+        threads: int,
+    ) -> bool | None: ...
+    def spill(self, spilled: SpilledTable, threads: int) -> bool: ...
 
 @final
 class Plan:

@@ -97,6 +97,16 @@ impl SpilledTable {
         Ok(())
     }
 
+    /// Adds rows as a reader of files has them: see [`view_frame`].
+    ///
+    /// # Errors
+    /// Where a file can't be written.
+    pub fn push_frame(&mut self, frame: &Frame) -> Result<()> {
+        self.rows.push(frame)?;
+        self.shape.get_or_insert_with(|| Shape::of_frame(frame));
+        Ok(())
+    }
+
     /// The rows, those that were written to files among them.
     #[must_use]
     pub fn rows(&self) -> &SpilledRows {
@@ -191,7 +201,17 @@ impl SpilledTable {
     }
 }
 
+/// Looks at queries, the numbers of rows, grades, scores and perhaps documents as a table.
+pub(super) fn view_frame<T>(frame: &Frame, look: impl FnOnce(&Table<'_>) -> T) -> T {
+    Parts { frame, shape: &Shape::of_frame(frame) }.view(look)
+}
+
 impl Shape {
+    fn of_frame(frame: &Frame) -> Self {
+        let has_docs = frame.len() > 4;
+        Self { has_docs, are_ranks: false, has_ranks: false, attributes: Vec::new() }
+    }
+
     fn needed(&self, partition: &Partition) -> u64 {
         partition.needed(if self.has_docs { ROW_WITH_DOC } else { ROW })
     }

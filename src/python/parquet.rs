@@ -1,15 +1,24 @@
 //! Checks the metadata of Parquet files that Python opened.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::choices;
 use super::errors::to_python;
+use super::plan::Plan;
+use super::spilled::SpilledTable;
+use super::table_stream::{TableStream, ended};
 use super::vectors::bytes_of;
 use crate::error::{self, Error};
 use crate::memory::{self, Vec, guard};
 use crate::parquet::footer::Footer;
 use crate::parquet::pages;
+use crate::parquet::rows::{Role, RowReader};
 use crate::parquet::source::Source;
+use crate::table::frame::Frame;
+use crate::threads;
 
 /// A function of Python that reads bytes from an offset.
 struct PythonFile<'a> {
@@ -104,5 +113,144 @@ impl ParquetFooter {
             (path, growth.most, growth.longest)
         });
         Ok(named.collect())
+    }
+}
+
+/// Frames that are evaluated at once, at most: one thread reads no more.
+const MOST_FRAMES: usize = 4;
+
+/// Reads the rows of a file, and gives them to an evaluation, while it reads the next ones.
+#[pyclass(frozen, module = "rankscope._core")]
+pub(super) struct ParquetRows(Mutex<Reading>);
+
+struct Reading {
+    reader: RowReader,
+    read: Py<PyAny>,
+    at_once: usize,
+    next: Option<error::Result<Vec<Frame>>>,
+    /// The lowest and the highest grade.
+    scale: Option<(f64, f64)>,
+}
+
+impl Reading {
+    /// Lets `work` have the next frames, if there are any.
+    fn give<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        (are_queries, threads): (bool, usize),
+        work: impl FnOnce(&[Frame]) -> error::Result<T> + Send,
+    ) -> PyResult<Option<T>> {
+        let Self { reader, read, at_once, next, scale } = self;
+        let mut file = PythonFile { read, raised: None };
+        let mut further = || {
+            let mut frames = Vec::new();
+            for _ in 0..threads.saturating_sub(1).clamp(1, MOST_FRAMES) {
+                let frame = reader.read(&mut file, *at_once, are_queries)?;
+                if frame[0].is_empty() {
+                    break;
+                }
+                frames.push(frame);
+            }
+            Ok(frames)
+        };
+        let given = py.detach(|| {
+            let frames = next.take().unwrap_or_else(&mut further)?;
+            if frames.is_empty() {
+                return Ok(None);
+            }
+            let used = || {
+                frames.iter().for_each(|frame| widen(scale, frame[2].doubles()));
+                work(&frames)
+            };
+            let (done, further) = threads::both(threads, used, further);
+            *next = Some(further);
+            done.map(Some)
+        });
+        match file.raised {
+            Some(raised) => Err(raised),
+            None => given.map_err(|error| to_python(py, &error)),
+        }
+    }
+}
+
+fn widen(scale: &mut Option<(f64, f64)>, grades: &[f64]) {
+    let known = grades.iter().copied().filter(|grade| !grade.is_nan());
+    let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), grade| {
+        (grade.min(low), grade.max(high))
+    });
+    if low <= high {
+        *scale = Some(scale.map_or((low, high), |(least, most)| (least.min(low), most.max(high))));
+    }
+}
+
+#[pymethods]
+impl ParquetRows {
+    /// Opens the columns of queries, grades, scores and perhaps documents; `most` limits the bytes of all
+    /// values.
+    #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "Python passes objects")]
+    fn open(
+        footer: &ParquetFooter,
+        read: Py<PyAny>,
+        names: Vec<String>,
+        most: u64,
+        at_once: usize,
+    ) -> Option<Self> {
+        let roles = [Role::Ids, Role::Grades, Role::Scores, Role::Ids];
+        let columns: Vec<(String, Role)> = names.iter().cloned().zip(roles).collect();
+        let reader = RowReader::open(&footer.0, &columns, most)?;
+        Some(Self(Mutex::new(Reading { reader, read, at_once, next: None, scale: None })))
+    }
+
+    /// Evaluates the next queries; says whether they are new, nothing if there are none.
+    #[allow(clippy::too_many_arguments)] // how a table is read
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        stream: &TableStream,
+        plan: &Plan,
+        ties: &str,
+        duplicates: &str,
+        is_grouped: bool,
+        threads: usize,
+    ) -> PyResult<Option<bool>> {
+        guard(|| {
+            let chosen = (choices::field(ties)?, choices::field(duplicates)?);
+            let mut stream = stream.0.lock().map_err(|_| ended())?;
+            let stream = stream.as_mut().ok_or_else(ended)?;
+            let push = |frames: &[Frame]| stream.push_frames(&plan.0, frames, chosen, is_grouped);
+            self.lock().give(py, (true, threads), push)
+        })
+    }
+
+    /// Adds the next rows to those that are evaluated later; says whether there were any.
+    fn spill(&self, py: Python<'_>, spilled: &SpilledTable, threads: usize) -> PyResult<bool> {
+        guard(|| {
+            let pushed = spilled.with(|spilled| {
+                let push = |frames: &[Frame]| {
+                    frames.iter().try_for_each(|frame| spilled.push_frame(frame))
+                };
+                self.lock().give(py, (false, threads), push)
+            })?;
+            pushed.map(|pushed| pushed.is_some())
+        })
+    }
+
+    /// The lowest and the highest grade so far, if there was any.
+    #[getter]
+    fn scale(&self) -> Option<(f64, f64)> {
+        self.lock().scale
+    }
+
+    /// How many rows were read.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.lock().reader.rows()
+    }
+}
+
+impl ParquetRows {
+    fn lock(&self) -> MutexGuard<'_, Reading> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

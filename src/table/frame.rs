@@ -141,6 +141,43 @@ impl Column {
         }
     }
 
+    /// The bytes of memory that all values take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let texts = if let Self::Texts { bytes, .. } = self { bytes.len() } else { 0 };
+        (8 * self.len() + texts) as u64
+    }
+
+    /// Whether two rows have the same identifier.
+    #[must_use]
+    pub fn is_same(&self, row: usize, other: usize) -> bool {
+        match self {
+            Self::Ints(values) => values[row] == values[other],
+            Self::Doubles(_) => false,
+            Self::Texts { offsets, bytes } => {
+                let text = |row: usize| slice(bytes, offsets[row], offsets[row + 1]).ok();
+                text(row) == text(other)
+            }
+        }
+    }
+
+    /// Gives away the rows from one on.
+    #[must_use]
+    pub fn split_off(&mut self, row: usize) -> Self {
+        let mut rest = self.empty();
+        let rows: Vec<u32> = (0..).zip(0..self.len()).map(|(row, _)| row).skip(row).collect();
+        rest.take(self, &rows);
+        match self {
+            Self::Ints(values) => values.truncate(row),
+            Self::Doubles(values) => values.truncate(row),
+            Self::Texts { offsets, bytes } => {
+                offsets.truncate(row + 1);
+                bytes.truncate(offsets.last().map_or(0, |&end| usize::try_from(end).unwrap_or(0)));
+            }
+        }
+        rest
+    }
+
     /// Appends a text to texts.
     pub fn push_text(&mut self, text: &[u8]) {
         if let Self::Texts { offsets, bytes } = self {

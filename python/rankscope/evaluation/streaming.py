@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._core import ParquetRows
     from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request
     from rankscope.evaluation.evaluating import Asked
@@ -67,6 +68,8 @@ class TableRequest:
         return self.asked.request(ties=choose_ties(has_documents=has_documents))
 
 
+DECODED = 1 << 16
+"""So many rows are decoded and evaluated at once by each thread, which stay close to it."""
 HELD = 1 << 27
 """Rows that take more bytes are partitioned by query, which takes less time and memory."""
 
@@ -121,6 +124,21 @@ def evaluate_stream(
 def _push_batches(
     file: TableFile, plan: Plan, request: Request, asked: TableRequest, rows_at_once: int
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
+    stream, is_new = TableStream(), None
+
+    def take(rows: ParquetRows) -> bool | None:
+        nonlocal is_new
+        reading = asked.reading
+        is_new = rows.evaluate(
+            stream, plan, request.ties, reading.duplicates, asked.is_grouped, reading.threads
+        )
+        return is_new
+
+    decoded = _decode(file, min(rows_at_once, DECODED), take)
+    if decoded is not None:
+        if decoded.rows > 0 and decoded.scale is None:
+            raise no_judgments(file.name)
+        return None if is_new is False else (stream, file.describe_ids(), decoded.scale)
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, scale = 0, None
@@ -150,6 +168,60 @@ def _push_batches(
     return stream, source, scale
 
 
+def _decode(
+    file: TableFile, rows_at_once: int, take: Callable[[ParquetRows], bool | None]
+) -> ParquetRows | None:
+    """Let the core decode the rows; `None` if it can't, or something is wrong.
+
+    What is wrong, and where, is found when the rows are read otherwise.
+    """
+    try:
+        return file.read_plain(rows_at_once, take)
+    except (RankscopeError, OSError):
+        return None
+
+
+def _spill_decoded(
+    file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
+) -> tuple[SpilledTable, SourceIds, Scale | None] | None:
+    """Partition rows that the core decodes itself; `None` if it can't."""
+    spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
+
+    def take(rows: ParquetRows) -> bool:
+        notice.begin(spilled.written())
+        return rows.spill(spilled, asked.reading.threads)
+
+    rows = _decode(file, DECODED, take)
+    if rows is None:
+        return None
+    if rows.rows > 0 and rows.scale is None:
+        raise no_judgments(file.name)
+    return spilled, file.describe_ids(), rows.scale
+
+
+def _spill(
+    file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
+) -> tuple[SpilledTable, SourceIds, Scale | None]:
+    """Partition the rows of any table."""
+    spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
+    names = {role: file.columns.get(role) for role in SYNONYMS}
+    source, has_rows, scale = TEXT, False, None
+
+    def read(table: object) -> TableColumns:
+        return tables.read_table(table, names, asked.columns, ids=file.describe_ids())
+
+    def push(columns: TableColumns) -> None:
+        nonlocal source, has_rows, scale
+        source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
+        scale = widen_scale(scale, columns.relevance)
+        spilled.push(columns.to_core())
+
+    push_batches(file, read, push, spilled, notice)
+    if has_rows and scale is None:
+        raise no_judgments(file.name)
+    return spilled, source, scale
+
+
 def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
     """Evaluate a table whose rows come in any order, partition by partition.
 
@@ -158,24 +230,10 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
     """
     request = asked.request(has_documents="doc" in opened.columns)
     plan = make_plan(request, request.ties, [], asked.reading.duplicates)
-    names = {role: opened.columns.get(role) for role in SYNONYMS}
-    source, has_rows, scale = TEXT, False, None
     with opened as file:
-        spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
-
-        def read(table: object) -> TableColumns:
-            return tables.read_table(table, names, asked.columns, ids=file.describe_ids())
-
-        def push(columns: TableColumns) -> None:
-            nonlocal source, has_rows, scale
-            source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
-            scale = widen_scale(scale, columns.relevance)
-            spilled.push(columns.to_core())
-
         notice = SpillNotice(file.name, memory)
-        push_batches(file, read, push, spilled, notice)
-        if has_rows and scale is None:
-            raise no_judgments(file.name)
+        pushed = _spill_decoded(file, asked, memory, notice)
+        spilled, source, scale = pushed or _spill(file, asked, memory, notice)
         try:
             evaluate_parts(
                 spilled,

@@ -12,6 +12,7 @@ from rankscope.inputs.batches import Batches, BatchFile
 from rankscope.inputs.column_names import explain_users
 from rankscope.inputs.columns import name_id_type
 from rankscope.inputs.files.blocks import add_note
+from rankscope.inputs.files.columnar import ParquetFile
 from rankscope.inputs.files.formats import list_files, size_of
 from rankscope.inputs.files.lists import RANK, explode, is_list
 from rankscope.inputs.files.opening import OpenFile, close, open_binary
@@ -22,12 +23,13 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, BinaryIO, Self
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope._core import ParquetRows
     from rankscope.inputs.files.blocks import Lines
     from rankscope.inputs.files.opening import File, Progress
     from rankscope.inputs.recognition import Input
@@ -110,6 +112,20 @@ class TableFile:
         while self._ahead:
             yield self._ahead.pop()
         yield from self._batches
+
+    def read_plain(
+        self, at_once: int, take: Callable[[ParquetRows], bool | None]
+    ) -> ParquetRows | None:
+        """Read the rows as `ParquetFile.read_plain` does; `None` if it can't.
+
+        It can where one file has queries, grades and scores, and perhaps documents, alone.
+        """
+        file = self._current
+        roles = ["query", "relevance", "score", *(["doc"] if "doc" in self.columns else [])]
+        is_plain = isinstance(file, ParquetFile) and len(self._files) == 1
+        if not is_plain or set(self.columns) != set(roles):
+            return None
+        return file.read_plain([self.columns[role] for role in roles], at_once, take)
 
     def read_ahead(self, most: int) -> bool:
         """Read batches that come first in the next iteration, up to a limit of memory."""

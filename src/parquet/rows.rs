@@ -1,0 +1,113 @@
+//! Reads the rows of a file whose columns are simple, some at a time.
+
+use super::footer::Footer;
+use super::source::Source;
+use super::values::{ColumnReader, unknown};
+use crate::error::Result;
+use crate::memory::Vec;
+use crate::table::frame::{Column, Frame};
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Identifiers: texts or integers.
+    Ids,
+    /// Numbers.
+    Scores,
+    /// Numbers; NaN where there is none.
+    Grades,
+}
+
+/// Reads rows in frames: the first column is the query, the second one has the numbers of the rows.
+#[derive(Debug)]
+pub struct RowReader {
+    footer: Footer,
+    columns: Vec<ColumnReader>,
+    empty: Frame,
+    /// Rows of a query that may have more.
+    begun: Frame,
+    rows: u64,
+    /// The most bytes that all values may have, and those that were read.
+    most: u64,
+    size: u64,
+}
+
+impl RowReader {
+    /// A reader of columns by name; nothing if one of them can't be read here.
+    #[must_use]
+    pub fn open(footer: &Footer, columns: &[(String, Role)], most: u64) -> Option<Self> {
+        let (mut readers, mut empty) = (Vec::new(), Vec::new());
+        for (name, role) in columns {
+            let (reader, column) = ColumnReader::open(footer, name, *role)?;
+            readers.push(reader);
+            empty.push(column);
+            if empty.len() == 1 {
+                empty.push(Column::of_row_numbers(0, 0));
+            }
+        }
+        let begun = empty.clone();
+        let footer = footer.clone();
+        Some(Self { footer, columns: readers, empty, begun, rows: 0, most, size: 0 })
+    }
+
+    /// How many rows were read.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Reads about so many rows, or the last ones; none after those. Where `are_queries`, no rows of the
+    /// last query are left.
+    ///
+    /// # Errors
+    /// The file can't be read here.
+    pub fn read(
+        &mut self,
+        source: &mut impl Source,
+        rows: usize,
+        are_queries: bool,
+    ) -> Result<Frame> {
+        let mut frame = std::mem::replace(&mut self.begun, self.empty.clone());
+        let mut known = frame[0].len();
+        while self.rows < self.footer.rows {
+            self.append(source, rows, &mut frame)?;
+            if !are_queries {
+                break;
+            }
+            let last = find_last(&frame[0], known);
+            if self.rows < self.footer.rows && last > 0 {
+                self.begun = frame.iter_mut().map(|column| column.split_off(last)).collect();
+                break;
+            }
+            known = frame[0].len();
+        }
+        Ok(frame)
+    }
+
+    fn append(&mut self, source: &mut impl Source, rows: usize, frame: &mut Frame) -> Result<()> {
+        let left = self.footer.rows - self.rows;
+        let rows = usize::try_from(left).map_or(rows, |left| left.min(rows));
+        let (first, rest) = frame.split_at_mut(1);
+        let columns = first.iter_mut().chain(&mut rest[1..]);
+        for (reader, column) in self.columns.iter_mut().zip(columns) {
+            let before = column.bytes();
+            reader.read(&self.footer, source, rows, column)?;
+            self.size += column.bytes() - before;
+        }
+        if self.size > self.most {
+            return Err(unknown());
+        }
+        if let Column::Ints(numbers) = &mut rest[0] {
+            numbers.extend((self.rows.cast_signed()..).zip(0..rows).map(|(number, _)| number));
+        }
+        self.rows += rows as u64;
+        Ok(())
+    }
+}
+
+/// The first row of the last query, of which the first so many rows are.
+fn find_last(queries: &Column, known: usize) -> usize {
+    let last = queries.len().saturating_sub(1);
+    let first = (known.max(1)..=last).rev().find(|&row| !queries.is_same(row - 1, last));
+    first.unwrap_or(0)
+}
