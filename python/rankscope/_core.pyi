@@ -451,9 +451,10 @@ class ParquetRows:
     def open(
         footer: ParquetFooter,
         read: Callable[[int, int], bytes],
-        names: Sequence[str],
+        columns: Sequence[tuple[str, str]],
         most: int,
         at_once: int,
+        in_any_order: bool,
     ) -> ParquetRows | None: ...
     def evaluate(
         self,
@@ -464,7 +465,9 @@ class ParquetRows:
         is_grouped: bool,
         threads: int,
     ) -> bool | None: ...
+    def evaluate_run(self, parts: RunParts, plan: Plan, threads: int) -> bool | None: ...
     def spill(self, spilled: SpilledTable, threads: int) -> bool: ...
+    def spill_run(self, spilled: SpilledColumns, threads: int) -> bool: ...
 
 @final
 class Plan:

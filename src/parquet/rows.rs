@@ -2,21 +2,11 @@
 
 use super::footer::Footer;
 use super::source::Source;
-use super::values::{ColumnReader, unknown};
+use super::values::{ColumnReader, Role, unknown};
 use crate::error::Result;
+use crate::ids::interner::Ids;
 use crate::memory::Vec;
 use crate::table::frame::{Column, Frame};
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Identifiers: texts or integers.
-    Ids,
-    /// Numbers.
-    Scores,
-    /// Numbers; NaN where there is none.
-    Grades,
-}
 
 /// Reads rows in frames: the first column is the query, the second one has the numbers of the rows.
 #[derive(Debug)]
@@ -48,6 +38,11 @@ impl RowReader {
         let begun = empty.clone();
         let footer = footer.clone();
         Some(Self { footer, columns: readers, empty, begun, rows: 0, most, size: 0 })
+    }
+
+    /// The texts of the first column that were numbered.
+    pub fn take_known(&mut self) -> Ids {
+        self.columns[0].take_known()
     }
 
     /// How many rows were read.

@@ -6,11 +6,12 @@ use flate2::Crc;
 
 use super::footer::Footer;
 use super::pages::{DICTIONARY, Header, Page, Window};
-use super::rows::Role;
 use super::schema::Physical;
 use super::source::{Source, damaged};
 use crate::error::{Error, Result};
+use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, vec};
+use crate::table::columns::check_text;
 use crate::table::frame::Column;
 
 const PLAIN: u32 = 1;
@@ -22,6 +23,19 @@ const AT_ONCE: usize = 1 << 12;
 const MOST_TEXT: usize = 64 << 20;
 /// So many bytes follow a page, for packed integers are read eight bytes at a time.
 const BEYOND: usize = 8;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Identifiers: texts or integers.
+    Ids,
+    /// Identifiers, of which texts are numbered in the order in which they are found in pages.
+    Numbered,
+    /// Numbers.
+    Scores,
+    /// Numbers; NaN where there is none.
+    Grades,
+}
 
 /// The error for what isn't decoded here.
 #[must_use]
@@ -124,6 +138,8 @@ pub struct ColumnReader {
     left: u64,
     left_in_page: usize,
     dictionary: Column,
+    /// Texts that are numbered.
+    known: Ids,
     page: Vec<u8>,
     end: usize,
     levels: Runs,
@@ -140,8 +156,9 @@ impl ColumnReader {
         let leaves = &footer.schema.leaves;
         let leaf = leaves.iter().position(|leaf| footer.schema.top(leaf) == name)?;
         let physical = leaves[leaf].physical;
-        let are_ids = role == Role::Ids;
+        let are_ids = matches!(role, Role::Ids | Role::Numbered);
         let out = match physical {
+            Physical::TEXT if role == Role::Numbered => Column::Ints(Vec::new()),
             Physical::TEXT if are_ids => Column::Texts { offsets: vec![0], bytes: Vec::new() },
             Physical::INT | Physical::LONG if are_ids => Column::Ints(Vec::new()),
             Physical::INT | Physical::LONG | Physical::FLOAT | Physical::DOUBLE if !are_ids => {
@@ -159,6 +176,7 @@ impl ColumnReader {
             left: 0,
             left_in_page: 0,
             dictionary: out.empty(),
+            known: Ids::default(),
             page: Vec::new(),
             end: 0,
             levels: Runs::default(),
@@ -167,6 +185,11 @@ impl ColumnReader {
             room: (Vec::new(), Vec::new()),
         };
         Some((made, out))
+    }
+
+    /// The texts that were numbered, in the order of their numbers.
+    pub fn take_known(&mut self) -> Ids {
+        std::mem::take(&mut self.known)
     }
 
     /// Appends the values of so many further rows; null becomes NaN.
@@ -220,7 +243,10 @@ impl ColumnReader {
     fn append(&mut self, mut count: usize, out: &mut Column) -> Option<()> {
         let page = &self.page[..];
         match &mut self.coded {
-            Coded::Plain(at) => append_plain(self.physical, &page[..self.end], at, count, out),
+            Coded::Plain(at) => {
+                let page = &page[..self.end];
+                append_plain((self.physical, &mut self.known), page, at, count, out)
+            }
             Coded::Codes(codes) => {
                 while count > 0 {
                     let (read, code) = codes.next(page, count, &mut self.room.1)?;
@@ -265,7 +291,8 @@ impl ColumnReader {
         let opened = values.and_then(|values| match header.page {
             Page::Dictionary if header.encoding & !(PLAIN | DICTIONARY) == 0 => {
                 let page = &self.page[..self.end];
-                append_plain(self.physical, page, &mut 0, values, &mut self.dictionary)
+                let kind = (self.physical, &mut self.known);
+                append_plain(kind, page, &mut 0, values, &mut self.dictionary)
             }
             Page::Data => {
                 self.left = self.left.checked_sub(header.values)?;
@@ -326,9 +353,9 @@ impl ColumnReader {
     }
 }
 
-/// Appends so many values as they stand in a page, from a place on.
+/// Appends so many values as they stand in a page, from a place on; texts may be numbered.
 fn append_plain(
-    physical: Physical,
+    (physical, known): (Physical, &mut Ids),
     page: &[u8],
     at: &mut usize,
     count: usize,
@@ -341,18 +368,24 @@ fn append_plain(
     let (ints, longs) = (words.map(|&word| i32::from_le_bytes(word)), longs);
     match (out, physical) {
         (Column::Texts { offsets, bytes }, _) => {
-            let (mut rest, length) = (rest, rest.len());
             offsets.reserve(count);
-            for _ in 0..count {
-                let (length, after) = rest.split_first_chunk()?;
-                let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-                let (text, after) = after.split_at_checked(length)?;
+            *at += each_text(rest, count, |text| {
                 bytes.extend_from_slice(text);
                 offsets.push(bytes.len().cast_signed() as i64);
-                rest = after;
-            }
-            *at += length - rest.len();
+                Some(())
+            })?;
             return (bytes.len() <= MOST_TEXT).then_some(());
+        }
+        (Column::Ints(values), Physical::TEXT) => {
+            *at += each_text(rest, count, |text| {
+                let before = known.texts().len();
+                let number = known.number(text);
+                if number == before {
+                    check_text(text).ok()?;
+                }
+                values.push(i64::try_from(number).ok()?);
+                Some(())
+            })?;
         }
         (Column::Ints(values), Physical::INT) => values.extend(ints.map(i64::from)),
         (Column::Ints(values), _) => values.extend(longs.map(|&long| i64::from_le_bytes(long))),
@@ -375,6 +408,23 @@ fn append_plain(
         }
     }
     Some(())
+}
+
+/// Gives so many texts to `each`, each of which stands after its length; says how many bytes that are.
+fn each_text(
+    mut rest: &[u8],
+    count: usize,
+    mut each: impl FnMut(&[u8]) -> Option<()>,
+) -> Option<usize> {
+    let before = rest.len();
+    for _ in 0..count {
+        let (length, after) = rest.split_first_chunk()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        let (text, after) = after.split_at_checked(length)?;
+        each(text)?;
+        rest = after;
+    }
+    Some(before - rest.len())
 }
 
 /// Appends values of a dictionary.

@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 use super::choices;
 use super::errors::to_python;
 use super::plan::Plan;
+use super::run_columns::{RunParts, SpilledColumns};
 use super::spilled::SpilledTable;
 use super::table_stream::{TableStream, ended};
 use super::vectors::bytes_of;
@@ -15,8 +16,9 @@ use crate::error::{self, Error};
 use crate::memory::{self, Vec, guard};
 use crate::parquet::footer::Footer;
 use crate::parquet::pages;
-use crate::parquet::rows::{Role, RowReader};
+use crate::parquet::rows::RowReader;
 use crate::parquet::source::Source;
+use crate::parquet::values::Role;
 use crate::table::frame::Frame;
 use crate::threads;
 
@@ -127,6 +129,7 @@ struct Reading {
     reader: RowReader,
     read: Py<PyAny>,
     at_once: usize,
+    in_any_order: bool,
     next: Option<error::Result<Vec<Frame>>>,
     /// The lowest and the highest grade.
     scale: Option<(f64, f64)>,
@@ -137,15 +140,15 @@ impl Reading {
     fn give<T: Send>(
         &mut self,
         py: Python<'_>,
-        (are_queries, threads): (bool, usize),
+        (most_frames, threads): (usize, usize),
         work: impl FnOnce(&[Frame]) -> error::Result<T> + Send,
     ) -> PyResult<Option<T>> {
-        let Self { reader, read, at_once, next, scale } = self;
+        let Self { reader, read, at_once, in_any_order, next, scale } = self;
         let mut file = PythonFile { read, raised: None };
         let mut further = || {
             let mut frames = Vec::new();
-            for _ in 0..threads.saturating_sub(1).clamp(1, MOST_FRAMES) {
-                let frame = reader.read(&mut file, *at_once, are_queries)?;
+            for _ in 0..threads.saturating_sub(1).clamp(1, most_frames) {
+                let frame = reader.read(&mut file, *at_once, !*in_any_order)?;
                 if frame[0].is_empty() {
                     break;
                 }
@@ -185,21 +188,30 @@ fn widen(scale: &mut Option<(f64, f64)>, grades: &[f64]) {
 
 #[pymethods]
 impl ParquetRows {
-    /// Opens the columns of queries, grades, scores and perhaps documents; `most` limits the bytes of all
-    /// values.
+    /// Opens columns by name, each with what it holds; the first one has the queries. `most` limits the
+    /// bytes of all values. Rows are in any order where they are spilled, and else whole queries are read.
     #[staticmethod]
     #[expect(clippy::needless_pass_by_value, reason = "Python passes objects")]
     fn open(
         footer: &ParquetFooter,
         read: Py<PyAny>,
-        names: Vec<String>,
+        columns: Vec<(String, String)>,
         most: u64,
         at_once: usize,
+        in_any_order: bool,
     ) -> Option<Self> {
-        let roles = [Role::Ids, Role::Grades, Role::Scores, Role::Ids];
-        let columns: Vec<(String, Role)> = names.iter().cloned().zip(roles).collect();
-        let reader = RowReader::open(&footer.0, &columns, most)?;
-        Some(Self(Mutex::new(Reading { reader, read, at_once, next: None, scale: None })))
+        let roles = columns.into_iter().map(|(name, kind)| {
+            let role = match &kind[..] {
+                "numbered" => Role::Numbered,
+                "grades" => Role::Grades,
+                "scores" => Role::Scores,
+                _ => Role::Ids,
+            };
+            (name, role)
+        });
+        let reader = RowReader::open(&footer.0, &roles.collect::<Vec<_>>(), most)?;
+        let (next, scale) = (None, None);
+        Some(Self(Mutex::new(Reading { reader, read, at_once, in_any_order, next, scale })))
     }
 
     /// Evaluates the next queries; says whether they are new, nothing if there are none.
@@ -219,7 +231,7 @@ impl ParquetRows {
             let mut stream = stream.0.lock().map_err(|_| ended())?;
             let stream = stream.as_mut().ok_or_else(ended)?;
             let push = |frames: &[Frame]| stream.push_frames(&plan.0, frames, chosen, is_grouped);
-            self.lock().give(py, (true, threads), push)
+            self.lock().give(py, (MOST_FRAMES, threads), push)
         })
     }
 
@@ -227,10 +239,45 @@ impl ParquetRows {
     fn spill(&self, py: Python<'_>, spilled: &SpilledTable, threads: usize) -> PyResult<bool> {
         guard(|| {
             let pushed = spilled.with(|spilled| {
-                let push = |frames: &[Frame]| {
-                    frames.iter().try_for_each(|frame| spilled.push_frame(frame))
-                };
-                self.lock().give(py, (false, threads), push)
+                let mut reading = self.lock();
+                let push = |frames: &[Frame]| spilled.push_frame(&frames[0]);
+                let pushed = reading.give(py, (1, threads), push)?;
+                if pushed.is_none() {
+                    spilled.name_queries(reading.reader.take_known());
+                }
+                Ok(pushed.is_some())
+            })?;
+            pushed
+        })
+    }
+
+    /// Evaluates the next queries of a run; says whether they are new, nothing if there are none.
+    fn evaluate_run(
+        &self,
+        py: Python<'_>,
+        parts: &RunParts,
+        plan: &Plan,
+        threads: usize,
+    ) -> PyResult<Option<bool>> {
+        guard(|| {
+            let mut parts = parts.0.lock().map_err(|_| ended())?;
+            let parts = parts.as_mut().ok_or_else(ended)?;
+            let push = |frames: &[Frame]| parts.push_frame(&plan.0, &frames[0], threads);
+            self.lock().give(py, (1, threads), push)
+        })
+    }
+
+    /// Adds the next rows to those of a run that are evaluated later; says whether there were any.
+    fn spill_run(
+        &self,
+        py: Python<'_>,
+        spilled: &SpilledColumns,
+        threads: usize,
+    ) -> PyResult<bool> {
+        guard(|| {
+            let pushed = spilled.with(|spilled| {
+                let push = |frames: &[Frame]| spilled.push_frame(&frames[0]);
+                self.lock().give(py, (1, threads), push)
             })?;
             pushed.map(|pushed| pushed.is_some())
         })

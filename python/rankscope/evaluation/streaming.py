@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rankscope._core import Plan, SpilledTable, TableStream
 from rankscope.engine.batches import (
+    DECODED,
+    HELD,
     count_rows_at_once,
     evaluate_parts,
     push_batches,
@@ -28,6 +30,7 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import ParquetRows
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading
+
+    Finished: TypeAlias = tuple[CoreEvaluation, list[str], Sequence[Groups]]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -68,10 +73,8 @@ class TableRequest:
         return self.asked.request(ties=choose_ties(has_documents=has_documents))
 
 
-DECODED = 1 << 16
-"""So many rows are decoded and evaluated at once by each thread, which stay close to it."""
-HELD = 1 << 27
-"""Rows that take more bytes are partitioned by query, which takes less time and memory."""
+KINDS = {"query": "ids", "relevance": "grades", "score": "scores", "doc": "ids"}
+"""What columns hold that the core decodes itself."""
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -134,7 +137,10 @@ def _push_batches(
         )
         return is_new
 
-    decoded = _decode(file, min(rows_at_once, DECODED), take)
+    try:
+        decoded = file.read_plain(KINDS, min(rows_at_once, DECODED), take)
+    except (RankscopeError, OSError):
+        decoded = None  # what is wrong, and where, is found below
     if decoded is not None:
         if decoded.rows > 0 and decoded.scale is None:
             raise no_judgments(file.name)
@@ -168,35 +174,57 @@ def _push_batches(
     return stream, source, scale
 
 
-def _decode(
-    file: TableFile, rows_at_once: int, take: Callable[[ParquetRows], bool | None]
-) -> ParquetRows | None:
-    """Let the core decode the rows; `None` if it can't, or something is wrong.
+def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
+    """Evaluate a table whose rows come in any order, partition by partition.
 
-    What is wrong, and where, is found when the rows are read otherwise.
+    Rows are written to temporary files once they exceed an eighth of the memory limit. The files
+    have no names: the system removes them when the process ends, however it ends.
     """
-    try:
-        return file.read_plain(rows_at_once, take)
-    except (RankscopeError, OSError):
-        return None
+    request = asked.request(has_documents="doc" in opened.columns)
+    plan = make_plan(request, request.ties, [], asked.reading.duplicates)
+    with opened as file:
+        notice = SpillNotice(file.name, memory)
+
+        def evaluate(spilled: SpilledTable) -> Finished:
+            evaluate_parts(
+                spilled,
+                lambda: spilled.evaluate_next(
+                    plan, request.ties, asked.reading.duplicates, asked.reading.threads
+                ),
+                notice,
+                asked.reading.progress,
+            )
+            return spilled.finish(plan)
+
+        finished: Finished | None = None
+        try:
+            spilled, source, scale = _spill_decoded(file, asked, memory, notice)
+            finished = None if spilled is None else evaluate(spilled)
+        except (RankscopeError, OSError):
+            pass  # what is wrong, and where, is found below
+        if finished is None:
+            spilled, source, scale = _spill(file, asked, memory, notice)
+            try:
+                finished = evaluate(spilled)
+            except RankscopeError as error:
+                raise file.place(error) from None
+    return _finish(finished, file, replace(request, scale=scale), asked, source)
 
 
 def _spill_decoded(
     file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
-) -> tuple[SpilledTable, SourceIds, Scale | None] | None:
-    """Partition rows that the core decodes itself; `None` if it can't."""
+) -> tuple[SpilledTable | None, SourceIds, Scale | None]:
+    """Partition rows that the core decodes itself, if it can."""
     spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
 
     def take(rows: ParquetRows) -> bool:
         notice.begin(spilled.written())
         return rows.spill(spilled, asked.reading.threads)
 
-    rows = _decode(file, DECODED, take)
-    if rows is None:
-        return None
-    if rows.rows > 0 and rows.scale is None:
-        raise no_judgments(file.name)
-    return spilled, file.describe_ids(), rows.scale
+    kinds = {**KINDS, "query": "numbered"}
+    rows = file.read_plain(kinds, DECODED, take, in_any_order=True)
+    is_judged = rows is not None and rows.scale is not None
+    return spilled if is_judged else None, file.describe_ids(), rows and rows.scale
 
 
 def _spill(
@@ -222,35 +250,8 @@ def _spill(
     return spilled, source, scale
 
 
-def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
-    """Evaluate a table whose rows come in any order, partition by partition.
-
-    Rows are written to temporary files once they exceed an eighth of the memory limit. The files
-    have no names: the system removes them when the process ends, however it ends.
-    """
-    request = asked.request(has_documents="doc" in opened.columns)
-    plan = make_plan(request, request.ties, [], asked.reading.duplicates)
-    with opened as file:
-        notice = SpillNotice(file.name, memory)
-        pushed = _spill_decoded(file, asked, memory, notice)
-        spilled, source, scale = pushed or _spill(file, asked, memory, notice)
-        try:
-            evaluate_parts(
-                spilled,
-                lambda: spilled.evaluate_next(
-                    plan, request.ties, asked.reading.duplicates, asked.reading.threads
-                ),
-                notice,
-                asked.reading.progress,
-            )
-            finished = spilled.finish(plan)
-        except RankscopeError as error:
-            raise file.place(error) from None
-    return _finish(finished, file, replace(request, scale=scale), asked, source)
-
-
 def _finish(
-    finished: tuple[CoreEvaluation, list[str], Sequence[Groups]],
+    finished: Finished,
     file: TableFile,
     request: Request,
     table: TableRequest,

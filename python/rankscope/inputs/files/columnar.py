@@ -166,19 +166,25 @@ class ParquetFile(_ColumnarFile):
         return self._footer.estimate(self.schema.names)
 
     def read_plain(
-        self, names: Sequence[str], at_once: int, take: Callable[[ParquetRows], bool | None]
+        self,
+        columns: Sequence[tuple[str, str]],
+        at_once: int,
+        take: Callable[[ParquetRows], bool | None],
+        *,
+        in_any_order: bool,
     ) -> ParquetRows | None:
         """Let the core decode columns itself; return `None` if they aren't simple.
 
-        They are queries, grades, scores, and perhaps documents. `take` gets the rows, about so many
-        at once, until it returns nothing. Where something is wrong in the file, or not simple after
-        all, the core only says that it is: then all rows have to be read as others are.
+        Each column comes with its kind: `ids`, `numbered` (IDs that the core numbers), `grades` or
+        `scores`. `take` gets the rows, about so many at once, until it returns nothing. Where
+        something is wrong in the file, or not simple after all, the core only says that it is: then
+        all rows have to be read as others are.
         """
-        types = {_decoded(self.schema.field(name).type) for name in names}
+        types = {_decoded(self.schema.field(name).type) for name, _ in columns}
         if not types <= SIMPLE:
             return None
-        read = read_from(self._file)
-        rows = ParquetRows.open(self._footer, read, names, self._allowance.most, at_once)
+        read, most = read_from(self._file), self._allowance.most
+        rows = ParquetRows.open(self._footer, read, columns, most, at_once, in_any_order)
         while rows is not None and take(rows):
             self._tell(rows.rows)
         check_unchanged(self._file, self._facts, self.name)

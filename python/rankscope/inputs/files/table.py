@@ -23,7 +23,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, Self
 
     import numpy as np
@@ -114,18 +114,26 @@ class TableFile:
         yield from self._batches
 
     def read_plain(
-        self, at_once: int, take: Callable[[ParquetRows], bool | None]
+        self,
+        kinds: Mapping[str, str],
+        at_once: int,
+        take: Callable[[ParquetRows], bool | None],
+        *,
+        in_any_order: bool = False,
     ) -> ParquetRows | None:
         """Read the rows as `ParquetFile.read_plain` does; `None` if it can't.
 
-        It can where one file has queries, grades and scores, and perhaps documents, alone.
+        It can where one file has columns of these roles alone, perhaps without documents; ranks
+        beside the scores of a run don't matter.
         """
-        file = self._current
-        roles = ["query", "relevance", "score", *(["doc"] if "doc" in self.columns else [])]
+        file, found = self._current, set(self.columns)
+        if "relevance" not in kinds:
+            found.discard("rank")
         is_plain = isinstance(file, ParquetFile) and len(self._files) == 1
-        if not is_plain or set(self.columns) != set(roles):
+        if not is_plain or found | {"doc"} != set(kinds):
             return None
-        return file.read_plain([self.columns[role] for role in roles], at_once, take)
+        columns = [(self.columns[role], kinds[role]) for role in kinds if role in found]
+        return file.read_plain(columns, at_once, take, in_any_order=in_any_order)
 
     def read_ahead(self, most: int) -> bool:
         """Read batches that come first in the next iteration, up to a limit of memory."""
