@@ -106,3 +106,83 @@ fn find_last(queries: &Column, known: usize) -> usize {
     let first = (known.max(1)..=last).rev().find(|&row| !queries.is_same(row - 1, last));
     first.unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Dictionaries and plain texts in row groups of 8 rows, the rows of a query together.
+    const SIMPLE: &[u8] = include_bytes!("../../fuzz/seeds/parquet/simple");
+    const PLAIN: &[u8] = include_bytes!("../../fuzz/seeds/parquet/plain");
+
+    fn columns(names: &[(&str, Role)]) -> Vec<(String, Role)> {
+        names.iter().map(|&(name, role)| (name.to_owned(), role)).collect()
+    }
+
+    /// All rows of a file, so many at once.
+    fn read(mut bytes: &[u8], names: &[(&str, Role)], at_once: usize) -> Option<Vec<Frame>> {
+        let size = bytes.len() as u64;
+        let footer = Footer::read(&mut bytes, size).ok()?;
+        let mut reader = RowReader::open(&footer, &columns(names), 1 << 20)?;
+        let mut frames = Vec::new();
+        loop {
+            let frame = reader.read(&mut bytes, at_once, true).ok()?;
+            if frame[0].is_empty() {
+                return Some(frames);
+            }
+            frames.push(frame);
+        }
+    }
+
+    const ROLES: [(&str, Role); 3] =
+        [("query_id", Role::Ids), ("doc_id", Role::Ids), ("score", Role::Scores)];
+
+    #[test]
+    fn frames_have_whole_queries_and_all_rows() {
+        for file in [SIMPLE, PLAIN] {
+            let whole = read(file, &ROLES, usize::MAX).unwrap();
+            let [all] = &whole[..] else { panic!("all rows fit into one frame") };
+            for at_once in 1..=all[0].len() {
+                let frames = read(file, &ROLES, at_once).unwrap();
+                let rows: usize = frames.iter().map(|frame| frame[0].len()).sum();
+                assert_eq!(rows, all[0].len());
+                let mut row = 0;
+                for frame in &frames {
+                    assert_eq!(frame[1].ints()[0], i64::try_from(row).unwrap());
+                    assert!(row == 0 || !all[0].is_same(row - 1, row));
+                    assert_eq!(frame[3].doubles(), &all[3].doubles()[row..][..frame[3].len()]);
+                    row += frame[0].len();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbered_queries_are_those_of_the_texts() {
+        let numbered = [("query_id", Role::Numbered), ROLES[1], ROLES[2]];
+        let (texts, numbers) =
+            (read(SIMPLE, &ROLES, 9).unwrap(), read(SIMPLE, &numbered, 9).unwrap());
+        for (texts, numbers) in texts.iter().zip(&numbers) {
+            for row in 1..texts[0].len() {
+                let are_same = texts[0].is_same(row - 1, row);
+                assert_eq!(numbers[0].is_same(row - 1, row), are_same);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            is_plain in any::<bool>(),
+            places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            let mut bytes = crate::memory::copy(if is_plain { PLAIN } else { SIMPLE });
+            for (at, byte) in places {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let _ = read(&bytes, &ROLES, 7);
+        }
+    }
+}

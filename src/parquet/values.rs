@@ -7,7 +7,7 @@ use flate2::Crc;
 use super::footer::Footer;
 use super::pages::{DICTIONARY, Header, Page, Window};
 use super::schema::Physical;
-use super::source::{Source, damaged};
+use super::source::{Source, damaged, require};
 use crate::error::{Error, Result};
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, vec};
@@ -281,6 +281,7 @@ impl ColumnReader {
         let (header, length) = window.header(self.at, footer.start, chunk.stored)?;
         self.window = (window.start, window.bytes);
         let stored = usize::try_from(header.stored).map_err(|_| unknown())?;
+        require(header.unpacked <= chunk.unpacked, "a page is larger than its column")?;
         let bytes = source.read(self.at + length, stored)?;
         self.at += length + header.stored;
         if header.page == Page::Index {
@@ -321,12 +322,12 @@ impl ColumnReader {
         plain.copy_from_slice(levels);
         let length = match codec {
             _ if packed.is_empty() => 0,
-            SNAPPY if is_packed => snap::raw::Decoder::new().decompress(packed, rest).ok()?,
-            ZSTD if is_packed => zstd::bulk::decompress_to_buffer(packed, rest).ok()?,
-            0 => {
+            _ if codec == 0 || !is_packed => {
                 rest.get_mut(..packed.len())?.copy_from_slice(packed);
                 packed.len()
             }
+            SNAPPY => snap::raw::Decoder::new().decompress(packed, rest).ok()?,
+            ZSTD => zstd::bulk::decompress_to_buffer(packed, rest).ok()?,
             _ => return None,
         };
         (length == rest.len()).then_some(())
@@ -368,7 +369,7 @@ fn append_plain(
     let (ints, longs) = (words.map(|&word| i32::from_le_bytes(word)), longs);
     match (out, physical) {
         (Column::Texts { offsets, bytes }, _) => {
-            offsets.reserve(count);
+            offsets.reserve(count.min(rest.len() / 4));
             *at += each_text(rest, count, |text| {
                 bytes.extend_from_slice(text);
                 offsets.push(bytes.len().cast_signed() as i64);

@@ -191,7 +191,6 @@ impl ParquetRows {
     /// Opens columns by name, each with what it holds; the first one has the queries. `most` limits the
     /// bytes of all values. Rows are in any order where they are spilled, and else whole queries are read.
     #[staticmethod]
-    #[expect(clippy::needless_pass_by_value, reason = "Python passes objects")]
     fn open(
         footer: &ParquetFooter,
         read: Py<PyAny>,
@@ -238,7 +237,7 @@ impl ParquetRows {
     /// Adds the next rows to those that are evaluated later; says whether there were any.
     fn spill(&self, py: Python<'_>, spilled: &SpilledTable, threads: usize) -> PyResult<bool> {
         guard(|| {
-            let pushed = spilled.with(|spilled| {
+            spilled.with(|spilled| {
                 let mut reading = self.lock();
                 let push = |frames: &[Frame]| spilled.push_frame(&frames[0]);
                 let pushed = reading.give(py, (1, threads), push)?;
@@ -246,8 +245,7 @@ impl ParquetRows {
                     spilled.name_queries(reading.reader.take_known());
                 }
                 Ok(pushed.is_some())
-            })?;
-            pushed
+            })?
         })
     }
 

@@ -299,10 +299,15 @@ impl Partitions {
         self.written
     }
 
-    /// The partitions that have rows.
+    /// The partitions that have rows, without memory for more of them.
     #[must_use]
     pub fn into_partitions(self) -> impl DoubleEndedIterator<Item = Partition> {
-        self.all.into_iter().filter(|partition| partition.rows > 0)
+        let mut room = Vec::new();
+        self.all.into_iter().filter(|partition| partition.rows > 0).map(move |mut partition| {
+            partition.pack(&mut room);
+            partition.held = partition.held.iter().map(Column::empty).collect();
+            partition
+        })
     }
 }
 
