@@ -13,7 +13,7 @@ const SMALL_WINDOW: u64 = 1 << 10;
 /// A header is never longer.
 const MOST_HEADER: u64 = 1 << 24;
 /// Some files of 2013 count the bytes of a dictionary's header as no part of the chunk.
-const UNCOUNTED: u64 = 100;
+pub(super) const UNCOUNTED: u64 = 100;
 
 const RLE: u32 = 1 << 3;
 pub(super) const DICTIONARY: u32 = 1 << 2;
@@ -116,15 +116,15 @@ fn check_chunk(
 }
 
 /// Bytes of a file around a place.
-pub(super) struct Window<'a, S> {
-    pub(super) source: &'a mut S,
-    pub(super) start: u64,
-    pub(super) bytes: Vec<u8>,
+struct Window<'a, S> {
+    source: &'a mut S,
+    start: u64,
+    bytes: Vec<u8>,
 }
 
 impl<S: Source> Window<'_, S> {
     /// Reads the header at an offset. Returns it with its length.
-    pub(super) fn header(&mut self, at: u64, end: u64, chunk: u64) -> Result<(Header, u64)> {
+    fn header(&mut self, at: u64, end: u64, chunk: u64) -> Result<(Header, u64)> {
         let room = end.saturating_sub(at).min(MOST_HEADER);
         let skipped = at.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         if let Some(there) = skipped.and_then(|skipped| self.bytes.get(skipped..))
@@ -145,7 +145,7 @@ impl<S: Source> Window<'_, S> {
     }
 }
 
-fn measure_header(bytes: &[u8]) -> Result<(Header, u64)> {
+pub(super) fn measure_header(bytes: &[u8]) -> Result<(Header, u64)> {
     let mut reader = Reader::new(bytes);
     let header = read_header(&mut reader)?;
     Ok((header, reader.position() as u64))

@@ -5,7 +5,7 @@
 use flate2::Crc;
 
 use super::footer::Footer;
-use super::pages::{DICTIONARY, Header, Page, Window};
+use super::pages::{DICTIONARY, Header, Page, UNCOUNTED, measure_header};
 use super::schema::Physical;
 use super::source::{Source, damaged, require};
 use crate::error::{Error, Result};
@@ -21,6 +21,8 @@ const ZSTD: i32 = 6;
 const AT_ONCE: usize = 1 << 12;
 /// So many bytes of texts of one column may be in memory.
 const MOST_TEXT: usize = 64 << 20;
+/// So many bytes of a column are read at once.
+const AHEAD: usize = 1 << 20;
 /// So many bytes follow a page, for packed integers are read eight bytes at a time.
 const BEYOND: usize = 8;
 
@@ -271,24 +273,31 @@ impl ColumnReader {
             let width = footer.schema.leaves.len();
             let chunk = footer.chunks.get(width * self.group + self.leaf).ok_or_else(unknown)?;
             (self.at, self.left) = (chunk.start, chunk.values);
+            self.window = (chunk.start, Vec::new());
             self.group += 1;
             self.dictionary = self.dictionary.empty();
             return Ok(());
         }
         let chunk = &footer.chunks[footer.schema.leaves.len() * (self.group - 1) + self.leaf];
-        let (start, bytes) = std::mem::take(&mut self.window);
-        let mut window = Window { source, start, bytes };
-        let (header, length) = window.header(self.at, footer.start, chunk.stored)?;
-        self.window = (window.start, window.bytes);
-        let stored = usize::try_from(header.stored).map_err(|_| unknown())?;
-        require(header.unpacked <= chunk.unpacked, "a page is larger than its column")?;
-        let bytes = source.read(self.at + length, stored)?;
-        self.at += length + header.stored;
-        if header.page == Page::Index {
-            return Ok(());
+        let end = footer.start.min(chunk.start.saturating_add(chunk.stored + UNCOUNTED));
+        self.fill(source, 1, end)?;
+        if measure_header(self.ahead()).is_err() {
+            // It may go on where the bytes end.
+            self.fill(source, self.ahead().len() + 1, end)?;
         }
-        let opened = bytes.len() == stored && self.unpack(&header, chunk.codec, &bytes).is_some();
-        let values = usize::try_from(header.values).ok().filter(|_| opened);
+        let (header, length) = measure_header(self.ahead())?;
+        require(header.unpacked <= chunk.unpacked, "a page is larger than its column")?;
+        self.at += length;
+        let stored = usize::try_from(header.stored).map_err(|_| unknown())?;
+        self.fill(source, stored, end)?;
+        let (start, window) = std::mem::take(&mut self.window);
+        let skipped = usize::try_from(self.at - start).unwrap_or(usize::MAX);
+        let bytes = window.get(skipped..).and_then(|rest| rest.get(..stored));
+        self.at += header.stored;
+        let is_read = header.page == Page::Index
+            || bytes.is_some_and(|bytes| self.unpack(&header, chunk.codec, bytes).is_some());
+        self.window = (start, window);
+        let values = usize::try_from(header.values).ok().filter(|_| is_read);
         let opened = values.and_then(|values| match header.page {
             Page::Dictionary if header.encoding & !(PLAIN | DICTIONARY) == 0 => {
                 let page = &self.page[..self.end];
@@ -300,9 +309,32 @@ impl ColumnReader {
                 self.left_in_page = values;
                 self.open_values(&header)
             }
-            _ => None,
+            Page::Index => Some(()),
+            Page::Dictionary => None,
         });
         opened.ok_or_else(unknown)
+    }
+
+    /// The bytes that are read from the next page on.
+    fn ahead(&self) -> &[u8] {
+        let (start, bytes) = &self.window;
+        let skipped = usize::try_from(self.at - start).unwrap_or(usize::MAX);
+        bytes.get(skipped..).unwrap_or_default()
+    }
+
+    /// Reads at least so many bytes ahead, if the column has them.
+    fn fill(&mut self, source: &mut impl Source, count: usize, end: u64) -> Result<()> {
+        let have = self.ahead().len();
+        if have < count {
+            let (start, bytes) = &mut self.window;
+            bytes.drain(..bytes.len() - have);
+            *start = self.at;
+            let next = self.at + have as u64;
+            let room = usize::try_from(end.saturating_sub(next)).unwrap_or(usize::MAX);
+            let more = (count - have).max(AHEAD).min(room);
+            bytes.extend_from_slice(&source.read(next, more)?);
+        }
+        Ok(())
     }
 
     /// Decompresses a page.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from rankscope._core import RunParts, SpilledColumns, evaluate_dict, evaluate_path, evaluate_run
@@ -229,11 +230,9 @@ class ColumnRun:
             return rows.spill_run(spilled, self._reading.threads)
 
         spilled, names = begin(), file.columns
-        try:
+        with suppress(RankscopeError, OSError):  # what is wrong, and where, is found below
             if file.read_plain(KINDS, DECODED, take, in_any_order=True):
                 return spilled
-        except (RankscopeError, OSError):
-            pass  # what is wrong, and where, is found below
         spilled = begin()
         read = partial(tables.read_retrieved, names=names)
         push_batches(file, read, spilled.push, spilled, notice)

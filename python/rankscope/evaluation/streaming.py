@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rankscope._core import Plan, SpilledTable, TableStream
 from rankscope.engine.batches import (
     DECODED,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading
 
+    Pushed: TypeAlias = tuple[SpilledTable, SourceIds, Scale | None]
     Finished: TypeAlias = tuple[CoreEvaluation, list[str], Sequence[Groups]]
 
 
@@ -185,7 +188,8 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
     with opened as file:
         notice = SpillNotice(file.name, memory)
 
-        def evaluate(spilled: SpilledTable) -> Finished:
+        def evaluate(pushed: Pushed) -> tuple[Finished, SourceIds, Scale | None]:
+            spilled, source, scale = pushed
             evaluate_parts(
                 spilled,
                 lambda: spilled.evaluate_next(
@@ -194,26 +198,25 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
                 notice,
                 asked.reading.progress,
             )
-            return spilled.finish(plan)
+            return spilled.finish(plan), source, scale
 
-        finished: Finished | None = None
-        try:
-            spilled, source, scale = _spill_decoded(file, asked, memory, notice)
-            finished = None if spilled is None else evaluate(spilled)
-        except (RankscopeError, OSError):
-            pass  # what is wrong, and where, is found below
-        if finished is None:
-            spilled, source, scale = _spill(file, asked, memory, notice)
+        evaluated = None
+        with suppress(RankscopeError, OSError):  # what is wrong, and where, is found below
+            decoded = _spill_decoded(file, asked, memory, notice)
+            evaluated = decoded and evaluate(decoded)
+        if evaluated is None:
+            pushed = _spill(file, asked, memory, notice)
             try:
-                finished = evaluate(spilled)
+                evaluated = evaluate(pushed)
             except RankscopeError as error:
                 raise file.place(error) from None
+    finished, source, scale = evaluated
     return _finish(finished, file, replace(request, scale=scale), asked, source)
 
 
 def _spill_decoded(
     file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
-) -> tuple[SpilledTable | None, SourceIds, Scale | None]:
+) -> Pushed | None:
     """Partition rows that the core decodes itself, if it can."""
     spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
 
@@ -223,13 +226,12 @@ def _spill_decoded(
 
     kinds = {**KINDS, "query": "numbered"}
     rows = file.read_plain(kinds, DECODED, take, in_any_order=True)
-    is_judged = rows is not None and rows.scale is not None
-    return spilled if is_judged else None, file.describe_ids(), rows and rows.scale
+    if rows is None or rows.scale is None:
+        return None
+    return spilled, file.describe_ids(), rows.scale
 
 
-def _spill(
-    file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
-) -> tuple[SpilledTable, SourceIds, Scale | None]:
+def _spill(file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice) -> Pushed:
     """Partition the rows of any table."""
     spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
     names = {role: file.columns.get(role) for role in SYNONYMS}

@@ -129,8 +129,9 @@ class TableFile:
         file, found = self._current, set(self.columns)
         if "relevance" not in kinds:
             found.discard("rank")
-        is_plain = isinstance(file, ParquetFile) and len(self._files) == 1
-        if not is_plain or found | {"doc"} != set(kinds):
+        if not isinstance(file, ParquetFile) or len(self._files) > 1:
+            return None
+        if found | {"doc"} != set(kinds):
             return None
         columns = [(self.columns[role], kinds[role]) for role in kinds if role in found]
         return file.read_plain(columns, at_once, take, in_any_order=in_any_order)
