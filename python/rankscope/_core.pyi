@@ -29,6 +29,7 @@ __all__ = [
     "LabelIndex",
     "Lines",
     "ParquetFooter",
+    "ParquetRows",
     "Plan",
     "RankingBlock",
     "Rankings",
@@ -439,6 +440,36 @@ class ParquetFooter:
     def check_pages(
         self, read: Callable[[int, int], bytes], names: Sequence[str]
     ) -> list[tuple[str, int, int]]: ...
+
+@final
+class ParquetRows:
+    """Reads the rows of a file with simple columns, and gives them to an evaluation."""
+
+    @property
+    def scale(self) -> tuple[float, float] | None: ...
+    @property
+    def rows(self) -> int: ...
+    @staticmethod
+    def open(
+        footer: ParquetFooter,
+        read: Callable[[int, int], bytes],
+        columns: Sequence[tuple[str, str]],
+        most: int,
+        at_once: int,
+        in_any_order: bool,
+    ) -> ParquetRows | None: ...
+    def evaluate(
+        self,
+        stream: TableStream,
+        plan: Plan,
+        ties: str,
+        duplicates: str,
+        is_grouped: bool,
+        threads: int,
+    ) -> bool | None: ...
+    def evaluate_run(self, parts: RunParts, plan: Plan, threads: int) -> bool | None: ...
+    def spill(self, spilled: SpilledTable, threads: int) -> bool: ...
+    def spill_run(self, spilled: SpilledColumns, threads: int) -> bool: ...
 
 @final
 class Plan:

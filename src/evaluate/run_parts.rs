@@ -22,6 +22,7 @@ use crate::rank::ranked::Ranked;
 use crate::rank::rows::are_regular;
 use crate::rank::run::no_rows;
 use crate::table::columns::{IdColumn, check_texts, slice, write_texts};
+use crate::table::frame::Frame;
 use crate::text::list::{List, Row, is_too_long};
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::Watch;
@@ -76,6 +77,14 @@ impl RunParts {
     pub fn push(&mut self, plan: &Plan, run: &RunColumns<'_>, threads: usize) -> Result<bool> {
         let before = self.rows;
         self.push_numbered(plan, run, |row| before + row as u64, threads)
+    }
+
+    /// The same for a frame: queries, the numbers of rows, documents and scores.
+    ///
+    /// # Errors
+    /// As [`RunParts::push`].
+    pub fn push_frame(&mut self, plan: &Plan, frame: &Frame, threads: usize) -> Result<bool> {
+        view(frame, false, |run| self.push(plan, run, threads))
     }
 
     /// The same for rows that have other numbers in the run.
@@ -281,4 +290,20 @@ impl RunParts {
         made.flat += self.flat;
         Ok(made)
     }
+}
+
+/// Looks at the rows of a partition as a run.
+pub(super) fn view<T>(
+    frame: &Frame,
+    are_ranks: bool,
+    look: impl FnOnce(&RunColumns<'_>) -> T,
+) -> T {
+    let (mut query_ints, mut doc_ints): (&[i64], &[i64]) = (&[], &[]);
+    let scores = frame[3].doubles();
+    look(&RunColumns {
+        queries: frame[0].ids(&mut query_ints),
+        docs: frame[2].ids(&mut doc_ints),
+        scores: &scores,
+        are_ranks,
+    })
 }

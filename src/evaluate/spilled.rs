@@ -10,8 +10,9 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::spilled_rows::SpilledRows;
 use crate::ids::columns::hash_ids;
-use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, vec};
+use crate::ids::interner::Ids;
+use crate::ids::vocabulary::{Vocabulary, read_decimal};
+use crate::memory::{self, Vec, vec};
 use crate::policy::{Duplicates, Ties};
 use crate::qrels::attributes::{Attributes, pick};
 use crate::rank::rankings::Rankings;
@@ -62,6 +63,8 @@ pub struct SpilledTable {
     rows: SpilledRows,
     shape: Option<Shape>,
     names: Vocabulary,
+    /// What the queries are called, where rows have their numbers.
+    texts: Option<Vocabulary>,
     attributes: Attributes,
     /// The first row of each query.
     firsts: Vec<u64>,
@@ -78,6 +81,7 @@ impl SpilledTable {
             rows: SpilledRows::new(spill),
             shape: None,
             names: Vocabulary::default(),
+            texts: None,
             attributes: Attributes::default(),
             firsts: Vec::new(),
             made: None,
@@ -97,59 +101,59 @@ impl SpilledTable {
         Ok(())
     }
 
+    /// Adds rows as a reader of files has them: see [`view_frame`].
+    ///
+    /// # Errors
+    /// Where a file can't be written.
+    pub fn push_frame(&mut self, frame: &Frame) -> Result<()> {
+        self.rows.push(frame)?;
+        self.shape.get_or_insert_with(|| Shape::of_frame(frame));
+        Ok(())
+    }
+
+    /// Says what queries are called that were numbered from 0; if nothing, these are not numbers of
+    /// texts. Errors have the numbers.
+    pub fn name_queries(&mut self, texts: Ids) {
+        self.texts = Some(Vocabulary::Texts(texts)).filter(|texts| !texts.is_empty());
+    }
+
     /// The rows, those that were written to files among them.
     #[must_use]
     pub fn rows(&self) -> &SpilledRows {
         &self.rows
     }
 
-    /// Evaluates another partition, or splits it; false if none is left.
+    /// Evaluates further partitions, or splits one; false if none is left.
     ///
     /// # Errors
     /// Where a query is too large, or a file can't be read. Other mistakes come with
     /// [`SpilledTable::finish`], for the first one may be in another partition.
     pub fn evaluate_next(&mut self, choices: Choices<'_>) -> Result<bool> {
         let Some(shape) = &self.shape else { return Ok(false) };
-        match self.rows.next(|partition| shape.needed(partition))? {
-            Next::Whole(frame) => self.evaluate(&frame, choices).map(|()| true),
-            Next::Split => Ok(true),
-            Next::End => Ok(false),
+        let needed = |partition: &Partition| shape.needed(partition);
+        let next = self.rows.on_next(needed, choices.threads, |frame, threads| {
+            Parts { frame, shape }.evaluate(Choices { threads, ..choices })
+        });
+        match next? {
+            Next::Whole(evaluated) => evaluated.into_iter().for_each(|part| self.append(part)),
+            Next::Split => {}
+            Next::End => return Ok(false),
         }
+        Ok(true)
     }
 
-    fn evaluate(&mut self, frame: &Frame, choices: Choices<'_>) -> Result<()> {
-        let Some(shape) = &self.shape else { return Ok(()) };
-        let parts = Parts { frame, shape };
-        let rankings = match parts.view(|table| {
-            let of_rows = (choices.ties, choices.duplicates);
-            Rankings::from_table(table, of_rows, false, choices.threads)
-        }) {
-            Ok(rankings) => rankings,
-            Err(error) => {
-                let (place, error) = parts.place(error, choices)?;
-                self.keep((place, Some(error)));
-                return Ok(());
-            }
-        };
-        self.grades.extend(rankings.axis().grades());
+    fn append(&mut self, (grades, evaluated): Evaluated) {
+        self.grades.extend(grades);
         self.grades.sort_unstable_by(f64::total_cmp);
         self.grades.dedup();
-        if choices.plan.check_lists(rankings.axis()).is_err() {
-            self.keep(((GRADES, 0, 0), None));
-            return Ok(());
-        }
-        let evaluation = match rankings.evaluate(choices.plan, choices.threads) {
-            Ok(evaluation) => evaluation,
-            Err(error) => {
-                let place = parts.place_value(&rankings, &error, choices);
-                self.keep((place, Some(error)));
-                return Ok(());
-            }
+        let (rankings, evaluation, firsts) = match evaluated {
+            Ok(evaluated) => evaluated,
+            Err(mistake) => return self.keep(mistake),
         };
         if self.mistake.is_some() {
-            return Ok(());
+            return;
         }
-        parts.add_firsts(choices.threads, &mut self.firsts)?;
+        self.firsts.extend(firsts);
         if let Some(names) = rankings.axis().ids() {
             self.names.append_new(names);
         }
@@ -158,7 +162,6 @@ impl SpilledTable {
             Some(made) => made.append(evaluation),
             None => self.made = Some(evaluation),
         }
-        Ok(())
     }
 
     /// Keeps a mistake if it comes before the one that is known.
@@ -183,6 +186,14 @@ impl SpilledTable {
         let mut order: Vec<u32> = (0..self.firsts.len() as u32).collect();
         order.sort_unstable_by_key(|&query| self.firsts[query as usize]);
         let names = pick(&self.names, &order);
+        let names = match &self.texts {
+            Some(texts) => {
+                let numbers = (0..names.len()).filter_map(|query| read_decimal(&names.get(query)));
+                let numbers = numbers.filter_map(|number| u32::try_from(number).ok());
+                pick(texts, &numbers.collect::<Vec<_>>())
+            }
+            None => names,
+        };
         let mut attributes = self.attributes;
         attributes.reorder(&order);
         made.reorder(&order);
@@ -191,7 +202,17 @@ impl SpilledTable {
     }
 }
 
+/// Looks at queries, the numbers of rows, grades, scores and perhaps documents as a table.
+pub(super) fn view_frame<T>(frame: &Frame, look: impl FnOnce(&Table<'_>) -> T) -> T {
+    Parts { frame, shape: &Shape::of_frame(frame) }.view(look)
+}
+
 impl Shape {
+    fn of_frame(frame: &Frame) -> Self {
+        let has_docs = frame.len() > 4;
+        Self { has_docs, are_ranks: false, has_ranks: false, attributes: Vec::new() }
+    }
+
     fn needed(&self, partition: &Partition) -> u64 {
         partition.needed(if self.has_docs { ROW_WITH_DOC } else { ROW })
     }
@@ -234,6 +255,9 @@ const WHOLE: u8 = 5;
 const GRADES: u8 = 6;
 const VALUES: u8 = 7;
 
+/// What a partition came to: its grades, and its values with the first row of each query.
+type Evaluated = (Vec<f64>, std::result::Result<(Rankings, Evaluation, Vec<u64>), Mistake>);
+
 /// The rows of a partition.
 struct Parts<'a> {
     frame: &'a Frame,
@@ -241,6 +265,38 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// Evaluates them.
+    ///
+    /// # Errors
+    /// Where there is a mistake that isn't one of the table.
+    fn evaluate(&self, choices: Choices<'_>) -> Result<Evaluated> {
+        let rankings = match self.view(|table| {
+            let of_rows = (choices.ties, choices.duplicates);
+            Rankings::from_table(table, of_rows, false, choices.threads)
+        }) {
+            Ok(rankings) => rankings,
+            Err(error) => {
+                let (place, error) = self.place(error, choices)?;
+                return Ok((Vec::new(), Err((place, Some(error)))));
+            }
+        };
+        let grades = memory::copy(rankings.axis().grades());
+        if choices.plan.check_lists(rankings.axis()).is_err() {
+            return Ok((grades, Err(((GRADES, 0, 0), None))));
+        }
+        let evaluated = match rankings.evaluate(choices.plan, choices.threads) {
+            Ok(evaluation) => {
+                let firsts = self.find_firsts(choices.threads)?;
+                Ok((rankings, evaluation, firsts))
+            }
+            Err(error) => {
+                let place = self.place_value(&rankings, &error, choices);
+                Err((place, Some(error)))
+            }
+        };
+        Ok((grades, evaluated))
+    }
+
     /// Looks at the rows as a table.
     fn view<T>(&self, look: impl FnOnce(&Table<'_>) -> T) -> T {
         let Shape { has_docs, are_ranks, has_ranks, attributes } = self.shape;
@@ -282,10 +338,11 @@ impl Parts<'_> {
         self.number(first.unwrap_or(row))
     }
 
-    /// Appends the first row of each query, in the order of the queries.
-    fn add_firsts(&self, threads: usize, firsts: &mut Vec<u64>) -> Result<()> {
+    /// The first row of each query, in the order of the queries.
+    fn find_firsts(&self, threads: usize) -> Result<Vec<u64>> {
         let mut ints: &[i64] = &[];
         let (codes, _) = Vocabulary::number(&self.frame[0].ids(&mut ints), threads)?;
+        let mut firsts = Vec::new();
         let mut next = 0;
         for (row, code) in codes.into_iter().enumerate() {
             if code == next {
@@ -293,7 +350,7 @@ impl Parts<'_> {
                 next += 1;
             }
         }
-        Ok(())
+        Ok(firsts)
     }
 
     /// Where a mistake of a table comes, with its row in the whole table.
@@ -347,11 +404,7 @@ impl Parts<'_> {
         let shown = error.place().value.clone();
         let is_it = |name: &std::borrow::Cow<'_, [u8]>| Some(show(name)) == shown;
         let query = rankings.axis().names().position(|name| is_it(&name)).unwrap_or(0);
-        let mut firsts = Vec::new();
-        let first = match self.add_firsts(choices.threads, &mut firsts) {
-            Ok(()) => firsts[query],
-            Err(_) => 0,
-        };
+        let first = self.find_firsts(choices.threads).map_or(0, |firsts| firsts[query]);
         (VALUES, measure, first)
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
-use crate::evaluate::run_parts::RunParts;
+use crate::evaluate::run_parts::{RunParts, view};
 use crate::evaluate::spilled::ROW_WITH_DOC;
 use crate::evaluate::spilled_rows::SpilledRows;
 use crate::ids::columns::hash_ids;
@@ -75,6 +75,14 @@ impl SpilledColumns {
             Column::of_ids(&run.docs),
             Column::of_doubles(run.scores),
         ])
+    }
+
+    /// Adds rows in a frame: queries, the numbers of rows, documents and scores.
+    ///
+    /// # Errors
+    /// Where a file can't be written.
+    pub fn push_frame(&mut self, frame: &Frame) -> Result<()> {
+        self.rows.push(frame)
     }
 
     /// The rows, those that were written to files among them.
@@ -152,16 +160,4 @@ impl SpilledColumns {
     pub fn finish(self, plan: &Plan) -> Result<Evaluation> {
         self.parts.finish(plan)
     }
-}
-
-/// Looks at the rows of a partition as a run.
-fn view<T>(frame: &Frame, are_ranks: bool, look: impl FnOnce(&RunColumns<'_>) -> T) -> T {
-    let (mut query_ints, mut doc_ints): (&[i64], &[i64]) = (&[], &[]);
-    let scores = frame[3].doubles();
-    look(&RunColumns {
-        queries: frame[0].ids(&mut query_ints),
-        docs: frame[2].ids(&mut doc_ints),
-        scores: &scores,
-        are_ranks,
-    })
 }

@@ -6,6 +6,7 @@ use crate::memory::Vec;
 use crate::table::frame::Frame;
 use crate::table::queue::{Next, Queue, Spill};
 use crate::table::spill::{Partition, Partitions};
+use crate::threads;
 
 /// Rows in frames whose first column is the query.
 #[derive(Debug)]
@@ -69,5 +70,44 @@ impl SpilledRows {
         self.last = if let Next::Whole(frame) = &next { frame[0].len() as u64 } else { 0 };
         self.taken += self.last;
         Ok(next)
+    }
+
+    /// Does the same work on partitions, several at once where they fit into memory together, each on
+    /// some of the threads; nothing comes where one was split, and at the end.
+    ///
+    /// # Errors
+    /// Where a query is too large, or a file can't be read.
+    pub fn on_next<T: Send>(
+        &mut self,
+        needed: impl Fn(&Partition) -> u64,
+        threads: usize,
+        work: impl Fn(&Frame, usize) -> Result<T> + Sync,
+    ) -> Result<Next<Vec<T>>> {
+        if let Some(partitions) = self.partitions.take() {
+            self.queue.fill(partitions);
+        }
+        let (mut taken, mut size) = (Vec::new(), 0);
+        while taken.len() < threads.max(1) {
+            let more = self.queue.peek(&needed);
+            if !taken.is_empty() && more.is_none_or(|more| size + more > self.spill.room()) {
+                break;
+            }
+            match self.queue.take(&self.spill, &needed, hash_ids, |query| query)? {
+                Next::Whole(partition) => {
+                    size += needed(&partition);
+                    taken.push(partition);
+                }
+                Next::Split => return Ok(Next::Split),
+                Next::End => return Ok(Next::End),
+            }
+        }
+        self.last = taken.iter().map(Partition::rows).sum();
+        self.taken += self.last;
+        let each = (threads / taken.len().max(1)).max(1);
+        let folder = &self.spill.folder;
+        let done = threads::on_each(taken, |partition: Partition| {
+            partition.load(folder).and_then(|frame| work(&frame, each))
+        });
+        done.into_iter().collect::<Result<_>>().map(Next::Whole)
     }
 }

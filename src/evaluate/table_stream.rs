@@ -3,11 +3,14 @@
 use crate::error::Result;
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
+use crate::evaluate::spilled::view_frame;
 use crate::ids::vocabulary::Vocabulary;
 use crate::policy::{Duplicates, Ties};
 use crate::qrels::attributes::Attributes;
 use crate::rank::rankings::Rankings;
 use crate::rank::rows::Table;
+use crate::table::frame::Frame;
+use crate::threads;
 
 /// What was evaluated so far.
 #[derive(Debug, Default)]
@@ -33,12 +36,36 @@ impl TableStream {
         is_grouped: bool,
         threads: usize,
     ) -> Result<bool> {
-        let place = |error: crate::error::Error| error.after_lines(self.rows);
-        let rankings = Rankings::from_table(table, choices, false, threads).map_err(place)?;
-        if is_grouped && !rankings.is_grouped() {
-            return Ok(false);
+        let evaluated = evaluate(plan, table, choices, is_grouped, threads);
+        self.append(evaluated, table.scores.len())
+    }
+
+    /// The same for several frames, each with other queries: in their columns are queries, the numbers
+    /// of rows, grades, scores and perhaps documents.
+    ///
+    /// # Errors
+    /// As [`TableStream::push`].
+    pub fn push_frames(
+        &mut self,
+        plan: &Plan,
+        frames: &[Frame],
+        choices: (Ties, Duplicates),
+        is_grouped: bool,
+    ) -> Result<bool> {
+        let evaluated = threads::on_each(frames.iter().collect(), |frame| {
+            view_frame(frame, |table| evaluate(plan, table, choices, is_grouped, 1))
+        });
+        for (evaluated, frame) in evaluated.into_iter().zip(frames) {
+            if !self.append(evaluated, frame[0].len())? {
+                return Ok(false);
+            }
         }
-        let evaluation = rankings.evaluate(plan, threads)?;
+        Ok(true)
+    }
+
+    fn append(&mut self, evaluated: Evaluated, rows: usize) -> Result<bool> {
+        let evaluated = evaluated.map_err(|error| error.after_lines(self.rows))?;
+        let Some((rankings, evaluation)) = evaluated else { return Ok(false) };
         if let Some(names) = rankings.axis().ids()
             && !self.names.append_new(names)
         {
@@ -49,7 +76,7 @@ impl TableStream {
             Some(made) => made.append(evaluation),
             None => self.made = Some(evaluation),
         }
-        self.rows += table.scores.len() as u64;
+        self.rows += rows as u64;
         Ok(true)
     }
 
@@ -61,4 +88,22 @@ impl TableStream {
         made.aggregate(&plan.averaging());
         Some((made, self.names, self.attributes))
     }
+}
+
+/// What some queries came to; nothing where the rows of one are not together, but have to be.
+type Evaluated = Result<Option<(Rankings, Evaluation)>>;
+
+fn evaluate(
+    plan: &Plan,
+    table: &Table<'_>,
+    choices: (Ties, Duplicates),
+    is_grouped: bool,
+    threads: usize,
+) -> Evaluated {
+    let rankings = Rankings::from_table(table, choices, false, threads)?;
+    if is_grouped && !rankings.is_grouped() {
+        return Ok(None);
+    }
+    let evaluation = rankings.evaluate(plan, threads)?;
+    Ok(Some((rankings, evaluation)))
 }

@@ -13,10 +13,10 @@ const SMALL_WINDOW: u64 = 1 << 10;
 /// A header is never longer.
 const MOST_HEADER: u64 = 1 << 24;
 /// Some files of 2013 count the bytes of a dictionary's header as no part of the chunk.
-const UNCOUNTED: u64 = 100;
+pub(super) const UNCOUNTED: u64 = 100;
 
 const RLE: u32 = 1 << 3;
-const DICTIONARY: u32 = 1 << 2;
+pub(super) const DICTIONARY: u32 = 1 << 2;
 const PREFIXES: u32 = 1 << 7;
 
 /// How much larger than its pages a column of texts may be once it is decoded.
@@ -28,19 +28,28 @@ pub struct Growth {
     pub longest: u64,
 }
 
+/// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Page {
+pub(super) enum Page {
+    /// Values.
     Data,
+    /// Nothing that anyone reads.
     Index,
+    /// The different values of a chunk.
     Dictionary,
 }
 
-struct Header {
-    page: Page,
-    unpacked: u64,
-    stored: u64,
-    values: u64,
-    encoding: u32,
+/// What stands before a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    pub(super) page: Page,
+    pub(super) unpacked: u64,
+    pub(super) stored: u64,
+    pub(super) values: u64,
+    pub(super) encoding: u32,
+    pub(super) checksum: Option<u32>,
+    /// The bytes of levels before what is compressed, and whether that is: only in pages of version 2.
+    pub(super) apart: Option<(u64, bool)>,
 }
 
 /// Checks the pages of some columns, and returns how much each may grow.
@@ -136,7 +145,7 @@ impl<S: Source> Window<'_, S> {
     }
 }
 
-fn measure_header(bytes: &[u8]) -> Result<(Header, u64)> {
+pub(super) fn measure_header(bytes: &[u8]) -> Result<(Header, u64)> {
     let mut reader = Reader::new(bytes);
     let header = read_header(&mut reader)?;
     Ok((header, reader.position() as u64))
@@ -144,13 +153,14 @@ fn measure_header(bytes: &[u8]) -> Result<(Header, u64)> {
 
 fn read_header(reader: &mut Reader<'_>) -> Result<Header> {
     let (mut kind, mut unpacked, mut stored, mut body) = (None, None, None, None);
+    let mut checksum = None;
     reader.walk(|reader, field| {
         let size = |value: i32| count(value, "a page has a negative size");
         match field.id {
             1 => kind = Some(reader.int(field.kind)?),
             2 => unpacked = Some(size(reader.int(field.kind)?)?),
             3 => stored = Some(size(reader.int(field.kind)?)?),
-            4 => drop(reader.int(field.kind)?),
+            4 => checksum = Some(reader.int(field.kind)?.cast_unsigned()),
             5..=8 => {
                 require(field.kind == Kind::Struct && body.is_none(), PAGE)?;
                 body = Some((field.id, read_body(reader, field.id)?));
@@ -161,6 +171,7 @@ fn read_header(reader: &mut Reader<'_>) -> Result<Header> {
     })?;
     let missing = || damaged("a field of a page is missing");
     let (unpacked, stored) = unpacked.zip(stored).ok_or_else(missing)?;
+    let apart = kind == Some(3);
     let (page, body) = match (kind, body) {
         (Some(0), Some((5, body))) | (Some(3), Some((8, body))) => (Page::Data, body),
         (Some(1), _) => (Page::Index, Body::default()),
@@ -168,16 +179,25 @@ fn read_header(reader: &mut Reader<'_>) -> Result<Header> {
         _ => return Err(damaged(PAGE)),
     };
     require(body.levels <= stored.min(unpacked), "a page is shorter than its levels")?;
-    Ok(Header { page, unpacked, stored, values: body.values, encoding: body.encoding })
+    let Body { values, encoding, levels, is_packed } = body;
+    let apart = apart.then_some((levels, is_packed));
+    Ok(Header { page, unpacked, stored, values, encoding, checksum, apart })
 }
 
 const PAGE: &str = "a page is of no known type";
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Body {
     values: u64,
     encoding: u32,
     levels: u64,
+    is_packed: bool,
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self { values: 0, encoding: 0, levels: 0, is_packed: true }
+    }
 }
 
 /// Reads what only pages of one type have.
@@ -205,7 +225,8 @@ fn read_body(reader: &mut Reader<'_>, id: i16) -> Result<Body> {
                 require(some <= body.values, "a page has more nulls or rows than values")?;
             }
             (8, 5 | 6) => body.levels += counted(reader.int(field.kind)?)?,
-            (8, 7) | (7, 3) => drop(reader.flag(field.kind)?),
+            (8, 7) => body.is_packed = reader.flag(field.kind)?,
+            (7, 3) => drop(reader.flag(field.kind)?),
             _ => reader.skip(field.kind)?,
         }
         Ok(())

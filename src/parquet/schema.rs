@@ -14,6 +14,14 @@ const TREE: &str = "its schema is no tree";
 pub struct Physical(i32);
 
 impl Physical {
+    /// Integers of 32 bits.
+    pub const INT: Self = Self(1);
+    /// Integers of 64 bits.
+    pub const LONG: Self = Self(2);
+    /// Numbers of single precision.
+    pub const FLOAT: Self = Self(4);
+    /// Numbers of double precision.
+    pub const DOUBLE: Self = Self(5);
     /// Bytes or text of any length.
     pub const TEXT: Self = Self(6);
     const FIXED: Self = Self(7);
@@ -54,6 +62,8 @@ pub struct Leaf {
     pub length: usize,
     /// Whether a row may have any number of values.
     pub is_repeated: bool,
+    /// Whether it is in no other column, and then, whether a row may have no value.
+    pub optional: Option<bool>,
 }
 
 /// The columns of a file.
@@ -117,7 +127,9 @@ impl Schema {
                 let physical = Physical::of(number)?;
                 let length = usize::try_from(element.length.unwrap_or(0)).unwrap_or(0);
                 require(physical != Physical::FIXED || length > 0, "values have no length")?;
-                schema.leaves.push(Leaf { node: at, physical, length, is_repeated });
+                let is_flat = parent == 0 && !is_repeated;
+                let optional = is_flat.then_some(element.repetition == Some(1));
+                schema.leaves.push(Leaf { node: at, physical, length, is_repeated, optional });
             } else {
                 let children = element.children.unwrap_or(0);
                 require(children > 0 || (at == 0 && children == 0), TREE)?;

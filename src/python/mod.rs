@@ -71,7 +71,7 @@ use self::lines::Lines;
 use self::log::{LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels};
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
-use self::parquet::ParquetFooter;
+use self::parquet::{ParquetFooter, ParquetRows};
 use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
 use self::plan::Plan;
 use self::rankings::{Rankings, evaluate_samples, restore_rankings};
@@ -99,8 +99,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
-        Items, Judgments, LabelBlock, LabelIndex, Lines, ParquetFooter, Plan, RankingBlock,
-        Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries,
+        Items, Judgments, LabelBlock, LabelIndex, Lines, ParquetFooter, ParquetRows, Plan,
+        RankingBlock, Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries,
         SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties,
         average_units, bound, bound_below, bound_difference, bounded_tails, bounded_units_needed,
         choose_labels, choose_sums, compare_rankings, count_flips, count_ranges, count_shifted,

@@ -59,7 +59,7 @@ impl RunView<'_> {
 
 /// Evaluates a run batch by batch, each with all rows of its queries.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct RunParts(Mutex<Option<run_parts::RunParts>>);
+pub struct RunParts(pub(super) Mutex<Option<run_parts::RunParts>>);
 
 #[pymethods]
 impl RunParts {
@@ -164,7 +164,10 @@ impl SpilledColumns {
 }
 
 impl SpilledColumns {
-    fn with<T>(&self, act: impl FnOnce(&mut spilled_columns::SpilledColumns) -> T) -> PyResult<T> {
+    pub(super) fn with<T>(
+        &self,
+        act: impl FnOnce(&mut spilled_columns::SpilledColumns) -> T,
+    ) -> PyResult<T> {
         let mut spilled = self.0.lock().map_err(|_| ended())?;
         spilled.as_mut().map(act).ok_or_else(ended)
     }

@@ -77,7 +77,7 @@ impl SpilledTable {
 }
 
 impl SpilledTable {
-    fn with<T>(&self, act: impl FnOnce(&mut spilled::SpilledTable) -> T) -> PyResult<T> {
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut spilled::SpilledTable) -> T) -> PyResult<T> {
         let mut spilled = self.0.lock().map_err(|_| ended())?;
         spilled.as_mut().map(act).ok_or_else(ended)
     }

@@ -18,7 +18,7 @@ use crate::qrels::axis::Names;
 
 /// Evaluates a table batch by batch.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct TableStream(Mutex<Option<table_stream::TableStream>>);
+pub struct TableStream(pub(super) Mutex<Option<table_stream::TableStream>>);
 
 /// An evaluation, the queries, and of each attribute its values and which of them each query has.
 pub(super) type Finished = (Evaluation, Vec<String>, AttributeRows);
@@ -78,6 +78,6 @@ pub(super) fn name_all(names: Vocabulary, attributes: Attributes) -> (Vec<String
     (queries, attributes.collect())
 }
 
-fn ended() -> PyErr {
+pub(super) fn ended() -> PyErr {
     PyRuntimeError::new_err("the stream has ended")
 }

@@ -141,6 +141,43 @@ impl Column {
         }
     }
 
+    /// The bytes of memory that all values take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let texts = if let Self::Texts { bytes, .. } = self { bytes.len() } else { 0 };
+        (8 * self.len() + texts) as u64
+    }
+
+    /// Whether two rows have the same identifier.
+    #[must_use]
+    pub fn is_same(&self, row: usize, other: usize) -> bool {
+        match self {
+            Self::Ints(values) => values[row] == values[other],
+            Self::Doubles(_) => false,
+            Self::Texts { offsets, bytes } => {
+                let text = |row: usize| slice(bytes, offsets[row], offsets[row + 1]).ok();
+                text(row) == text(other)
+            }
+        }
+    }
+
+    /// Gives away the rows from one on.
+    #[must_use]
+    pub fn split_off(&mut self, row: usize) -> Self {
+        let mut rest = self.empty();
+        let rows: Vec<u32> = (0..).zip(0..self.len()).map(|(row, _)| row).skip(row).collect();
+        rest.take(self, &rows);
+        match self {
+            Self::Ints(values) => values.truncate(row),
+            Self::Doubles(values) => values.truncate(row),
+            Self::Texts { offsets, bytes } => {
+                offsets.truncate(row + 1);
+                bytes.truncate(offsets.last().map_or(0, |&end| usize::try_from(end).unwrap_or(0)));
+            }
+        }
+        rest
+    }
+
     /// Appends a text to texts.
     pub fn push_text(&mut self, text: &[u8]) {
         if let Self::Texts { offsets, bytes } = self {
@@ -244,6 +281,7 @@ fn read_u64(from: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*from.split_off(..8)?.first_chunk()?))
 }
 
+#[allow(clippy::cast_possible_truncation)] // the width is that of the largest
 /// Appends integers by how far each is from the least one, or from the one before it if they ascend.
 fn write_ints(values: &[i64], out: &mut Vec<u8>) {
     let ascends = values.is_sorted();
@@ -265,8 +303,11 @@ fn write_ints(values: &[i64], out: &mut Vec<u8>) {
     out.extend([u8::from(ascends), u8::try_from(width).unwrap_or(8)]);
     out.extend(base.to_le_bytes());
     out.reserve(width * values.len());
-    for &value in values {
-        out.extend_from_slice(&far(value).to_le_bytes()[..width]);
+    match width {
+        1 => out.extend(values.iter().map(|&value| far(value) as u8)),
+        2 => values.iter().for_each(|&value| out.extend((far(value) as u16).to_le_bytes())),
+        4 => values.iter().for_each(|&value| out.extend((far(value) as u32).to_le_bytes())),
+        _ => values.iter().for_each(|&value| out.extend(far(value).to_le_bytes())),
     }
 }
 
@@ -274,14 +315,18 @@ fn read_ints(rows: usize, from: &mut &[u8], mut each: impl FnMut(i64)) -> Option
     let &[ascends, width] = from.split_off(..2)?.first_chunk()?;
     let mut last = read_u64(from)?.cast_signed();
     let written = from.split_off(..usize::from(width) * rows)?;
-    for part in written.chunks_exact(usize::from(width)) {
-        let mut bytes = [0; 8];
-        bytes[..part.len()].copy_from_slice(part);
-        let value = last.wrapping_add(u64::from_le_bytes(bytes).cast_signed());
+    let mut each = |far: u64| {
+        let value = last.wrapping_add(far.cast_signed());
         if ascends == 1 {
             last = value;
         }
         each(value);
+    };
+    match width {
+        1 => written.iter().for_each(|&far| each(far.into())),
+        2 => written.as_chunks().0.iter().for_each(|&far| each(u16::from_le_bytes(far).into())),
+        4 => written.as_chunks().0.iter().for_each(|&far| each(u32::from_le_bytes(far).into())),
+        _ => written.as_chunks().0.iter().for_each(|&far| each(u64::from_le_bytes(far))),
     }
     Some(())
 }

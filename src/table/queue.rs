@@ -12,7 +12,7 @@ const SHARE_HELD: u64 = 8;
 /// The share of it that the evaluation of a partition may take.
 const SHARE_EVALUATED: u64 = 2;
 /// How many partitions there are at least, and at most.
-const COUNT: std::ops::RangeInclusive<u64> = 32..=256;
+const COUNT: std::ops::RangeInclusive<u64> = 64..=256;
 /// As many as there are if nobody knows how many rows will come.
 const USUAL_COUNT: usize = 64;
 
@@ -41,10 +41,16 @@ impl Spill {
         usize::try_from(self.memory / SHARE_HELD).unwrap_or(usize::MAX)
     }
 
+    /// How many bytes of memory the evaluation of partitions may take.
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        self.memory / SHARE_EVALUATED
+    }
+
     /// Into how many partitions to split what takes so many bytes, so that all of them fit even if
     /// some are half as large again as others.
     fn count(&self, needed: u64) -> usize {
-        let most = (self.memory / SHARE_EVALUATED).max(1);
+        let most = self.room().max(1);
         let count = (needed.saturating_mul(3) / 2).div_ceil(most);
         usize::try_from(count.clamp(*COUNT.start(), *COUNT.end())).unwrap_or(USUAL_COUNT)
     }
@@ -102,9 +108,9 @@ pub struct Queue {
 
 /// What comes next.
 #[derive(Debug)]
-pub enum Next {
+pub enum Next<T = Frame> {
     /// All rows of some queries.
-    Whole(Frame),
+    Whole(T),
     /// A partition that was too large was split.
     Split,
     /// Nothing.
@@ -137,9 +143,33 @@ impl Queue {
         hash: impl Fn(&Column, &mut Vec<u64>),
         name: impl Fn(String) -> String,
     ) -> Result<Next> {
+        Ok(match self.take(spill, needed, hash, name)? {
+            Next::Whole(partition) => Next::Whole(partition.load(&spill.folder)?),
+            Next::Split => Next::Split,
+            Next::End => Next::End,
+        })
+    }
+
+    /// How many bytes the evaluation of the next partition takes.
+    #[must_use]
+    pub fn peek(&self, needed: impl Fn(&Partition) -> u64) -> Option<u64> {
+        self.left.last().map(needed)
+    }
+
+    /// As [`Queue::next`], but for loading the partition.
+    ///
+    /// # Errors
+    /// As [`Queue::next`].
+    pub fn take(
+        &mut self,
+        spill: &Spill,
+        needed: impl Fn(&Partition) -> u64,
+        hash: impl Fn(&Column, &mut Vec<u64>),
+        name: impl Fn(String) -> String,
+    ) -> Result<Next<Partition>> {
         let Some(mut partition) = self.left.pop() else { return Ok(Next::End) };
         let needed = needed(&partition);
-        if needed > spill.memory / SHARE_EVALUATED && partition.has_several() {
+        if needed > spill.room() && partition.has_several() {
             let (folder, most_held) = (&spill.folder, spill.most_held());
             self.fill(Partitions::split(partition, spill.count(needed), folder, most_held, hash)?);
             return Ok(Next::Split);
@@ -149,7 +179,7 @@ impl Queue {
             let query = name(partition.first_query(&spill.folder)?);
             return Err(too_large(&query, rows, needed, spill.memory));
         }
-        partition.load(&spill.folder).map(Next::Whole)
+        Ok(Next::Whole(partition))
     }
 }
 

@@ -22,7 +22,7 @@ struct Block {
 }
 
 /// So many rows of a partition are put into few bytes, for columns that grow take more than they hold.
-const AT_ONCE: usize = 1 << 13;
+const AT_ONCE: usize = 1 << 10;
 
 /// The rows of some queries, in the order in which they came.
 #[derive(Debug, Default)]
@@ -153,16 +153,20 @@ impl Partition {
     }
 
     /// Puts the last rows into few bytes; gives how many these take, and how many they took.
-    fn pack(&mut self) -> (usize, usize) {
+    fn pack(&mut self, room: &mut Vec<u8>) -> (usize, usize) {
         let rows = self.held.first().map_or(0, Column::len);
         if rows == 0 {
             return (0, 0);
         }
-        let mut bytes = Vec::new();
-        self.held.iter().for_each(|column| column.write_to(&mut bytes));
-        let bytes = memory::copy(&bytes);
-        // The memory goes back too, for partitions grow unevenly.
-        self.held = self.held.iter().map(Column::empty).collect();
+        room.clear();
+        self.held.iter().for_each(|column| column.write_to(room));
+        let bytes = memory::copy(room);
+        if rows > 2 * AT_ONCE {
+            // The memory goes back too, for partitions grow unevenly.
+            self.held = self.held.iter().map(Column::empty).collect();
+        } else {
+            self.held.iter_mut().for_each(Column::clear);
+        }
         let sizes = (bytes.len(), std::mem::take(&mut self.held_size));
         self.kept.push((rows, bytes));
         sizes
@@ -170,7 +174,7 @@ impl Partition {
 
     /// Writes what is in memory to the file; gives the number of bytes.
     fn write(&mut self, folder: &Path) -> io::Result<u64> {
-        self.pack();
+        self.pack(&mut Vec::new());
         if self.kept.is_empty() {
             return Ok(0);
         }
@@ -257,6 +261,7 @@ impl Partitions {
             let partition = &mut self.all[at];
             partition.has_several |= *partition.hash.get_or_insert(hash) != hash;
         }
+        let mut room = Vec::new();
         for (partition, rows) in self.all.iter_mut().zip(&rows) {
             if partition.held.is_empty() {
                 partition.held = frame.iter().map(Column::empty).collect();
@@ -271,7 +276,7 @@ impl Partitions {
             partition.held_size += size;
             self.held += size;
             if partition.held[0].len() >= AT_ONCE {
-                let (bytes, before) = partition.pack();
+                let (bytes, before) = partition.pack(&mut room);
                 self.held = self.held + bytes - before;
             }
         }
@@ -294,10 +299,15 @@ impl Partitions {
         self.written
     }
 
-    /// The partitions that have rows.
+    /// The partitions that have rows, without memory for more of them.
     #[must_use]
     pub fn into_partitions(self) -> impl DoubleEndedIterator<Item = Partition> {
-        self.all.into_iter().filter(|partition| partition.rows > 0)
+        let mut room = Vec::new();
+        self.all.into_iter().filter(|partition| partition.rows > 0).map(move |mut partition| {
+            partition.pack(&mut room);
+            partition.held = partition.held.iter().map(Column::empty).collect();
+            partition
+        })
     }
 }
 

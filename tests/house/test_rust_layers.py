@@ -16,9 +16,9 @@ SOURCES = Path(__file__).parents[2] / "src"
 FOLDERS = (
     "number",
     "text",
-    "parquet",
     "table",
     "ids",
+    "parquet",
     "qrels",
     "items",
     "kernels",

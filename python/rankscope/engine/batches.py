@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 18
 """How many rows are evaluated at once: enough for several threads, little memory."""
+DECODED = 1 << 16
+"""How many rows that the core decodes are evaluated at once by a thread, which stay close to it."""
+HELD = 1 << 27
+"""Rows that take more bytes are partitioned by query, which takes less time and memory."""
 BYTES_OF_ROW = 256
 """The memory that evaluating a row takes at most, if its texts are short."""
 

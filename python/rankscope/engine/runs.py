@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
+
 from rankscope._core import RunParts, SpilledColumns, evaluate_dict, evaluate_path, evaluate_run
 from rankscope.engine.batches import (
+    DECODED,
+    HELD,
     count_rows_at_once,
     evaluate_parts,
     push_batches,
@@ -20,12 +25,17 @@ from rankscope.inputs.recognition import find_stream, recognise
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
-    from rankscope._core import Judgments, Plan
+    from rankscope._core import Judgments, ParquetRows, Plan
+    from rankscope.engine.memory import Memory
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.reading import Note, Tell
     from rankscope.inputs.recognition import Input
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
+
+
+KINDS = {"query": "ids", "doc": "ids", "score": "scores"}
+"""What columns hold that the core decodes itself."""
 
 
 def recognise_run(run: InputLike, reading: Reading, *, is_held: bool) -> Input:
@@ -116,8 +126,8 @@ class ColumnRun:
         """Evaluate a run in files: while reading it, in memory, or in parts on disk.
 
         Rows that take little memory are held. Others are evaluated while they are read. If rows
-        of a query aren't contiguous, all rows are held, or written to temporary files where they
-        exceed the memory limit. All ways give the same values, notes and errors.
+        of a query aren't contiguous, all rows are partitioned by query, and written to temporary
+        files where they exceed the memory limit. All ways give the same values, notes and errors.
         """
         file = self._open()
         # What can be read only once is kept, for a query may come back.
@@ -130,7 +140,7 @@ class ColumnRun:
             if answer is not None:
                 return answer
             file = self._open()
-        if file.exceeds(room.memory.limit):
+        if file.exceeds(min(room.memory.limit, HELD)):
             return self._spill(file, room)
         return self.hold(file)
 
@@ -159,10 +169,24 @@ class ColumnRun:
 
         The first mistake of a run is known when all of it was read, so others look for it.
         """
-        parts = RunParts(self._judgments)
+        parts, threads = RunParts(self._judgments), self._reading.threads
+        is_new: bool | None = None
+
+        def take(rows: ParquetRows) -> bool | None:
+            nonlocal is_new
+            is_new = rows.evaluate_run(parts, self._plan, threads)
+            return is_new
+
         with self._open() as file:
             names = file.columns
-            for table in whole_queries(file, names.get("query"), rows_at_once):
+            at_once = min(rows_at_once, DECODED * max(1, threads - 1))
+            try:
+                decoded = file.read_plain(KINDS, at_once, take)
+            except (InputError, OSError):
+                return None
+            if is_new is False:
+                return None
+            for table in () if decoded else whole_queries(file, names.get("query"), rows_at_once):
                 try:
                     columns = tables.view_retrieved(table, names)
                     is_new = parts.push(self._plan, columns, self._reading.threads)
@@ -181,17 +205,8 @@ class ColumnRun:
     def _spill(self, opened: TableFile, room: Room) -> CoreEvaluation:
         memory = room.memory
         with opened as file:
-            names = file.columns
-            expected = file.estimate_memory() or None
-            spilled = SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
             notice = SpillNotice(file.name, memory)
-            push_batches(
-                file,
-                lambda table: tables.read_retrieved(table, names),
-                spilled.push,
-                spilled,
-                notice,
-            )
+            spilled = self._partition(file, memory, notice)
             self.notes += file.notes
             try:
                 evaluate_parts(
@@ -207,6 +222,26 @@ class ColumnRun:
             return spilled.finish(self._plan)
         except RankscopeError as error:
             raise self._place(error) from None
+
+    def _partition(self, file: TableFile, memory: Memory, notice: SpillNotice) -> SpilledColumns:
+        """Partition all rows by query."""
+
+        def begin() -> SpilledColumns:
+            expected = file.estimate_memory() or None
+            return SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
+
+        def take(rows: ParquetRows) -> bool:
+            notice.begin(spilled.written())
+            return rows.spill_run(spilled, self._reading.threads)
+
+        spilled, names = begin(), file.columns
+        with suppress(RankscopeError, OSError):  # what is wrong, and where, is found below
+            if file.read_plain(KINDS, DECODED, take, in_any_order=True):
+                return spilled
+        spilled = begin()
+        read = partial(tables.read_retrieved, names=names)
+        push_batches(file, read, spilled.push, spilled, notice)
+        return spilled
 
     def _place(self, error: RankscopeError) -> RankscopeError:
         error.file = self._given.name

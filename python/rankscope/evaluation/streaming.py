@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rankscope._core import Plan, SpilledTable, TableStream
 from rankscope.engine.batches import (
+    DECODED,
+    HELD,
     count_rows_at_once,
     evaluate_parts,
     push_batches,
@@ -28,8 +32,10 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._core import ParquetRows
     from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request
     from rankscope.evaluation.evaluating import Asked
@@ -41,6 +47,9 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading
+
+    Pushed: TypeAlias = tuple[SpilledTable, SourceIds, Scale | None]
+    Finished: TypeAlias = tuple[CoreEvaluation, list[str], Sequence[Groups]]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -67,8 +76,8 @@ class TableRequest:
         return self.asked.request(ties=choose_ties(has_documents=has_documents))
 
 
-HELD = 1 << 27
-"""Rows that take more bytes are partitioned by query, which takes less time and memory."""
+KINDS = {"query": "ids", "relevance": "grades", "score": "scores", "doc": "ids"}
+"""What columns hold that the core decodes itself."""
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -121,6 +130,24 @@ def evaluate_stream(
 def _push_batches(
     file: TableFile, plan: Plan, request: Request, asked: TableRequest, rows_at_once: int
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
+    stream, is_new = TableStream(), None
+
+    def take(rows: ParquetRows) -> bool | None:
+        nonlocal is_new
+        reading = asked.reading
+        is_new = rows.evaluate(
+            stream, plan, request.ties, reading.duplicates, asked.is_grouped, reading.threads
+        )
+        return is_new
+
+    try:
+        decoded = file.read_plain(KINDS, min(rows_at_once, DECODED), take)
+    except (RankscopeError, OSError):
+        decoded = None  # what is wrong, and where, is found below
+    if decoded is not None:
+        if decoded.rows > 0 and decoded.scale is None:
+            raise no_judgments(file.name)
+        return None if is_new is False else (stream, file.describe_ids(), decoded.scale)
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, scale = 0, None
@@ -158,25 +185,11 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
     """
     request = asked.request(has_documents="doc" in opened.columns)
     plan = make_plan(request, request.ties, [], asked.reading.duplicates)
-    names = {role: opened.columns.get(role) for role in SYNONYMS}
-    source, has_rows, scale = TEXT, False, None
     with opened as file:
-        spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
-
-        def read(table: object) -> TableColumns:
-            return tables.read_table(table, names, asked.columns, ids=file.describe_ids())
-
-        def push(columns: TableColumns) -> None:
-            nonlocal source, has_rows, scale
-            source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
-            scale = widen_scale(scale, columns.relevance)
-            spilled.push(columns.to_core())
-
         notice = SpillNotice(file.name, memory)
-        push_batches(file, read, push, spilled, notice)
-        if has_rows and scale is None:
-            raise no_judgments(file.name)
-        try:
+
+        def evaluate(pushed: Pushed) -> tuple[Finished, SourceIds, Scale | None]:
+            spilled, source, scale = pushed
             evaluate_parts(
                 spilled,
                 lambda: spilled.evaluate_next(
@@ -185,14 +198,62 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
                 notice,
                 asked.reading.progress,
             )
-            finished = spilled.finish(plan)
-        except RankscopeError as error:
-            raise file.place(error) from None
+            return spilled.finish(plan), source, scale
+
+        evaluated = None
+        with suppress(RankscopeError, OSError):  # what is wrong, and where, is found below
+            decoded = _spill_decoded(file, asked, memory, notice)
+            evaluated = decoded and evaluate(decoded)
+        if evaluated is None:
+            pushed = _spill(file, asked, memory, notice)
+            try:
+                evaluated = evaluate(pushed)
+            except RankscopeError as error:
+                raise file.place(error) from None
+    finished, source, scale = evaluated
     return _finish(finished, file, replace(request, scale=scale), asked, source)
 
 
+def _spill_decoded(
+    file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
+) -> Pushed | None:
+    """Partition rows that the core decodes itself, if it can."""
+    spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
+
+    def take(rows: ParquetRows) -> bool:
+        notice.begin(spilled.written())
+        return rows.spill(spilled, asked.reading.threads)
+
+    kinds = {**KINDS, "query": "numbered"}
+    rows = file.read_plain(kinds, DECODED, take, in_any_order=True)
+    if rows is None or rows.scale is None:
+        return None
+    return spilled, file.describe_ids(), rows.scale
+
+
+def _spill(file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice) -> Pushed:
+    """Partition the rows of any table."""
+    spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
+    names = {role: file.columns.get(role) for role in SYNONYMS}
+    source, has_rows, scale = TEXT, False, None
+
+    def read(table: object) -> TableColumns:
+        return tables.read_table(table, names, asked.columns, ids=file.describe_ids())
+
+    def push(columns: TableColumns) -> None:
+        nonlocal source, has_rows, scale
+        source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
+        scale = widen_scale(scale, columns.relevance)
+        spilled.push(columns.to_core())
+
+    push_batches(file, read, push, spilled, notice)
+    if has_rows and scale is None:
+        raise no_judgments(file.name)
+    return spilled, source, scale
+
+
 def _finish(
-    finished: tuple[CoreEvaluation, list[str], Sequence[Groups]],
+    finished: Finished,
     file: TableFile,
     request: Request,
     table: TableRequest,

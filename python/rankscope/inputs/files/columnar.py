@@ -7,6 +7,7 @@ import math
 import re
 from contextlib import suppress
 
+from rankscope._core import ParquetRows
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.blocks import Lines
@@ -33,6 +34,9 @@ SHORT_TEXT = 64
 """The bytes of a text that may be in lists any number of times."""
 MOST_PROBED = 256
 """So many row groups are looked at to find long texts; of more, all are taken to have some."""
+
+SIMPLE = {"string", "large_string", "int8", "int16", "int32", "int64", "float", "double"}
+"""The types that the core reads itself."""
 
 IPC_MAGIC = b"ARROW1"
 FAILURES = (
@@ -99,7 +103,6 @@ class ParquetFile(_ColumnarFile):
         self._parquet = self._guard(self._open)
         self._choose(self._parquet.schema_arrow)
         self._check_size()
-        self._swelling = self._guard(self._find_swelling)
 
     def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - as above
         """Open the file. Columns at the given paths keep their dictionary encoding."""
@@ -162,6 +165,37 @@ class ParquetFile(_ColumnarFile):
         """Estimate the number of rows, counting each value of a list, and their bytes in memory."""
         return self._footer.estimate(self.schema.names)
 
+    def read_plain(
+        self,
+        columns: Sequence[tuple[str, str]],
+        at_once: int,
+        take: Callable[[ParquetRows], bool | None],
+        *,
+        in_any_order: bool,
+    ) -> ParquetRows | None:
+        """Let the core decode columns itself; return `None` if they aren't simple.
+
+        Each column comes with its kind: `ids`, `numbered` (IDs that the core numbers), `grades` or
+        `scores`. `take` gets the rows, about so many at once, until it returns nothing. Where
+        something is wrong in the file, or not simple after all, the core only says that it is: then
+        all rows have to be read as others are.
+        """
+        types = {_decoded(self.schema.field(name).type) for name, _ in columns}
+        if not types <= SIMPLE:
+            return None
+        read, most = read_from(self._file), self._allowance.most
+        rows = ParquetRows.open(self._footer, read, columns, most, at_once, in_any_order)
+        while rows is not None and take(rows):
+            self._tell(rows.rows)
+        check_unchanged(self._file, self._facts, self.name)
+        return rows
+
+    def _tell(self, rows: int) -> None:
+        """Tell the progress after so many rows."""
+        if self._progress is not None:
+            total = max(self._footer.rows, 1)
+            self._progress(min(rows * self._size // total, self._size))
+
     def _check_limits(self) -> None:
         for count, most, what in (
             (self._footer.columns, MOST_COLUMNS, "columns"),
@@ -184,9 +218,9 @@ class ParquetFile(_ColumnarFile):
         self._allowance.check(max(rows * width, self._footer.unpacked), rows)
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        batches = self._read_batches()
+        swelling = self._guard(self._find_swelling)
+        batches = self._read_batches(swelling)
         rows = logical = 0
-        total = max(self._footer.rows, 1)
         while (batch := self._guard(lambda: next(batches, None))) is not None:
             found = batch.select(self.schema.names)
             self._guard(found.validate)
@@ -197,21 +231,20 @@ class ParquetFile(_ColumnarFile):
                 plain = self._guard(lambda part=part: self._write_out(part))  # type: ignore[misc]
                 yield plain, Lines(rows + start + 1)
             rows += batch.num_rows
-            if self._progress is not None:
-                self._progress(min(rows * self._size // total, self._size))
+            self._tell(rows)
         check_unchanged(self._file, self._facts, self.name)
 
-    def _read_batches(self) -> Iterator[Any]:
+    def _read_batches(self, swelling: Sequence[str]) -> Iterator[Any]:
         """Read batches, dictionary-encoded where decoding could exceed the limit."""
         settings: dict[str, Any] = {
             "batch_size": self._most_rows,
             "columns": list(self.schema.names),
             "use_threads": True,
         }
-        if not self._swelling:
+        if not swelling:
             yield from self._parquet.iter_batches(**settings)
             return
-        coded = self._open(self._swelling)
+        coded = self._open(swelling)
         if not any(map(is_list, self.schema.types)):
             yield from coded.iter_batches(**settings)
             return
@@ -362,6 +395,11 @@ def _skip(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         if rows < batch.num_rows:
             yield batch.slice(rows)
         rows = max(0, rows - batch.num_rows)
+
+
+def _decoded(kind: Any) -> str:  # noqa: ANN401 - as above
+    """Name a type, or that of the values of a dictionary."""
+    return str(kind.value_type if load_arrow().types.is_dictionary(kind) else kind)
 
 
 def _is_nested(column: Any) -> bool:  # noqa: ANN401 - as above

@@ -12,6 +12,7 @@ from rankscope.inputs.batches import Batches, BatchFile
 from rankscope.inputs.column_names import explain_users
 from rankscope.inputs.columns import name_id_type
 from rankscope.inputs.files.blocks import add_note
+from rankscope.inputs.files.columnar import ParquetFile
 from rankscope.inputs.files.formats import list_files, size_of
 from rankscope.inputs.files.lists import RANK, explode, is_list
 from rankscope.inputs.files.opening import OpenFile, close, open_binary
@@ -22,12 +23,13 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, Self
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope._core import ParquetRows
     from rankscope.inputs.files.blocks import Lines
     from rankscope.inputs.files.opening import File, Progress
     from rankscope.inputs.recognition import Input
@@ -110,6 +112,29 @@ class TableFile:
         while self._ahead:
             yield self._ahead.pop()
         yield from self._batches
+
+    def read_plain(
+        self,
+        kinds: Mapping[str, str],
+        at_once: int,
+        take: Callable[[ParquetRows], bool | None],
+        *,
+        in_any_order: bool = False,
+    ) -> ParquetRows | None:
+        """Read the rows as `ParquetFile.read_plain` does; `None` if it can't.
+
+        It can where one file has columns of these roles alone, perhaps without documents; ranks
+        beside the scores of a run don't matter.
+        """
+        file, found = self._current, set(self.columns)
+        if "relevance" not in kinds:
+            found.discard("rank")
+        if not isinstance(file, ParquetFile) or len(self._files) > 1:
+            return None
+        if found | {"doc"} != set(kinds):
+            return None
+        columns = [(self.columns[role], kinds[role]) for role in kinds if role in found]
+        return file.read_plain(columns, at_once, take, in_any_order=in_any_order)
 
     def read_ahead(self, most: int) -> bool:
         """Read batches that come first in the next iteration, up to a limit of memory."""
