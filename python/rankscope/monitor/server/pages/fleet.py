@@ -37,7 +37,7 @@ FILTERS = {
 QUERY = make_query("FleetQuery", FILTERS, state=STATES, sort=tuple(ORDERS))
 
 
-class PageQuery(QUERY, total=False):  # type: ignore[misc,valid-type]  # a type that is made
+class PageQuery(QUERY, total=False):  # type: ignore[call-arg,misc,valid-type]  # a type that is made
     """The same, and which page of the list."""
 
     page: Annotated[PageNumber, Field(description="Which page of the list.")]
