@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from rankscope.records import record
+from rankscope.records import record, replace
 
 PROJECTS = "/projects/"
 
@@ -31,6 +31,10 @@ class Links:
     def is_absolute(self) -> bool:
         """Whether an address can be opened from elsewhere, such as from a message."""
         return "://" in self.base
+
+    def of(self, project: str | None) -> Links:
+        """Return what makes the addresses of another project."""
+        return replace(self, project=project)
 
     def __call__(self, path: str, **parameters: str | int | list[str] | None) -> str:
         """Make the address of a page of the project, from its path in the project."""

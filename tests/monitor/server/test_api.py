@@ -136,6 +136,8 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
     others = {
         "/metrics": 200,
         "/openapi.json": 200,
+        "/v1/fleet": 200,
+        "/v1/views": 200,
         "/v1/incidents": 200,
         "/v1/incidents.atom": 200,
         "/v1/incidents.ics": 200,

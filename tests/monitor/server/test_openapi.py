@@ -29,14 +29,14 @@ def test_it_has_every_route_but_files() -> None:
     endpoints = list_endpoints()
     described = describe(endpoints)["paths"]
     assert {(path, method) for path, methods in described.items() for method in methods} == {
-        (NAMED.sub(r"{\1}", one.path), one.method.lower())
+        (NAMED.sub(r"{\1}", one.address), one.method.lower())
         for one in endpoints
         if one.kind != "file"
     }
     for one in endpoints:
         if one.kind == "file":
             continue
-        said = described[NAMED.sub(r"{\1}", one.path)][one.method.lower()]
+        said = described[NAMED.sub(r"{\1}", one.address)][one.method.lower()]
         assert said["summary"] == one.summary != ""
         assert ("requestBody" in said) == (one.body is not None)
         assert bool(said["security"]) == (one.scope is not None)

@@ -182,7 +182,7 @@ def test_forms_change_nothing_of_another_project(changing: World) -> None:
     before = changing.digest()
     browser = changing.service.browser()
     assert browser.sign_in(changing.other).status_code == 303
-    page = browser.get("/").text
+    page = browser.get("/settings").text
     token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert token is not None
     for endpoint in list_endpoints():
@@ -225,7 +225,7 @@ def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -
     browser = world.service.browser()
     browser.sign_in(world.own)
     world.read_all()
-    page = browser.get("/").text
+    page = browser.get("/settings").text
     secrets = [world.own, world.own.split("_")[2], SECRET, *browser.cookies.values()]
     secrets += re.findall(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert len(secrets) > 4

@@ -136,6 +136,12 @@ def add_arguments(parser: Parser) -> None:
         metavar="DURATION",
         help="how long alerts wait for late events",
     )
+    parser.add_argument(
+        "--owner",
+        default="",
+        metavar="TEAM",
+        help="team that looks after the project; the fleet page and the weekly digest go by it",
+    )
     parser.add_examples(
         "rankscope monitor configure music.db --positive click=1 buy=5 --window 24h",
     )
@@ -176,6 +182,7 @@ def _read_configuration(options: Namespace) -> Configuration:
         most=options.most,
         baseline=_make_baseline(options.baseline),
         grace=timedelta(microseconds=options.grace),
+        owner=options.owner,
     )
 
 
@@ -237,6 +244,7 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "pairs": ", ".join(map(":".join, pairs)) or "none",
         "baseline": describe_baseline(configuration.baseline),
         "grace": write_duration(configuration.grace),
+        "owner": configuration.owner or "none",
         "definition": definition.hash,
     }
     print_fields(options, lines)

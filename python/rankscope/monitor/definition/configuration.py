@@ -118,6 +118,7 @@ class Configuration:
         baseline: The baseline that values are compared with.
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
+        owner: The team that looks after the project; empty for none.
 
     Raises:
         UsageError: A part is none, or they do not fit each other.
@@ -138,6 +139,7 @@ class Configuration:
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
+    owner: str = ""
 
     def __post_init__(self) -> None:
         names = self.attributes
@@ -159,6 +161,9 @@ class Configuration:
         if not 0 <= count_micros(grace) <= MOST_GRACE:
             raise _bad(GRACES, str(grace), "omit it for one hour")
         object.__setattr__(self, "grace", grace)
+        owner = self.owner
+        if owner and not (can_be_stored(owner, LIMITS.name_bytes) and owner.isprintable()):
+            raise _bad(f"an owner of at most {LIMITS.name_bytes} bytes", owner, "name a team")
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -194,6 +199,7 @@ class Configuration:
             "most": self.most,
             "baseline": None if chosen is None else chosen.to_dict(),
             "grace": count_micros(self.grace),
+            "owner": self.owner,
         }
 
     def to_json(self) -> str:
@@ -217,6 +223,7 @@ class Configuration:
                 "most": given["most"],
                 "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
                 "grace": _read_grace(given["grace"]),
+                "owner": given["owner"],
             }
         except UsageError:
             raise

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_WINDOW = 3660 * DAY
-CONFIGURATION_FIELDS = ("attributes", "pairs", "most")
+CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner")
 DEFINITION_FIELDS = ("measures", "max_grade")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
 
@@ -92,7 +92,7 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
     parts |= {name: attribution[name] for name in ATTRIBUTION_FIELDS if name in attribution}
     policy = Policy(**(POLICY.to_dict() | definition.get("policy", {})))
     defined = define(**parts, window=window // SECOND, policy=policy)
-    chosen = {name: given[name] for name in ("attributes", "most") if name in given}
+    chosen = {name: given[name] for name in ("attributes", "most", "owner") if name in given}
     if "attributes" in chosen:
         chosen["attributes"] = tuple(chosen["attributes"])
     if given.get("pairs") is not None:

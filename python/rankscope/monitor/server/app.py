@@ -27,6 +27,7 @@ from rankscope.monitor.server.http.problems import as_late
 from rankscope.monitor.server.http.proxies import ProxyHeaders
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
+from rankscope.monitor.server.pages.fleet import ROUTES as FLEET
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
@@ -120,6 +121,7 @@ class Service:
             *setup.ROUTES,
             *OVERVIEW,
             *VIEWS,
+            *FLEET,
         )
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
@@ -165,7 +167,8 @@ class Service:
         # Bare routers: the middleware answers every error, and nothing else does.
         outside, inside = (
             Router(list(_make_routes(listed, dispatcher, limit)), redirect_slashes=False)
-            for listed in (self.endpoints, of_projects)
+            # Outside of projects, the start page is that of all of them.
+            for listed in (_drop_hidden(self.endpoints), of_projects)
         )
 
         async def route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -203,6 +206,12 @@ class Service:
 def make_app(store: Store, settings: Settings | None = None, **given: Any) -> ASGIApp:  # noqa: ANN401 - as there
     """Make the application, for any ASGI server; it takes what `Service` takes."""
     return Service(store, settings, **given).app
+
+
+def _drop_hidden(endpoints: Iterable[Endpoint]) -> list[Endpoint]:
+    """Leave out the pages of a project whose path is that of one outside of projects."""
+    taken = {(one.method, one.path) for one in endpoints if one.is_global}
+    return [one for one in endpoints if one.is_global or (one.method, one.path) not in taken]
 
 
 def _check_prefix(prefix: str, endpoints: Iterable[Endpoint]) -> None:

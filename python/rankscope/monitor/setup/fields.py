@@ -179,6 +179,13 @@ class ConfigurationFields(TypedDict):
             ),
         ]
     ]
+    owner: NotRequired[
+        Annotated[
+            str,
+            described(maxLength=LIMITS.name_bytes),
+            Field(description="The team that looks after the project."),
+        ]
+    ]
 
 
 def _keep(value: object, _read: object) -> object:
@@ -263,6 +270,10 @@ class ChannelFields(TypedDict, total=False):
     allow_http: bool
     allow_private: bool
     severity: Literal["warning", "critical"]
+    weekly: Annotated[
+        str, Field(description="When it gets a weekly digest, such as monday 09:00 Europe/Berlin.")
+    ]
+    owner: Annotated[str, Field(description="The team in whose digest it is (default: all).")]
     digest: Annotated[str, Field(description="Collect what isn't critical so long, such as 1h.")]
 
 

@@ -572,6 +572,7 @@ class Store(StoreReader):
     update_notification = writes(outbox.update_notification)
     expand_notification = writes(outbox.expand_notification)
     keep_receipt = writes(outbox.keep_receipt)
+    put_once = writes(outbox.put_once)
     set_webhook = writes(outbox.set_webhook)
     remove_webhook = writes(outbox.remove_webhook)
     disable_webhook = writes(outbox.disable_webhook)

@@ -385,6 +385,11 @@ class Principal:
         return self.grants.get(self.project, ())
 
     @property
+    def readable(self) -> tuple[str, ...]:
+        """The projects that the caller may read, by name."""
+        return tuple(sorted(name for name, scopes in self.grants.items() if "read" in scopes))
+
+    @property
     def is_of_one(self) -> bool:
         """Whether the caller may see just one project."""
         return len(self.grants) == 1

@@ -14,7 +14,7 @@ from rankscope.monitor.events.times import format_time, read_time
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.setup.fields import LIMITS, Id, Part, RuleName, Time
+from rankscope.monitor.setup.fields import LIMITS, Id, Part, ProjectName, RuleName, Time
 from rankscope.monitor.shapes import WHOLE, make_record
 
 TYPE_CHECKING = False
@@ -35,6 +35,7 @@ class PathParameters(TypedDict):
     incident_id: Annotated[str, described(pattern="^incident_[0-9a-f]{20}$")]
     key_id: Annotated[str, described(pattern="^[0-9a-f]{16}$")]
     name: RuleName
+    project: ProjectName
     ranking_id: Id
 
 

@@ -79,7 +79,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     _refer(Problem, records)
     for endpoint in endpoints:
         if endpoint.kind != "file":
-            path = NAMED.sub(r"{\1}", endpoint.path)
+            path = NAMED.sub(r"{\1}", endpoint.address)
             paths.setdefault(path, {})[endpoint.method.lower()] = _describe(endpoint, records)
     return {
         "openapi": "3.1.0",
@@ -87,8 +87,16 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
             "title": "rankscope",
             "version": __version__,
             "description": "Ranking quality in production. A key opens one project, and every "
-            "answer belongs to that project. Times are in UTC.",
+            "answer belongs to that project, but for the fleet. Times are in UTC.",
         },
+        "servers": [
+            {"url": ".", "description": "The project of the key."},
+            {
+                "url": "./projects/{project}",
+                "description": "Any project that the caller may see.",
+                "variables": {"project": {"default": "default"}},
+            },
+        ],
         "paths": paths,
         "components": {
             "securitySchemes": SECURITY,
@@ -125,7 +133,7 @@ def _describe(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
         "parameters": [
             *(
                 {"name": name, "in": "path", "required": True, "schema": in_path[name]}
-                for name in NAMED.findall(endpoint.path)
+                for name in NAMED.findall(endpoint.address)
             ),
             *(
                 _describe_parameter(name, schema, is_required=name in query.get("required", ()))
@@ -174,7 +182,9 @@ def _add_token(form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name(endpoint: Endpoint) -> str:
-    words = re.findall(r"\w+", endpoint.path.replace(":id", "")) or ["overview"]
+    words = re.findall(r"\w+", endpoint.path.replace(":id", "")) or [
+        "fleet" if endpoint.is_global else "overview"
+    ]
     return "_".join([endpoint.method.lower(), *words])
 
 
@@ -220,7 +230,7 @@ def _list_refusals(endpoint: Endpoint) -> dict[str, Any]:
         (endpoint.scope is not None, {"401", "403"}),
         (endpoint.kind == "form", {"403"}),
         (endpoint.scope in {"read", "admin"}, {"409"}),
-        ("{" in endpoint.path, {"404", "422"}),
+        ("{" in endpoint.address, {"404", "422"}),
         (endpoint.query is not None, {"422"}),
         (takes_body, {"408", "413", "415", "422"}),
         (endpoint.method != "GET", {"507"}),

@@ -37,6 +37,7 @@ class Page:
         is_trace: Whether it reads rankings, and not only windows.
         place: Its place in the navigation, from 1; 0 for a page that is only linked to.
         refresh: After how many seconds browsers load it again; 0 for a page that stays as it is.
+        is_global: Whether it is outside of projects.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Page:
     is_trace: bool = False
     place: int = 0
     refresh: int = 0
+    is_global: bool = False
 
 
 Form = partial(Route, "POST", kind="form", status=303)

@@ -130,6 +130,7 @@ class Pages:
                 page.summary,
                 query=page.query,
                 refuses=page.refuses,
+                is_global=page.is_global,
             )
 
     def _show(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
@@ -155,7 +156,8 @@ class Pages:
         frame = self._frame(
             call.links,
             here=page.here,
-            project=principal.project,
+            project="" if page.is_global else principal.project,
+            has_fleet=not page.is_global and len(principal.readable) > 1,
             key=principal.name or principal.actor if principal.actor != "local" else "",
             csrf=principal.csrf,
             can_change="admin" in principal.scopes,

@@ -61,6 +61,7 @@ class Frame:
         key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
         can_change: Whether the key may change rules and settings.
+        has_fleet: Whether there are other projects that the caller may see.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
         views: The names of the saved views of the project.
@@ -76,6 +77,7 @@ class Frame:
     key: str = ""
     csrf: str = ""
     can_change: bool = False
+    has_fleet: bool = False
     now: int | None = None
     refresh: int = 0
     views: tuple[str, ...] = ()
@@ -187,6 +189,16 @@ def write_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def write_amount(amount: float) -> str:
+    """Write an amount with three digits, or all that it has before the point.
+
+    Examples:
+        >>> write_amount(1234.5), write_amount(0.012345), write_amount(12.0)
+        ('1,234', '0.0123', '12')
+    """
+    return f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}"
+
+
 def is_known(value: float | None) -> bool:
     """Whether there is a number."""
     return value is not None and not math.isnan(value)
@@ -265,6 +277,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "ago": describe_length,
     "day": write_day,
     "known": is_known,
+    "amount": write_amount,
     "share_of": write_share_of,
     "part": write_part,
     "bytes": write_bytes,

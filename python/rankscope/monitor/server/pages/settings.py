@@ -102,6 +102,7 @@ def fill_form(configuration: Configuration) -> FormState:
         "slices": " ".join(map(write_word, configuration.attributes)),
         "baseline": next((name for name, one in BASELINES.items() if one == chosen), KEPT),
         "grace": write_duration(configuration.grace),
+        "owner": configuration.owner,
     }
     return FormState(values={name: (text,) for name, text in texts.items()})
 
@@ -175,6 +176,7 @@ CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
     "slices": lambda made, text: replace(made, attributes=tuple(split_words(text))),
     "baseline": _change_baseline,
     "grace": lambda made, text: replace(made, grace=text),
+    "owner": lambda made, text: replace(made, owner=text),
 }
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""
 

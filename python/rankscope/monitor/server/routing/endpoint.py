@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.shapes import describe_type
-from rankscope.records import record, replace
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Call:
     @property
     def links(self) -> Links:
         """What makes addresses of the project of the request, for its caller."""
-        return replace(links_of(self.request), project=self.principal.project or None)
+        return links_of(self.request).of(self.principal.project or None)
 
     def field(self, name: str) -> str:
         """Return the first value of a form field, or empty text if there is none."""
@@ -117,6 +117,12 @@ class Endpoint:
         return self.kind != "api" or (self.method == "GET" and self.scope == "read")
 
     @property
+    def address(self) -> str:
+        """The path that people know it by: pages of a project are below its address."""
+        is_inside = self.kind in {"page", "form"} and self.scope and not self.is_global
+        return f"/projects/{{project}}{self.path}" if is_inside else self.path
+
+    @property
     def parameters(self) -> Mapping[str, Any]:
         """The JSON Schema of each parameter of the query, by name."""
         fields: Mapping[str, Any] = {}
@@ -150,6 +156,7 @@ class Route:
         is_slow: Whether it waits for other services.
         kind: Who uses it, as of `Endpoint`.
         summary: What it does, in a line (default: the first line of the docstring of `work`).
+        is_global: Whether it is outside of projects.
     """
 
     method: str
@@ -165,6 +172,7 @@ class Route:
     is_slow: bool = False
     kind: Kind = "api"
     summary: str = ""
+    is_global: bool = False
 
 
 def make_endpoints(
@@ -206,6 +214,7 @@ def _make_endpoint(
         result=route.result,
         status=_status_of(route),
         refuses=route.refuses,
+        is_global=route.is_global,
     )
 
 

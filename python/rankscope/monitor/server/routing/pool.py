@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
+    from typing import Any, TypeAlias, TypeVar
 
     from rankscope.monitor.links import Links
     from rankscope.monitor.server.access.authenticator import Principal
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     T = TypeVar("T")
+    Place: TypeAlias = tuple[Links, tuple[str, ...], str, bytes]
 
 
 STATUSES = {
@@ -67,8 +68,8 @@ class MonitorPool:
         self._most, self._most_traces = settings.waiting_reads, settings.waiting_traces
         # By whether they are traces, how many reads wait or run.
         self._waiting = {False: 0, True: 0}
-        # By project, proxy, path and query, the reads that have not begun.
-        self._to_begin: dict[tuple[Links, str, bytes], Future[Any]] = {}
+        # By project, proxy, what the caller may see, path and query, the reads that have not begun.
+        self._to_begin: dict[Place, Future[Any]] = {}
         self._threads = CapacityLimiter(settings.readers)
         # Traces have a thread of their own, so that they never hold up pages and metrics.
         self._tracing = CapacityLimiter(1)
@@ -82,8 +83,10 @@ class MonitorPool:
         was stored when they asked. Many dashboards then cost no more than a few.
         """
         scope = call.request.scope
-        # Some answers have addresses, which depend on the proxy that the caller came by.
-        place = (call.links, scope["path"], scope["query_string"])
+        # Some answers have addresses, which depend on the proxy that the caller came by; some are
+        # about all projects that the caller may see.
+        of = call.links, call.principal.readable
+        place = (*of, scope["path"], scope["query_string"])
         known = self._to_begin.get(place)
         if known is None:
 
@@ -97,7 +100,7 @@ class MonitorPool:
         # A client that hangs up doesn't cancel the read of the others.
         return cast("T", await asyncio.shield(known))
 
-    def _forget(self, place: tuple[Links, str, bytes], done: Future[Any]) -> None:
+    def _forget(self, place: Place, done: Future[Any]) -> None:
         """Forget a read that was refused before it began, so that it can be tried again."""
         if self._to_begin.get(place) is done:
             del self._to_begin[place]

@@ -15,6 +15,7 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.fleet.digest import DigestSchedule, fill_digest
 from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
@@ -124,6 +125,8 @@ def serve_store(
                 channels=settings.notifying,
                 sender=sender,
                 find_chart=partial(find_chart, store),
+                prepare=DigestSchedule(store, settings.notifying, now).step,
+                fill=partial(fill_digest, store),
                 alerts=AlertSchedule(),
             ),
             seconds=seconds,

@@ -78,6 +78,7 @@ WRITES: dict[str, Callable[..., Any]] = {
         outbox.update_notification,
         outbox.expand_notification,
         outbox.keep_receipt,
+        outbox.put_once,
     )
 }
 """The functions that may be called in a transaction, by name."""

@@ -31,7 +31,7 @@ from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from sqlalchemy import ColumnElement, Connection, Select, Table
@@ -167,7 +167,8 @@ def read_cells(
         wanted = wanted.where(table.c.slice == slice)
     if slices is not None:
         wanted = wanted.where(table.c.slice.in_(slices))
-    return _fetch_cells(connection, wanted.order_by(*(table.c[name] for name in KEY_COLUMNS)))
+    ordered = wanted.order_by(*(table.c[name] for name in KEY_COLUMNS))
+    return [cell for _, cell in fetch_cells(connection, ordered)]
 
 
 def read_newest_cells(
@@ -218,16 +219,17 @@ def read_newest_cells(
         .where(*theirs, table.c.is_mature)
         .order_by(*who)
     )
-    return _fetch_cells(connection, wanted)
+    return [cell for _, cell in fetch_cells(connection, wanted)]
 
 
-def _fetch_cells(connection: Connection, wanted: Select[Any]) -> list[CellRow]:
-    cells = []
+def fetch_cells(
+    connection: Connection, wanted: Select[Any]
+) -> Iterator[tuple[Sequence[Any], CellRow]]:
+    """Yield the cells that a statement selects, each after the row that it was read from."""
     for row in fetch_rows(connection.execute(wanted)):
         values = CELLS.check(row)
         values[IS_MATURE] = bool(values[IS_MATURE])
-        cells.append(CellRow._make(values))
-    return cells
+        yield row, CellRow._make(values)
 
 
 def read_hours(

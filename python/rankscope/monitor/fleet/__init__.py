@@ -1,0 +1,1 @@
+"""All projects at once: how each model stands, and what happened in a week."""

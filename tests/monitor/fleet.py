@@ -1,0 +1,95 @@
+"""Stores with many projects: one is evaluated, and the others are copies of its windows."""
+
+from __future__ import annotations
+
+import random
+
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.incident import write_incident
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.records import replace
+
+from tests.monitor.notify.notices import make_incident
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.store.store import Store
+
+TODAY = NOW // DAY * DAY
+SEARCH = Configuration(
+    definition=define(measures=("nDCG@5", "nDCG@10"), positive={"click": 1}, window=3600),
+    attributes=("device",),
+    baseline=BaselineChoice(kind="version"),
+    owner="search",
+)
+
+
+def log_days(store: Store, project: str, *, days: int, values: int, models: int = 1) -> None:
+    """Log rankings of each model for each value of an attribute, twice a day, with clicks."""
+    chance = random.Random(7)
+    events: list[Ranking | Label] = []
+    for day in range(days):
+        for number in range(2 * values * models):
+            name = f"{day}-{number}"
+            time = TODAY - (days - day) * DAY + 1 + number % 24 * HOUR
+            shown = Ranking(
+                f"e{name}",
+                f"r{name}",
+                time,
+                Items(("a", "b", "c", "d"), (1, 2, 3, 4)),
+                query_key=f"q{number % 5}",
+                user_id=f"u{number}",
+                model=f"m{number % models}",
+                version="1",
+                attributes=(("device", f"d{number // models % values}"),),
+            )
+            clicked = chance.choice("abcd")
+            events += [shown, Label(f"l{name}", f"r{name}", clicked, time + 60, ("click",))]
+    store.append(project, events)
+
+
+def evaluate(store: Store, project: str, configuration: Configuration = SEARCH) -> Monitor:
+    """Configure a project, and bring its windows and rules up to date."""
+    monitor = Monitor(store, project, clock=lambda: NOW)
+    monitor.configure(configuration)
+    since = to_datetime(TODAY - 30 * DAY)
+    monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",), since=since))
+    monitor.evaluate()
+    return monitor
+
+
+def copy_project(store: Store, source: str, project: str, owner: str = "search") -> None:
+    """Make a project with the windows, the rules and one ranking of another one."""
+    configuration = replace(SEARCH, owner=owner)
+    log_days(store, project, days=1, values=1)
+    Monitor(store, project, clock=lambda: NOW).configure(configuration)
+    digest = configuration.digest
+    progress = store.progress(source, digest)
+    assert progress is not None
+    hours = store.hours(source, digest)
+    cells = [cell for length in (HOUR, DAY) for cell in store.cells(source, digest, length=length)]
+    assert store.put_windows(
+        project, digest, replaced={}, cells=cells, hours=hours, open_hours=(), progress=progress
+    )
+    rows = [replace(row, revision=1) for row in store.list_rules(source)]
+    assert not store.save_rules(project, rows)
+
+
+def put_incidents(store: Store, project: str, *incidents: Incident) -> None:
+    """Store incidents of a project."""
+    rows = [write_incident(replace(each, project=project)) for each in incidents]
+    store.save_rules(project, (), incidents=rows)
+
+
+def make_fall(number: int, fall: float | None, **said: object) -> Incident:
+    """An incident about a measure that fell."""
+    evidence = {"fall": fall, "judged": "value", "lane": "final"}
+    made = {"incident_id": f"incident_{number:020x}", "model": "m0", "version": "1", "slice": ()}
+    return make_incident(**{**made, "evidence": evidence, **said})
