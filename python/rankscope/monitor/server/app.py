@@ -132,8 +132,8 @@ class Service:
             *people.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,
-            *FLEET,
             *VIEWS,
+            *FLEET,
         )
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,

@@ -19,7 +19,7 @@ from rankscope.monitor.server.pages.measure_view import (
     view_measures,
 )
 from rankscope.monitor.server.pages.onboarding import list_tasks
-from rankscope.monitor.server.pages.overview_range import Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.slices import list_slices
 from rankscope.monitor.server.routing.endpoint import Route
@@ -228,13 +228,7 @@ OVERVIEW = Page(
     view=lambda monitor, call: view_overview(monitor, Choice(**call.query)),
     query=make_query(
         "OverviewQuery",
-        {
-            "range": "The range of time to show.",
-            "every": "The length of the windows.",
-            "model": "Show only this model.",
-            "version": "Show only this version.",
-            "measure": "The measure of the slices.",
-        },
+        CHOSEN | {"measure": "The measure of the slices."},
         range=tuple(RANGES),
         every=tuple(LENGTHS),
     ),

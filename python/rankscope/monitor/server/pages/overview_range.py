@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.store.records import Version
 
+CHOSEN = {
+    "range": "The range of time to show.",
+    "every": "The length of the windows.",
+    "model": "Show only this model.",
+    "version": "Show only this version.",
+}
+"""What addresses of pages say of these."""
 WORDS = {"ranges": {name: words for name, (_, words) in RANGES.items()}}
 MOST_LINES = 6
 FULL = 100

@@ -11,7 +11,7 @@ from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import (
     OverTime,
 )
-from rankscope.monitor.server.pages.overview_range import Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page
 from rankscope.output.table import name_rows
 from rankscope.records import record
@@ -80,13 +80,7 @@ SLICES = Page(
     view=lambda monitor, call: view_slices(monitor, Choice(**call.query)),
     query=make_query(
         "SlicesQuery",
-        {
-            "range": "The range of time to show.",
-            "every": "The length of the windows.",
-            "model": "Show only this model.",
-            "version": "Show only this version.",
-            "measure": "The measure by which slices are ordered.",
-        },
+        CHOSEN | {"measure": "The measure by which slices are ordered."},
     ),
 )
 PAGES = (SLICES,)

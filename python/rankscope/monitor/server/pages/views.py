@@ -12,15 +12,13 @@ from rankscope.errors import UsageError
 from rankscope.monitor.ask.views import View, missing_view
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.links import add_query
-from rankscope.monitor.rules.settings import described
-from rankscope.monitor.server.api.fields import Measure, Object, SliceParts
+from rankscope.monitor.server.api.fields import Measure, Object, SliceParts, make_query
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.query import LONGEST
 from rankscope.monitor.server.pages.choices import list_rankers, read_choice, write_choice
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
-from rankscope.monitor.server.pages.overview_range import Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
 from rankscope.monitor.server.pages.page import EditForm, FormState, Page, list_states
 from rankscope.monitor.server.pages.slices import read_slice
 from rankscope.monitor.server.routing.endpoint import Route
@@ -47,19 +45,10 @@ MOST_NAMED = 12
 """Views in the navigation."""
 EVERYTHING = "all rankings"
 """What a line of the form says for all rankings together."""
-Text = Annotated[str, described(maxLength=LONGEST)]
+SpanQuery = make_query("SpanQuery", CHOSEN)
 
 
-class SpanQuery(TypedDict, total=False):
-    """What of a view is shown in place of what was saved."""
-
-    range: Annotated[Text, Field(description="The range of time to show.")]
-    every: Annotated[Text, Field(description="The length of the windows.")]
-    model: Annotated[Text, Field(description="Show only this model.")]
-    version: Annotated[Text, Field(description="Show only this version.")]
-
-
-class ViewQuery(SpanQuery, total=False):
+class ViewQuery(SpanQuery, total=False):  # type: ignore[call-arg, misc, valid-type]  # it is made
     """What is shown without saving it."""
 
     measure: Annotated[
@@ -81,11 +70,6 @@ class ViewPart:
     slice: Slice
     measures: tuple[MeasureView, ...]
     groups: tuple[Group, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the slice."""
-        return name_slice(self.slice)
 
     @property
     def has_rankings(self) -> bool:
@@ -349,8 +333,8 @@ def _save(monitor: Monitor, call: Call, name: str | None = None) -> str | tuple[
         monitor.save_view(view, actor=call.principal.actor)
     except UsageError as error:
         field, _, message = error.message.partition(": ")
-        wrong = {field: show(message)} if field in FIELDS else {"name": show(error.message)}
-        form = FormState(values={each: fields.get(each, ()) for each in FIELDS}, wrong=wrong)
+        wrong = {field: show(message)} if field in SENT else {"name": show(error.message)}
+        form = FormState(values={each: fields.get(each, ()) for each in SENT}, wrong=wrong)
         return VIEWS if name is None else VIEW, show_view(monitor, present, form), 422
     return _address(view.name)
 
@@ -365,9 +349,9 @@ def _remove(monitor: Monitor, call: Call) -> str:
     return VIEWS.path
 
 
-FIELDS = {"name": str, "measures": list[str], "slices": str, "range": str, "every": str,
+SENT = {"name": str, "measures": list[str], "slices": str, "range": str, "every": str,
           "ranker": str}  # fmt: skip
-FORM = make_record("ViewForm", FIELDS)
+FORM = make_record("ViewForm", SENT)
 FORMS = (
     EditForm("/views", _save, body=FORM, summary="Save a new view."),
     EditForm(
