@@ -136,6 +136,7 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
     others = {
         "/metrics": 200,
         "/openapi.json": 200,
+        "/v1/digest": 200,
         "/v1/fleet": 200,
         "/v1/incidents": 200,
         "/v1/incidents.atom": 200,
