@@ -84,7 +84,7 @@ def test_it_evaluates_and_notifies_by_itself(
             evaluated = sum(series["rankings"])
         assert evaluated == len(searches)
         assert client.get("/readyz").json()["status"] == "ready"
-        assert client.get("/", headers={"accept": "text/html"}).status_code == 200
+        assert client.get("/settings", headers={"accept": "text/html"}).status_code == 200
         assert "rankscope_rule_state{" in client.get("/metrics").text
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=300) == 0
