@@ -15,7 +15,9 @@ from rankscope.monitor.store.tables.schema import (
     meta,
     pending,
     projects,
+    roles,
     rules,
+    views,
     webhooks,
 )
 from rankscope.monitor.store.tables.statements import in_project
@@ -40,12 +42,13 @@ def rewrite_fact(transaction: Transaction) -> None:
     transaction.connection.execute(same)
 
 
+HELD = (configurations, counters, keys, blocks, pending, rules, webhooks, lakes, roles, views)
+"""What a project has, while there is one."""
+
+
 def list_projects(connection: Connection) -> list[str]:
     """List the projects of which anything is stored but who changed what, by name."""
-    has_any = (
-        exists().where(table.c.project_id == projects.c.project_id)
-        for table in (configurations, counters, keys, blocks, pending, rules, webhooks, lakes)
-    )
+    has_any = (exists().where(table.c.project_id == projects.c.project_id) for table in HELD)
     wanted = select(projects.c.name).where(or_(*has_any)).order_by(projects.c.name)
     return list(connection.execute(wanted).scalars())
 
