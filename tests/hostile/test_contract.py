@@ -54,7 +54,7 @@ def name_of(endpoint: Endpoint) -> str:
 
 def find_answer(endpoint: Endpoint, status: int) -> dict[str, Any]:
     """What the description says of an answer with a status; nothing where it does not know it."""
-    path = NAMED.sub(r"{\1}", endpoint.path)
+    path = NAMED.sub(r"{\1}", endpoint.address)
     said = DESCRIBED["paths"][path][endpoint.method.lower()]["responses"].get(str(status), {})
     name = said.get("$ref", "").removeprefix("#/components/responses/")
     found = DESCRIBED["components"]["responses"][name] if name else said
@@ -128,7 +128,7 @@ def test_pages_are_described_as_pages() -> None:
         if is_page and endpoint.scope is not None:
             assert "location" in find_answer(endpoint, 303)["headers"]
     for endpoint in (one for one in ROUTES if one.kind == "form"):
-        path = NAMED.sub(r"{\1}", endpoint.path)
+        path = NAMED.sub(r"{\1}", endpoint.address)
         [(kind, said)] = DESCRIBED["paths"][path]["post"]["requestBody"]["content"].items()
         assert kind == FORM["content-type"]
         assert ("csrf" in said["schema"].get("required", ())) == (endpoint.scope is not None)
@@ -138,7 +138,7 @@ def test_every_body_has_an_example_that_is_accepted(world: World) -> None:
     for endpoint in ROUTES:
         if endpoint.body is None or endpoint.kind == "form":
             continue
-        path = NAMED.sub(r"{\1}", endpoint.path)
+        path = NAMED.sub(r"{\1}", endpoint.address)
         said = DESCRIBED["paths"][path][endpoint.method.lower()]["requestBody"]["content"]
         schema = said["application/json"]["schema"]
         examples = schema.get("examples") or schema["anyOf"][0]["examples"]

@@ -12,7 +12,7 @@ import httpx
 import oidc_provider_mock
 import psycopg
 import pytest
-from rankscope.monitor.events.limits import HOUR, MINUTE
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, read_clock
 
 from tests.monitor.store import next_release
@@ -56,6 +56,7 @@ attribution.positive = {{ click = 1 }}
 kind = "limit"
 measure = "no_results"
 above = 0.05
+since = "{since}"
 
 [projects.music.roles]
 editor = ["group:search"]
@@ -119,6 +120,7 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
 
         def write_file(measures: list[str]) -> None:
             said = {"port": ports[0], "issuer": issuer, "alertmanager": alertmanager}
+            said["since"] = format_time(now - 2 * DAY)
             file.write_text(FILE.format(measures=json.dumps(measures), **said))
 
         # A new project comes from a file.
@@ -169,13 +171,15 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
 
         # A user is deleted, the definition changed, and hours are archived, beside the services.
         command("monitor", "delete", url, *project, "--user", "u1")
-        write_file(["nDCG@2", "RR"])
-        assert "RR" in command("monitor", "apply", url, str(file))
+        write_file(["nDCG@2", "RR@2"])
+        assert "RR@2" in command("monitor", "apply", url, str(file))
         assert command("monitor", "plan", url, str(file)).strip() == "music: no changes"
         history = ("--history", str(tmp_path / "history"))
-        assert "archived" in command("monitor", "archive", url, *project, *history)
+        archived = command("monitor", "archive", url, *project, *history)
+        kept = sum(ranking["user_id"] != "u1" for ranking in rankings)
+        assert f"rankings\t{kept}\n" in archived
 
-        # One of two services is upgraded, then the other; both take events.
+        # One of two services is upgraded, and both take events.
         upgraded = run_python(next_release.__file__, "monitor", "upgrade", url, "--no-backup")
         assert upgraded.returncode == 0, upgraded.stderr
         second.close()
@@ -184,15 +188,14 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
             event = {**rankings[0], "ranking_id": f"after {number}", "user_id": "u2"}
             answer = httpx.post(f"{address}/v1/rankings", json=[event], headers=key, timeout=60)
             assert answer.json()["accepted"] == 1, answer.text
-        command("monitor", "evaluate", url, *project)
 
         # The store is backed up and restored elsewhere, with equal values.
-        dump(url, tmp_path / "music.dump")
+        dump(url, tmp_path / "rankings.dump")
         with psycopg.connect(url.partition("&schema")[0], autocommit=True) as connection:
             connection.execute("CREATE DATABASE drill ENCODING 'UTF8' TEMPLATE template0")
         drill = url.replace("/postgres?", "/drill?")
         words = ("--verify", "--against", url)
-        restored = command("monitor", "restore", str(tmp_path / "music.dump"), drill, *words)
+        restored = command("monitor", "restore", str(tmp_path / "rankings.dump"), drill, *words)
         assert restored.count(": equal") == 2, restored
 
         # Who did what.

@@ -137,7 +137,7 @@ def begin_app(email: str, secret: str = "") -> AppSetup:
         raise _refuse(error) from None
     secret = secret or pyotp.random_base32()
     address = pyotp.TOTP(secret, name=email, issuer=ISSUER).provisioning_uri()
-    return AppSetup(secret, address, segno.make_qr(address).svg_data_uri(scale=4, light="#fff"))
+    return AppSetup(secret, address, segno.make_qr(address).svg_data_uri(scale=4, light="white"))
 
 
 def find_step(secret: str, code: str, now: int, last: int = 0) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.monitor.rules.settings import described
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 Role = Literal["viewer", "editor", "admin"]
 
 
-class NewRole(TypedDict):
+class RoleFields(TypedDict):
     """A role."""
 
     role: Role
+
+
+NewRole = Annotated[RoleFields, Field(examples=[{"role": "editor"}])]
 
 
 class Roles(TypedDict):

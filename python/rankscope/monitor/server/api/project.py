@@ -88,6 +88,7 @@ class RotationFields(TypedDict, total=False):
     ]
 
 
+Rotation = Annotated[RotationFields, Field(examples=[{"keep": "7d", "expires": "90d"}])]
 NewKey = Annotated[NewKeyFields, Field(examples=[{"name": "search service", "scopes": ["ingest"]}])]
 
 
@@ -223,7 +224,7 @@ ROUTES = (
         "POST",
         "/v1/keys/{key_id}/rotate",
         rotate_key,
-        body=RotationFields,
+        body=Rotation,
         result=ShownKey,
         status=201,
         refuses=(404,),

@@ -383,7 +383,7 @@ class Views(TypedDict):
 
 NewView = Annotated[
     ViewFields,
-    Field(examples=[{"measures": ["nDCG@10"], "slices": [{"device": "tv"}], "range": "30d"}]),
+    Field(examples=[{"measures": ["nDCG@10"], "range": "30d", "every": "day"}]),
 ]
 
 
