@@ -52,7 +52,7 @@ BEYOND_SCHEMA: dict[str, str] = {
     "set_refused": "",
     # Without TLS only if that is allowed, on a port for the web, and to a public address;
     # no pattern can tell all spellings of IPv6 addresses.
-    "webhook_url": "(webhook: )?expected (an address (with https|such as)|port 443)",
+    "webhook_url": "(webhook: )?expected (an address (with https|such as|in ASCII)|port 443)",
     "webhook_address": "",
 }
 """What depends on several values at once, or on the project: by the code of a refusal, how its

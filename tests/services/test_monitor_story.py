@@ -6,7 +6,7 @@ import math
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
@@ -17,6 +17,7 @@ from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
 from rankscope.demo.playback import RULE
 from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
 from rankscope.demo.verification import check_monitor, list_final, list_spans
+from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import (
     count_micros,
@@ -25,6 +26,7 @@ from rankscope.monitor.events.times import (
     read_time,
     to_micros,
 )
+from rankscope.monitor.server.access.accounts import add_person, set_role
 from rankscope.output.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE, take_picture, watch_pages
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(600)
 
+ANN, PASSWORD = "ann@example.com", "correct horse battery staple"
 MEASURE = RULE.measure
 CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
 SMALLER = """
@@ -81,19 +84,32 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
     def is_own(url: str) -> bool:
         return url.startswith(production.url)
 
-    # The browser advises to ask for a name beside a password; a key has none.
+    add_ann(production)
     with watch_pages(browser, is_own, lambda text: text.startswith("[DOM]")) as make:
 
         def open_page(path: str, **settings: object) -> Page:
             page = make(**settings)
             page.goto(f"{production.url}/")
-            page.get_by_label("API key").fill(production.key)
+            page.get_by_label("Email address").fill(ANN)
+            page.get_by_label("Password").fill(PASSWORD)
             page.get_by_role("button", name="Sign in").click()
             page.wait_for_url(f"{production.url}/projects/default/")
-            page.goto(production.url + path)
+            page.goto(f"{production.url}/projects/default{path}")
             return page
 
         yield open_page
+
+
+def add_ann(production: Production) -> None:
+    """Make an account with a password, unless there is one."""
+    writer, named = production.monitor.writer, {"now": production.monitor.clock(), "actor": "test"}
+    with suppress(UsageError):
+        _, link = add_person(writer, ANN, name="Ann", **named)
+        set_role(writer, "default", ANN, "admin", **named)
+        said = {"link": link, "password": PASSWORD}
+        headers = {"sec-fetch-site": "same-origin"}
+        answer = httpx.post(f"{production.url}/set-password", data=said, headers=headers)
+        assert answer.status_code == 303
 
 
 def path_of(page: Page) -> str:
@@ -353,7 +369,7 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
     for size in (DESKTOP, PHONE):
         page = visit("/", viewport=size)
         for name, path in paths.items():
-            page.goto(production.url + path)
+            page.goto(f"{production.url}/projects/default{path}")
             assert page.get_by_role("heading", level=1).count() == 1
             page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name

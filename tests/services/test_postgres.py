@@ -590,7 +590,7 @@ def test_services_share_a_store(url: str) -> None:
             posted = client.post("/v1/rankings", json=shown)
             assert (posted.status_code, posted.json()["accepted"]) == (200, 1), posted.text
             for page in PAGES:
-                assert client.get(page).status_code == 200, page
+                assert client.get(page, follow_redirects=True).status_code == 200, page
         with closing(open_reader(url)) as store:
             digest = Monitor(store).configuration.digest
             wait_for(store, digest, store.last_seq)

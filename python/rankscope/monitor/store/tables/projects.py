@@ -7,18 +7,12 @@ from sqlalchemy import BigInteger, cast, exists, func, insert, or_, select, upda
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import (
-    blocks,
+    TABLES,
+    audit,
     configurations,
     counters,
-    keys,
-    lakes,
     meta,
-    pending,
     projects,
-    roles,
-    rules,
-    views,
-    webhooks,
 )
 from rankscope.monitor.store.tables.statements import in_project
 from rankscope.monitor.store.tables.version import OLDEST
@@ -42,7 +36,11 @@ def rewrite_fact(transaction: Transaction) -> None:
     transaction.connection.execute(same)
 
 
-HELD = (configurations, counters, keys, blocks, pending, rules, webhooks, lakes, roles, views)
+HELD = [
+    table
+    for table in TABLES.sorted_tables
+    if "project_id" in table.c and table not in {projects, audit}
+]
 """What a project has, while there is one."""
 
 
