@@ -65,7 +65,7 @@ def watch_pages(
         context.add_init_script(
             "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
         )
-        context.set_default_timeout(12_000)
+        context.set_default_timeout(300_000)
         page = context.new_page()
         page.on("request", lambda asked: is_own(asked.url) or seen.append(asked.url))
         page.on("console", lambda said: is_expected(said.text) or seen.append(said.text))
