@@ -239,6 +239,10 @@ def test_no_name_in_a_backup_leads_out_of_the_new_store(
         "[" * 100_000,
         '{"format": 2}',
         '{"format": 1, "store": "x", "last_seq": -1, "last_commit": 0, "database": {}}',
+        '{"format": 1, "history": {}, "database": [1e999, ""]}',
+        '{"format": 1, "history": [1], "database": [1, "ff"]}',
+        '{"format": 1, "history": {}, "database": [1, 2, 3]}',
+        '{"format": 1, "history": {}, "database": [1, "zz"]}',
         "\ud800",
     ],
 )
@@ -269,10 +273,7 @@ def test_a_database_that_is_not_as_its_list_says_is_refused(
         connection.execute(change)
     (place / made.name / "store.db-wal").unlink(missing_ok=True)
     said = json.loads((place / made.name / "backup.json").read_text())
-    said["database"] = {
-        "size": database.stat().st_size,
-        "checksum": backups.compute_checksum(database).hex(),
-    }
+    said["database"] = database.stat().st_size, backups.compute_checksum(database).hex()
     (place / made.name / "backup.json").write_text(json.dumps(said))
     with refuses(FileError, "backup_damaged"):
         restore_backup(str(place), tmp_path / "restored.db")

@@ -20,19 +20,15 @@ import sqlite3
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal
 
-from pydantic import Field
 from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
-from typing_extensions import TypedDict
 
-from rankscope.errors import FileError, FormatError, RankscopeError, UsageError
+from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.inputs.buckets import check_url, open_address
 from rankscope.monitor.events.limits import DAY, MINUTE
 from rankscope.monitor.events.times import format_time, read_time
-from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.log.bucket import RETIRED
 from rankscope.monitor.store.log.files import (
     HistoryFolder,
@@ -69,24 +65,8 @@ UNFINISHED = DAY
 """After so long, a backup that has no list isn't being made any more."""
 RETRY = 10 * MINUTE
 PLACED = frozenset({"history_missing", "history_damaged"})
-_Size = Annotated[int, Field(ge=0)]
-_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-
-
-class _File(TypedDict):
-    size: _Size
-    checksum: _Digest
-
-
-class _Manifest(TypedDict):
-    """What belongs to a backup; the files of the history by path."""
-
-    format: Literal[1]
-    store: _Digest
-    last_seq: _Size
-    last_commit: _Size
-    database: _File
-    history: dict[str, _File]
+FORMAT = 1
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 @record(frozen=True, slots=True)
@@ -162,7 +142,7 @@ def make_backup(store: StoreReader, location: str, *, now: int) -> Backup:
                 mark = opened.copy(part, put)
                 done = place.put(part, f"{name}/{DATABASE}")
                 made = Backup(url, name, mark, done, tuple(files))
-                part.write_text(json.dumps(_write(made)), "ascii")
+                part.write_text(_write(made), "ascii")
                 place.put(part, f"{name}/{MANIFEST}")
         except BaseException:
             for path in (MANIFEST, DATABASE):  # first what would make it a backup
@@ -360,44 +340,40 @@ def _read_name(name: str) -> int:
     return read_time(f"{day}T{clock.replace('-', ':')}", "")[0]
 
 
-def _write(backup: Backup) -> _Manifest:
-    mark, database = backup.mark, backup.database
-    return {
-        "format": 1,
+def _write(backup: Backup) -> str:
+    mark = backup.mark
+    said = {
+        "format": FORMAT,
         "store": mark.store.hex(),
         "last_seq": mark.seq,
         "last_commit": mark.commit,
-        "database": _write_file(database),
+        "database": _write_file(backup.database),
         "history": {file.path: _write_file(file) for file in backup.history},
     }
+    return json.dumps(said)
 
 
-def _write_file(file: Published) -> _File:
-    return {"size": file.size, "checksum": file.checksum.hex()}
-
-
-def _read_file(path: str, said: _File) -> Published:
-    return Published(path, said["size"], bytes.fromhex(said["checksum"]))
+def _write_file(file: Published) -> tuple[int, str]:
+    return file.size, file.checksum.hex()
 
 
 def _read(url: str, name: str) -> Backup:
-    """Read what belongs to a backup."""
-    path = f"{url}/{name}/{MANIFEST}"
-    with open_address(path) as file:
+    """Read what belongs to a backup. What is no size or checksum is that of no file, either."""
+    with open_address(f"{url}/{name}/{MANIFEST}") as file:
         text = file.read(MOST_BYTES + 1)
     try:
-        said: _Manifest = validate(json.loads(text), _Manifest)
-        if not all(map(HOUR_FILE.fullmatch, said["history"])):
-            raise ValueError("it lists a file that no store has")  # noqa: TRY301 - as all others
-        return Backup(
-            url,
-            name,
-            Mark(bytes.fromhex(said["store"]), said["last_seq"], said["last_commit"]),
-            _read_file(f"{name}/{DATABASE}", said["database"]),
-            tuple(_read_file(path, each) for path, each in said["history"].items()),
+        said = json.loads(text)
+        if said["format"] != FORMAT or not all(map(HOUR_FILE.fullmatch, said["history"])):
+            raise ValueError("another release made it, or it lists a file that no store has")
+        files = {f"{name}/{DATABASE}": said["database"], **said["history"]}
+        database, *history = (
+            Published(path, int(size), bytes.fromhex(checksum))
+            for path, (size, checksum) in files.items()
         )
-    except (RankscopeError, ValueError, RecursionError) as error:
-        reason = error.message if isinstance(error, RankscopeError) else str(error)
+        mark = Mark(bytes.fromhex(said["store"]), int(said["last_seq"]), int(said["last_commit"]))
+        return Backup(url, name, mark, database, tuple(history))
+    except UNREADABLE as error:
+        reason = f"expected what rankscope writes, found another ({error!r:.80})"
         raise _damaged(f"{url}/{name}", f"{MANIFEST}: {reason}") from error
 
 
