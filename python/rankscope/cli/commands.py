@@ -123,7 +123,7 @@ PEOPLE = Group(
             "monitor.commands.people",
             add="Add a person, and print a link that sets a password.",
             list="List people and groups with their roles.",
-            role="Give a person or a group a role, or take it away.",
+            role="Set or remove the role of a person or a group.",
             disable="Disable an account.",
         ),
         "reset-password": Command(

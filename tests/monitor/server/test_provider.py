@@ -112,7 +112,7 @@ class Login:
         return f"/sign-in/callback?code={code.replace(' ', '+')}&state={said['state']}&prompt=x"
 
     def issue(self, said: dict[str, str], authorization: str) -> dict[str, Any]:
-        """Give a token for a code, if whoever asks has begun the flow."""
+        """Issue a token for a code to the service that began the flow."""
         asked = self.asked.pop(said["code"])
         challenge = base64.urlsafe_b64encode(sha256(said["code_verifier"].encode()).digest())
         assert challenge.decode().rstrip("=") == asked["code_challenge"]

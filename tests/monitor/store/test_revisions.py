@@ -161,7 +161,7 @@ def test_an_upgrade_keeps_everything_and_earlier_releases_go_on(path: Path) -> N
     assert "only adds" in done.stdout
     again = run_next("monitor", "upgrade", path)
     assert again.stdout == f"{path} has revision 0002: nothing to do\n"
-    # This release doesn't know the revision, and is told that it can use it.
+    # This release doesn't know the revision, and the store says that it can use it.
     with SQLiteStore(path) as store:
         assert store.append("music", [make_ranking(2)])[0].seq == 2
         store.verify()

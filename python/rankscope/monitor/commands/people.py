@@ -183,7 +183,7 @@ def run_disable(options: Namespace) -> int:
 
 
 def run_role(options: Namespace) -> int:
-    """Give somebody a role, or take it away."""
+    """Set or remove the role of a person or a group."""
     from rankscope.monitor.server.access.accounts import set_role  # noqa: PLC0415 - as above
 
     role = None if options.role == NO_ROLE else options.role

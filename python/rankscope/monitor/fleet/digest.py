@@ -103,8 +103,8 @@ def _tell(incident: Incident) -> dict[str, Any]:
 def fill_digest(store: StoreReader, body: str) -> str:
     """Return a notification with what it is about; of a digest it is read when it is sent.
 
-    The outbox of a project has none of it, because whoever may see the notifications of one project
-    need not see the other ones.
+    The outbox of a project has none of it: people who may see the notifications of one project may
+    not see the other projects.
     """
     said = json.loads(body)
     if said["type"] != WEEK:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from concurrent.futures import Future
-from functools import partial, update_wrapper
+from functools import partial
 
 from rankscope import _core
 from rankscope.errors import FileError
@@ -24,6 +24,7 @@ from rankscope.monitor.store.log.places import KeepsHistory, set_history
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.rewriting import archive_hours
+from rankscope.monitor.store.methods import asks, reads, writes
 from rankscope.monitor.store.records import Changes, Deleted
 from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
@@ -44,7 +45,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+    from typing import Any, ParamSpec, Self, TypeVar
 
     from sqlalchemy import Connection, Engine
 
@@ -69,79 +70,6 @@ KEY_WRITES = {
 """After which the keys that are kept in memory are read again."""
 LAKE_SECONDS = 60.0
 """After so long it is looked up again which projects read a lake: other processes may write."""
-
-
-def reads(
-    function: Callable[Concatenate[Connection, P], T],
-) -> Callable[Concatenate[StoreReader, P], T]:
-    """Make a method of a function that reads; all it reads is of one moment."""
-
-    def method(self: StoreReader, /, *args: P.args, **named: P.kwargs) -> T:
-        with self.engine.connect() as connection:
-            return function(connection, *args, **named)
-
-    update_wrapper(method, function)
-    return method
-
-
-def asks(
-    function: Callable[Concatenate[Any, P], T],
-) -> Callable[Concatenate[StoreReader, str, P], T]:
-    """Make a method that asks the events of a project, all read at one moment."""
-
-    def method(self: StoreReader, project: str, /, *args: P.args, **named: P.kwargs) -> T:
-        with self.engine.connect() as connection:
-            source = self.open_source(connection, project)
-            answer: T = getattr(source, function.__name__)(*args, **named)
-            return answer
-
-    update_wrapper(method, function)
-    return method
-
-
-def writes(
-    function: Callable[Concatenate[Transaction, P], T],
-) -> Callable[Concatenate[Store, P], T]:
-    """Make a method of a function that writes; it returns once the result is durable."""
-
-    def method(self: Store, /, *args: P.args, **named: P.kwargs) -> T:
-        try:
-            return self.transact(fold(function, args, named)).result()
-        finally:
-            # Also where it fails: it may be on the disk nevertheless.
-            self.note_write(function)
-
-    update_wrapper(method, function)
-    return method
-
-
-# A function of this module, so that work can be sent to another process.
-def _call(
-    function: Callable[..., T],
-    args: tuple[object, ...],
-    named: dict[str, Any],
-    transaction: Transaction,
-) -> T:
-    return function(transaction, *args, **named)
-
-
-def fold(
-    function: Callable[..., T], args: Sequence[object], named: dict[str, Any]
-) -> Callable[[Transaction], T]:
-    """Return work of a transaction: a call of a function with more arguments."""
-    return partial(_call, function, tuple(args), named)
-
-
-def unfold(
-    work: Callable[..., Any],
-) -> tuple[Callable[..., Any], tuple[object, ...], dict[str, Any]]:
-    """Return the function that some work calls with a transaction, and its other arguments."""
-    if not isinstance(work, partial):
-        return work, (), {}
-    if work.func is _call:
-        function, args, named = work.args
-        return function, args, named
-    return work.func, work.args, work.keywords
 
 
 class StoreReader(KeepsHistory, ABC):

@@ -6,8 +6,8 @@ import pytest
 
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
+from rankscope.monitor.store.methods import fold
 from rankscope.monitor.store.people import SESSION_IDLE, SESSION_LIFE, BrowserSession, Person
-from rankscope.monitor.store.store import fold
 from rankscope.monitor.store.tables.keys import touch_key
 from rankscope.records import replace
 

@@ -90,7 +90,7 @@ def disable_person(store: Store, email: str, *, now: int, actor: str) -> None:
 def set_role(
     store: Store, project: str | None, member: str, role: str | None, *, now: int, actor: str
 ) -> None:
-    """Give a member a role in a project, or take it away; without a project, that of operators."""
+    """Set or remove the role of a member in a project; without a project, that of operators."""
     if project is not None and role is not None:
         role = read_role(role)
     elif role is not None and role != OPERATOR:

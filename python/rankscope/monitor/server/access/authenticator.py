@@ -18,6 +18,7 @@ from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.store.keys import SCOPES, authenticate
+from rankscope.monitor.store.methods import fold
 from rankscope.monitor.store.people import (
     ROLES,
     SEEN_EVERY,
@@ -25,7 +26,6 @@ from rankscope.monitor.store.people import (
     BrowserSession,
     hash_secret,
 )
-from rankscope.monitor.store.store import fold
 from rankscope.monitor.store.tables.keys import touch_key
 from rankscope.monitor.store.tables.people import renew_session
 from rankscope.records import record, replace
@@ -274,7 +274,7 @@ FORBIDDEN: Mapping[str, str] = {
     "person": "expected a person who is signed in",
     "operator": "expected an operator",
 }
-"""By what a route asks for, what who doesn't have it is told."""
+"""The message of a refusal, by the scope that a route requires."""
 
 
 def address_of(request: Request) -> str:

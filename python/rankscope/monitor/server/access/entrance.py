@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 WRONG = "The email address, the password or the code is wrong."
-"""The one answer to whoever isn't let in by password."""
+"""The one answer to every sign-in by password that fails."""
 OFTEN = "There were too many wrong passwords. Wait, or ask an operator for a link to set a new one."
 USED = "This link has expired, or was used already. Ask an operator for a new one."
 BUSY = "The account has just changed. Try again."

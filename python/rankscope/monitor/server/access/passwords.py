@@ -106,8 +106,8 @@ def _normalize(password: str) -> bytes:
 def device_of(person: Person) -> str:
     """Return the cookie of a browser in which a person has signed in by password.
 
-    Whoever guesses passwords of the account elsewhere doesn't lock this browser out. It needs no
-    row of its own, and a new password makes it void.
+    With it, wrong passwords from elsewhere don't lock this browser out. It needs no row of its own,
+    and a new password makes it void.
     """
     key, said = person.password.encode(), f"device {person.person_id}".encode()
     return hmac.new(key, said, sha256).hexdigest()

@@ -52,7 +52,7 @@ class RateLimiter:
         return wait
 
     def give(self, name: str) -> None:
-        """Give a token back that turned out not to be needed."""
+        """Return a token that was not needed."""
         tokens, since = self._buckets.get(name, (float(self._burst), 0.0))
         self._buckets[name] = min(self._burst, tokens + 1), since
 

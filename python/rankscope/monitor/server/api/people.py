@@ -42,7 +42,7 @@ def list_roles(monitor: Monitor, _call: Call) -> dict[str, object]:
 
 
 def put_role(monitor: Monitor, call: Call) -> None:
-    """Give a person or a group a role in the project."""
+    """Set the role of a person or a group in the project."""
     _set(monitor, call, call.body["role"])
 
 

@@ -10,14 +10,13 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from rankscope.errors import UsageError
 from rankscope.monitor.server.access.authenticator import SESSION, read_cookie, set_cookie
 from rankscope.monitor.server.access.passwords import APP_SECRET, LONGEST, SHORTEST, begin_app
-from rankscope.monitor.server.routing.endpoint import Endpoint
-from rankscope.monitor.shapes import make_record
+from rankscope.monitor.server.routing.endpoint import make_form_page
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.people import SESSION_IDLE, SESSION_LIFE, hash_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from starlette.responses import Response
 
@@ -51,37 +50,14 @@ class AccountPages:
         self._store = store
         self._now = now
         self._show = show
-        forms: dict[str, tuple[Callable[[Call], Awaitable[Response]], str, tuple[str, ...]]] = {
+        forms = {
             "/sessions": (self.end, "End a session, or all of them.", ("session",)),
             "/password": (self.change, "Change the password.", ("password", "new")),
             "/app": (self.add_app, "Add an authenticator app.", ("secret", "code")),
             "/app/remove": (self.remove_app, "Remove the authenticator app.", ("password",)),
         }
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                ACCOUNT,
-                "person",
-                self.get,
-                "page",
-                "Your sessions, password and authenticator app.",
-                is_global=True,
-            ),
-            *(
-                Endpoint(
-                    "POST",
-                    ACCOUNT + path,
-                    "person",
-                    answer,
-                    "form",
-                    summary,
-                    body=make_record("AccountForm", dict.fromkeys(fields, str)),
-                    status=303,
-                    is_global=True,
-                )
-                for path, (answer, summary, fields) in forms.items()
-            ),
-        )
+        summary = "Your sessions, password and authenticator app."
+        self.endpoints = make_form_page(ACCOUNT, "person", self.get, summary, forms)
 
     async def get(self, call: Call) -> Response:
         """Show the account."""

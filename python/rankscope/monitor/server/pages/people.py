@@ -18,7 +18,7 @@ from rankscope.monitor.server.access.accounts import (
     set_role,
 )
 from rankscope.monitor.server.pages.page import Form, Page
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import make_form_page
 from rankscope.monitor.shapes import make_record
 from rankscope.monitor.store.people import LINK_LIFE, OPERATOR, ROLES
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
 PEOPLE = "/people"
+ACCOUNTS = f"/operator{PEOPLE}"
 NO_ROLE = "none"
 
 
@@ -62,30 +63,15 @@ class PeoplePages:
             "/disable": (self._disable, "Disable an account.", ("email",)),
             "/operator": (self._set_operator, "Add or remove an operator.", ("member", "role")),
         }
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                f"/operator{PEOPLE}",
-                "operator",
-                self.get,
-                "page",
-                "All accounts.",
-                is_global=True,
-            ),
-            *(
-                Endpoint(
-                    "POST",
-                    f"/operator{PEOPLE}{path}",
-                    "operator",
-                    partial(self._post, work),
-                    "form",
-                    summary,
-                    body=make_record("PeopleForm", dict.fromkeys(fields, str)),
-                    status=303,
-                    is_global=True,
-                )
-                for path, (work, summary, fields) in forms.items()
-            ),
+        self.endpoints = make_form_page(
+            ACCOUNTS,
+            "operator",
+            self.get,
+            "All accounts.",
+            {
+                path: (partial(self._post, work), said, fields)
+                for path, (work, said, fields) in forms.items()
+            },
         )
 
     async def get(self, call: Call) -> Response:
@@ -99,7 +85,7 @@ class PeoplePages:
             hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
             return await self._answer(call, problem=f"{error.message}.{hint}")
         if done is None:
-            return RedirectResponse(call.links.top(f"/operator{PEOPLE}"), 303)
+            return RedirectResponse(call.links.top(ACCOUNTS), 303)
         person, link = done
         url = call.request.url
         base = self._public_url or f"{url.scheme}://{url.netloc}{call.links.base}"
@@ -179,7 +165,7 @@ def _set_role(monitor: Monitor, call: Call) -> str | tuple[Page, object, int]:
 FORMS = (
     Form(
         path=PEOPLE,
-        summary="Give somebody a role in the project, or take it away.",
+        summary="Set or remove a role in the project.",
         work=_set_role,
         body=make_record("RoleForm", {"member": str, "role": str}),
     ),

@@ -9,7 +9,7 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
 from rankscope.monitor.server.http.address import links_of
-from rankscope.monitor.shapes import describe_type
+from rankscope.monitor.shapes import describe_type, make_record
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -225,3 +225,26 @@ def _status_of(route: Route) -> int:
 def _respond(route: Route, _call: Call, said: object) -> Response:
     status = _status_of(route)
     return Response(status_code=204) if status == 204 else JSONResponse(said, status)
+
+
+def make_form_page(
+    path: str,
+    scope: Need,
+    show: Callable[[Call], Awaitable[Response]],
+    summary: str,
+    forms: Mapping[str, tuple[Callable[[Call], Awaitable[Response]], str, tuple[str, ...]]],
+) -> tuple[Endpoint, ...]:
+    """Make the endpoints of a page outside of projects, and of its forms by their paths below it.
+
+    A form has a handler, a summary, and the names of its fields.
+    """
+
+    def make_form(below: str) -> Endpoint:
+        answer, said, fields = forms[below]
+        body = make_record("Fields", dict.fromkeys(fields, str))
+        return Endpoint(
+            "POST", path + below, scope, answer, "form", said, body=body, status=303, is_global=True
+        )
+
+    page = Endpoint("GET", path, scope, show, "page", summary, is_global=True)
+    return (page, *map(make_form, forms))

@@ -11,9 +11,9 @@ from rankscope.errors import FileError, RankscopeError
 from rankscope.monitor.store.lending import place
 from rankscope.monitor.store.lending.lender import DONE, EVALUATE, FORGET, HELLO, WRITE
 from rankscope.monitor.store.lending.messages import WRITES, Channel
+from rankscope.monitor.store.methods import unfold
 from rankscope.monitor.store.sqlite.files import locate_store
 from rankscope.monitor.store.sqlite.store import BorrowedStore
-from rankscope.monitor.store.store import unfold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lending import place
 from rankscope.monitor.store.lending.messages import WRITES, Channel
+from rankscope.monitor.store.methods import fold
 from rankscope.monitor.store.records import ChangeRow, ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.store import fold
 from rankscope.records import as_dict, replace
 
 TYPE_CHECKING = False

@@ -214,7 +214,7 @@ def set_roles(
     now: int,
     actor: str,
 ) -> bool:
-    """Give roles in a project to members, or take them away, and return whether any changed.
+    """Set or remove roles of members in a project, and return whether any changed.
 
     Raises:
         UsageError: There would be no operator any more.
