@@ -152,12 +152,12 @@ class Parser(argparse.ArgumentParser):
             return
         known = [str(each) for each in action.choices]
         closest = find_closest(value, known)
-        what = action.option_strings[-1] if action.option_strings else "command"
+        what = f"{action.metavar}".lower()
         self._refuse(
             UsageError(
-                f"unknown {what} {quote(value)}"
-                if what == "command"
-                else f"unknown value {quote(value)} for {what}",
+                f"unknown value {quote(value)} for {action.option_strings[-1]}"
+                if action.option_strings
+                else f"unknown {what} {quote(value)}",
                 hint=f"did you mean {closest}?" if closest else f"use one of: {', '.join(known)}",
                 code="usage",
             )

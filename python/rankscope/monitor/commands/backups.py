@@ -138,7 +138,8 @@ def run_restore(options: Namespace) -> int:
         checks = _verify(options)
         is_good = all(not check["wrong"] for check in checks)
         said["checks"] = checks
-        lines += [_describe(check) for check in checks]
+        found = [_describe(check) for check in checks]
+        lines += found or ["no project is set up: nothing to compare"]
     print_result(options, said, "\n".join(lines))
     return 0 if is_good else PROBLEM
 
