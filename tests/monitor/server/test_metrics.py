@@ -24,9 +24,11 @@ LABELS = {
 }
 
 
-def scrape(service: Service, project: str = "music") -> dict[tuple[str, tuple[str, ...]], float]:
+def scrape(
+    service: Service, project: str = "music", key: str | None = None
+) -> dict[tuple[str, tuple[str, ...]], float]:
     """The samples, by name and the values of their labels, in the order of their names."""
-    answer = service.ask("GET", "/metrics", key=service.make_key(project, "read"))
+    answer = service.ask("GET", "/metrics", key=key or service.make_key(project, "read"))
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
     families = list(text_string_to_metric_families(answer.text))
@@ -152,7 +154,10 @@ def test_a_project_that_is_not_configured_has_counters(service: Service) -> None
 
 
 def test_the_disk_and_the_store_are_looked_at(service: Service) -> None:
-    samples = scrape(service)
+    key = service.make_key("music", "read")
+    scrape(service, key=key)
+    service.store.probe().result(30)  # the first use of the key is stored by now
+    samples = scrape(service, key=key)
     assert 0 < samples["rankscope_disk_free_ratio", ()] <= 1
     assert samples["rankscope_store_bytes", ()] == service.store.path.stat().st_size
     assert samples["rankscope_store_waiting", ()] == 0
