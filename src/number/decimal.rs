@@ -141,8 +141,8 @@ fn name_mistake(text: &[u8]) -> NotANumber {
 pub struct Decimal([u8; 20]);
 
 impl Decimal {
-    #[allow(clippy::cast_possible_truncation)] // digits
     /// The decimal text of an integer.
+    #[allow(clippy::cast_possible_truncation)] // digits
     pub fn write(&mut self, value: i64) -> &[u8] {
         let mut rest = value.unsigned_abs();
         let mut at = self.0.len();

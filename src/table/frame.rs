@@ -281,8 +281,8 @@ fn read_u64(from: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*from.split_off(..8)?.first_chunk()?))
 }
 
-#[allow(clippy::cast_possible_truncation)] // the width is that of the largest
 /// Appends integers by how far each is from the least one, or from the one before it if they ascend.
+#[allow(clippy::cast_possible_truncation)] // the width is that of the largest
 fn write_ints(values: &[i64], out: &mut Vec<u8>) {
     let ascends = values.is_sorted();
     let base = values.iter().copied().min().unwrap_or(0);
