@@ -149,3 +149,22 @@ def choose_rankings(
             code="bad_period",
         )
     return chosen
+
+
+def describe_chosen(chosen: Chosen) -> str:
+    """Describe which rankings are deleted for the audit log, which isn't to keep a user's ID.
+
+    Examples:
+        >>> describe_chosen(Chosen(user_id="u17", since=0))
+        'rankings of one user from 1970-01-01T00:00:00.000000Z'
+        >>> describe_chosen(Chosen(ranking_ids=("r1", "r2")))
+        '2 rankings by ID'
+    """
+    count = len(chosen.ranking_ids or ())
+    parts = [
+        "rankings" if chosen.ranking_ids is None else f"{count} ranking{'s'[: count != 1]} by ID",
+        "" if chosen.user_id is None else "of one user",
+        "" if chosen.since is None else f"from {format_time(chosen.since)}",
+        "" if chosen.until is None else f"until {format_time(chosen.until)}",
+    ]
+    return " ".join(part for part in parts if part)

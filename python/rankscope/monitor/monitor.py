@@ -9,6 +9,7 @@ from rankscope.monitor.archiving import (
     archive_project,
     choose_rankings,
     delete_before,
+    describe_chosen,
     erase_rankings,
 )
 from rankscope.monitor.backups import make_backup
@@ -17,6 +18,7 @@ from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import SECOND, Limits
 from rankscope.monitor.events.times import (
     count_micros,
+    format_time,
     read_clock,
     read_length,
     read_moment,
@@ -28,6 +30,7 @@ from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.manager import ProjectManager
 from rankscope.monitor.round import evaluate_project, replay_project
 from rankscope.monitor.store import open_or_borrow
+from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.sqlite.files import SQLITE
 
 TYPE_CHECKING = False
@@ -338,7 +341,9 @@ class Monitor(ProjectManager):
         now = self.clock() if until is None else to_micros(read_moment(until, "until"))
         return replay_project(self.store, self.project, now=now, threads=self._threads)
 
-    def archive(self, older_than: Duration = "0s", *, history: str | None = None) -> Archived:
+    def archive(
+        self, older_than: Duration = "0s", *, history: str | None = None, actor: str = "local"
+    ) -> Archived:
         """Move hours to Parquet files, once all their values are final.
 
         Values, explanations and everything else that reads events find them there. Hours that are
@@ -350,6 +355,7 @@ class Monitor(ProjectManager):
             history: The folder or the URL of the files, such as `"s3://bucket/folder"`. The store
                 keeps it, and it can't be changed (default: the one that was given before; at first
                 a folder beside the store, if that is a file).
+            actor: The name for the audit log.
 
         Returns:
             The number of hours, rankings and labels that were moved, and the size of the files.
@@ -367,7 +373,9 @@ class Monitor(ProjectManager):
                 hint="hours are archived once their attribution windows are closed, or later",
                 code="usage",
             )
-        return archive_project(self.writer, self.project, now=self.clock(), older_than=delay)
+        store, now = self.writer, self.clock()
+        store.record_audit(self.project, AuditEntry(now, actor, "events.archive", self.project))
+        return archive_project(store, self.project, now=now, older_than=delay)
 
     def delete(
         self,
@@ -376,6 +384,7 @@ class Monitor(ProjectManager):
         rankings: str | Sequence[str] | None = None,
         since: Time | None = None,
         until: Time | None = None,
+        actor: str = "local",
     ) -> Deleted:
         """Delete the rankings that have everything that is given, with all their labels.
 
@@ -388,6 +397,7 @@ class Monitor(ProjectManager):
             rankings: A `ranking_id`, or several.
             since: The earliest time of a ranking: a `datetime` with a time zone, or ISO text.
             until: The first time that is not deleted.
+            actor: The name for the audit log, which doesn't keep the user's ID.
 
         Returns:
             The number of rankings and labels that were deleted.
@@ -398,20 +408,28 @@ class Monitor(ProjectManager):
             FileError: Not all of them could be deleted.
         """
         chosen = choose_rankings(user=user, rankings=rankings, since=since, until=until)
-        return erase_rankings(self.writer, self.project, chosen, now=self.clock())
+        store, now = self.writer, self.clock()
+        entry = AuditEntry(now, actor, "events.delete", describe_chosen(chosen))
+        store.record_audit(self.project, entry)
+        return erase_rankings(store, self.project, chosen, now=now)
 
-    def delete_before(self, time: Time) -> Deleted:
+    def delete_before(self, time: Time, *, actor: str = "local") -> Deleted:
         """Delete the events of the hours before a time; their windows stay.
 
         Args:
             time: A `datetime` with a time zone, or ISO text.
+            actor: The name for the audit log.
 
         Raises:
             UsageError: Attribution windows of such events are open, or windows are not up to date.
             FileError: Not all events could be deleted.
         """
         moment = to_micros(read_moment(time, "time"))
-        return delete_before(self.writer, self.project, moment, now=self.clock())
+        store, now = self.writer, self.clock()
+        done = delete_before(store, self.project, moment, now=now)
+        entry = AuditEntry(now, actor, "events.retain", f"before {format_time(moment)}")
+        store.record_audit(self.project, entry)
+        return done
 
     def backup(self, place: str) -> str:
         """Back up the store while it is in use, and return the folder or the URL of the backup.

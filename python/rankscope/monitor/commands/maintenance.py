@@ -8,16 +8,23 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
+    ACTOR,
+    SERVICE,
     TIME_HELP,
     add_history_argument,
     add_store_arguments,
+    ask_service,
+    is_service,
+    name_path,
     open_reader,
     open_writer,
     print_fields,
     read_duration,
     read_moment,
     read_word,
+    refuse_at_service,
 )
+from rankscope.monitor.events.times import format_time, write_duration
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
 
 PROBLEM = 1
+SPAN = ("since", "until")
 
 
 def add_export(parser: Parser) -> None:
@@ -42,9 +50,9 @@ def add_export(parser: Parser) -> None:
 
 
 def _add_span(parser: Parser, what: str) -> None:
-    for name, when in (("--since", "from this time on"), ("--until", "before this time")):
+    for name, when in zip(SPAN, ("from this time on", "before this time"), strict=True):
         text = f"{what} {when}: {TIME_HELP}"
-        parser.add_argument(name, type=read_moment, metavar="TIME", help=text)
+        parser.add_argument(f"--{name}", type=read_moment, metavar="TIME", help=text)
 
 
 def run_export(options: Namespace) -> int:
@@ -62,7 +70,7 @@ def add_archive(parser: Parser) -> None:
         "files, and write the value of each ranking to files beside them. All commands read "
         "archived rankings there; no value changes."
     )
-    add_store_arguments(parser, run_archive, is_timed=True)
+    add_store_arguments(parser, run_archive, is_timed=True, more=SERVICE)
     parser.add_argument(
         "--older-than",
         type=read_duration,
@@ -76,8 +84,17 @@ def add_archive(parser: Parser) -> None:
 
 def run_archive(options: Namespace) -> int:
     """Archive hours, and print what was moved."""
+    if is_service(options.store):
+        for name in ("history", "as_of"):
+            if getattr(options, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise refuse_at_service(option, f"remove {option}: the service decides it")
+        body = {"older_than": write_duration(options.older_than)}
+        print_fields(options, ask_service(options, "POST", name_path("archive"), body))
+        return 0
+    delay = timedelta(microseconds=options.older_than)
     with open_writer(options) as monitor:
-        done = monitor.archive(timedelta(microseconds=options.older_than), history=options.history)
+        done = monitor.archive(delay, history=options.history, actor=ACTOR)
     names = ("hours", "rankings", "labels", "values", "bytes")
     print_fields(options, write_record(done, names))
     return 0
@@ -119,7 +136,7 @@ def add_delete(parser: Parser) -> None:
         "evaluation computes the values of their hours without them. Backups and exports that were "
         "made before still have them."
     )
-    add_store_arguments(parser, run_delete)
+    add_store_arguments(parser, run_delete, more=SERVICE)
     parser.add_argument("--user", type=read_word, metavar="ID", help="delete rankings of this user")
     parser.add_argument(
         "--ranking",
@@ -140,17 +157,24 @@ def run_delete(options: Namespace) -> int:
             hint="add --user, --ranking, --since or --until",
             code="usage",
         )
+    chosen = {
+        name: given
+        for name in ("user", "rankings", "since", "until")
+        if (given := getattr(options, name)) is not None
+    }
+    if is_service(options.store):
+        body = {name: format_time(one) if name in SPAN else one for name, one in chosen.items()}
+        print_fields(options, ask_service(options, "POST", name_path("deletions"), body))
+        return 0
     with open_writer(options) as monitor:
-        done = monitor.delete(
-            user=options.user, rankings=options.rankings, since=options.since, until=options.until
-        )
+        done = monitor.delete(**chosen, actor=ACTOR)
     print_fields(options, write_record(done, ("rankings", "labels")))
     return 0
 
 
 def add_retain(parser: Parser) -> None:
     """Add the arguments of `retain`."""
-    add_store_arguments(parser, run_retain)
+    add_store_arguments(parser, run_retain, more=SERVICE)
     parser.add_argument(
         "--before",
         type=read_moment,
@@ -162,8 +186,12 @@ def add_retain(parser: Parser) -> None:
 
 def run_retain(options: Namespace) -> int:
     """Delete old events, and print how many there were."""
+    if is_service(options.store):
+        body = {"before": format_time(options.before)}
+        print_fields(options, ask_service(options, "POST", name_path("retention"), body))
+        return 0
     with open_writer(options) as monitor:
-        done = monitor.delete_before(options.before)
+        done = monitor.delete_before(options.before, actor=ACTOR)
     print_fields(options, write_record(done, ("rankings", "labels")))
     return 0
 

@@ -18,7 +18,16 @@ from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access.entrance import Entrance
 from rankscope.monitor.server.access.provider import CALLBACK, OpenID
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api import causes, incidents, people, project, rules, setup, values
+from rankscope.monitor.server.api import (
+    causes,
+    incidents,
+    maintenance,
+    people,
+    project,
+    rules,
+    setup,
+    values,
+)
 from rankscope.monitor.server.api.audit import make_audit_endpoints
 from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
@@ -129,6 +138,7 @@ class Service:
             *incidents.ROUTES,
             *notifying.routes,
             *project.ROUTES,
+            *maintenance.ROUTES,
             *people.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,

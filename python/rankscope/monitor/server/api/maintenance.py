@@ -1,0 +1,126 @@
+"""What maintains the events of a project: deleting and archiving them."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rankscope.monitor.plain import write_record
+from rankscope.monitor.server.api.fields import Count
+from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.setup.fields import DurationText, Id, Part, Time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.routing.endpoint import Call
+
+MOST_IDS = 1000
+"""Rankings that are named in one request."""
+
+
+class DeletionFields(TypedDict, total=False):
+    """Which rankings to delete: those that have everything that is given."""
+
+    user: Annotated[Part, Field(min_length=1, description="The `user_id` of the rankings.")]
+    rankings: Annotated[
+        list[Id], Field(min_length=1, max_length=MOST_IDS, description="Their `ranking_id`s.")
+    ]
+    since: Annotated[Time, Field(description="The earliest time of a ranking.")]
+    until: Annotated[Time, Field(description="The first time that isn't deleted.")]
+
+
+class RetentionFields(TypedDict):
+    """Which events are old."""
+
+    before: Annotated[Time, Field(description="Events of the hours before it are deleted.")]
+
+
+class ArchivingFields(TypedDict, total=False):
+    """Which hours to archive."""
+
+    older_than: Annotated[
+        DurationText,
+        Field(description="How long their attribution windows have been closed (default: 0s)."),
+    ]
+
+
+Deletion = Annotated[
+    DeletionFields,
+    Field(examples=[{"user": "u17"}, {"rankings": ["s1"], "until": "2026-11-20T00:00:00Z"}]),
+]
+Retention = Annotated[RetentionFields, Field(examples=[{"before": "2026-01-01T00:00:00Z"}])]
+Archiving = Annotated[ArchivingFields, Field(examples=[{"older_than": "7d"}])]
+
+
+class DeletedFields(TypedDict):
+    """How many events were deleted."""
+
+    rankings: Count
+    labels: Count
+
+
+class ArchivedFields(TypedDict):
+    """What was moved to files."""
+
+    hours: Count
+    rankings: Count
+    labels: Count
+    values: Count
+    bytes: Count
+
+
+def delete_rankings(monitor: Monitor, call: Call) -> DeletedFields:
+    """Delete the rankings of a user, or others, with their labels."""
+    chosen: dict[str, Any] = dict(call.body)
+    done = monitor.delete(**chosen, actor=call.principal.actor)
+    return cast("DeletedFields", write_record(done, DeletedFields.__annotations__))
+
+
+def delete_old(monitor: Monitor, call: Call) -> DeletedFields:
+    """Delete the events before a time. The values computed from them are kept."""
+    done = monitor.delete_before(call.body["before"], actor=call.principal.actor)
+    return cast("DeletedFields", write_record(done, DeletedFields.__annotations__))
+
+
+def archive(monitor: Monitor, call: Call) -> ArchivedFields:
+    """Move hours whose values are final to files, where the service keeps them."""
+    body: ArchivingFields = call.body
+    done = monitor.archive(body.get("older_than", "0s"), actor=call.principal.actor)
+    return cast("ArchivedFields", write_record(done, ArchivedFields.__annotations__))
+
+
+# They read events, and wait for each other.
+ROUTES = (
+    Route(
+        "POST",
+        "/v1/deletions",
+        delete_rankings,
+        body=Deletion,
+        result=DeletedFields,
+        is_trace=True,
+        is_slow=True,
+    ),
+    Route(
+        "POST",
+        "/v1/retention",
+        delete_old,
+        body=Retention,
+        result=DeletedFields,
+        is_trace=True,
+        is_slow=True,
+    ),
+    Route(
+        "POST",
+        "/v1/archive",
+        archive,
+        body=Archiving,
+        result=ArchivedFields,
+        is_trace=True,
+        is_slow=True,
+    ),
+)
