@@ -131,7 +131,9 @@ class Cells:
             for turn in range(max(map(len, chosen), default=0)):
                 of = np.array([each[turn] if turn < len(each) else -1 for each in chosen], int)
                 at = of[day.places]
-                np.add.at(sums, (at[at >= 0], number * HOURS + day.hours[at >= 0]), day.sums[at >= 0])
+                np.add.at(
+                    sums, (at[at >= 0], number * HOURS + day.hours[at >= 0]), day.sums[at >= 0]
+                )
         return Hours(since, tuple(streams), sums)
 
 

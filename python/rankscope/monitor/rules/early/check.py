@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankscope.deferred import np
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.data.counts import HOURS
+from rankscope.monitor.rules.data.counts import HOURS, Segment
 from rankscope.monitor.rules.early.causes import find_cause
 from rankscope.monitor.rules.early.cells import MOST_STREAMS, choose_streams
-from rankscope.monitor.rules.early.progress import Fact, Warning
+from rankscope.monitor.rules.early.progress import EarlyWarning, Fact
 from rankscope.monitor.rules.early.usual import (
     DAYS,
     FEWEST_DAYS,
@@ -26,12 +26,11 @@ from rankscope.monitor.rules.early.words import conclude, describe_end
 from rankscope.records import record, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.rules.data.counts import Segment
     from rankscope.monitor.rules.early.cells import Cells, Hours
     from rankscope.monitor.rules.early.progress import EarlyProgress
     from rankscope.monitor.rules.early.rule import EarlyRule
@@ -53,8 +52,8 @@ ACCEPTED_AFTER = 28 * DAY
 """What has lasted so long is what is usual."""
 BACK = 0.5
 """A signal is as usual again if it is closer to it than by this part of its change, for a day."""
-TOGETHER = DAY
-"""Signals that change within this time may have one cause."""
+SHARED = 2.0
+"""A stream that changes by no more than this times what all do needs no cause of its own."""
 MOST_FACTS = 60
 
 
@@ -155,8 +154,10 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
     # A day's value is known once the day is over.
     is_due = not table.is_daily or moment % DAY == 0
     # What a warning was about, and is over, doesn't count again.
-    ended = [max((one.until for one in progress.over if one.segment.model == each.model), default=0)
-             for each in hours.segments]
+    ended = [
+        max((one.until for one in progress.over if one.segment.model == each.model), default=0)
+        for each in hours.segments
+    ]
     lengths = np.array(SPANS[: judgment.evidence.shape[-1]]) * HOUR
     is_new = moment - lengths >= np.repeat(ended, len(table.signals))[:, None]
     return Seen(table, hours, judgment, judgment.evidence * matters * is_due * is_new)
@@ -207,9 +208,7 @@ def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyP
     day = (moment - HOUR) // DAY * DAY
     peaks = dict(progress.peaks)
     peaks[day] = max(peak, peaks.get(day, 0.0))
-    return replace(
-        progress, peaks=tuple(sorted(peaks.items())), watched=len(watched), rows=rows
-    )
+    return replace(progress, peaks=tuple(sorted(peaks.items())), watched=len(watched), rows=rows)
 
 
 def find_needed(rule: EarlyRule, progress: EarlyProgress, moment: int) -> float:
@@ -234,9 +233,10 @@ def _take(
     facts = [fact for each in seen for fact in _list_facts(each, moment, needed)]
     for model in sorted({fact.segment.model for fact in facts}):
         rest = [fact for fact in facts if fact.segment.model == model]
+        whole = _find_changes(seen, Segment(model))
         for each in progress.warnings:
             if each.segment.model == model:
-                mine = [fact for fact in rest if _belongs(fact, each)]
+                mine = [fact for fact in rest if _belongs(fact, each, whole)]
                 rest = [fact for fact in rest if fact not in mine]
                 if mine:
                     progress = progress.put(_extend(each, mine))
@@ -247,9 +247,11 @@ def _take(
                 key=lambda one: (one.rankings, not one.segment.slice, bool(one.segment.version)),
             )
             of = next(each for each in seen if lead.key in each.list_keys())
-            segment = find_cause(of.table, widest, moment)
-            opened = Warning(segment=segment, began=lead.began, found=moment, facts=(lead,))
-            mine = [fact for fact in rest if fact is lead or _belongs(fact, opened)]
+            cause = find_cause(of.table, widest, moment)
+            opened = EarlyWarning(
+                segment=cause.segment, began=lead.began, found=moment, facts=(cause,)
+            )
+            mine = [fact for fact in rest if fact is lead or _belongs(fact, opened, whole)]
             rest = [fact for fact in rest if fact not in mine]
             known = next((one for one in progress.warnings if one.key == opened.key), opened)
             progress = progress.put(_extend(known, mine))
@@ -278,27 +280,32 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
     return facts
 
 
-def _belongs(fact: Fact, warning: Warning) -> bool:
+def _find_changes(seen: Iterable[Seen], segment: Segment) -> dict[str, float]:
+    """Return the largest change of each signal of a stream, of all spans."""
+    changes = {}
+    for each in seen:
+        for at, (signal, stream) in enumerate(each.list_keys()):
+            if stream == segment:
+                change = np.abs(np.nan_to_num(each.judgment.value[at] - each.judgment.usual[at]))
+                changes[signal] = float(change.max())
+    return changes
+
+
+def _belongs(fact: Fact, warning: EarlyWarning, whole: Mapping[str, float]) -> bool:
     """Return whether a fact has the cause of a warning.
 
-    It has if one of their streams contains the other. What else changes at the same time, and less
-    than the stream of the warning, does so because it shares rankings with it.
+    It has if one of their streams contains the other. Other streams share rankings with that of
+    the warning: they change with it, but hardly more than all rankings do.
     """
     mine, its = fact.segment, warning.segment
-    if mine.model != its.model:
-        return False
     is_near = not (mine.version and its.version and mine.version != its.version)
     here, there = set(mine.slice), set(its.slice)
     if is_near and (here <= there or there <= here):
         return True
-    largest = max(abs(one.change) for one in warning.facts)
-    is_less = abs(fact.change) < largest / 2 or any(
-        one.signal == fact.signal and abs(fact.change) < abs(one.change) for one in warning.facts
-    )
-    return is_less and abs(fact.began - warning.began) <= TOGETHER
+    return abs(fact.change) <= SHARED * whole.get(fact.signal, 0.0)
 
 
-def _extend(warning: Warning, facts: Iterable[Fact]) -> Warning:
+def _extend(warning: EarlyWarning, facts: Iterable[Fact]) -> EarlyWarning:
     """Add facts to a warning; of one that it has, the newest numbers count."""
     known = {fact.key: fact for fact in warning.facts}
     for fact in facts:
@@ -309,7 +316,7 @@ def _extend(warning: Warning, facts: Iterable[Fact]) -> Warning:
     return replace(warning, facts=tuple(ordered[:MOST_FACTS]))
 
 
-def _is_back(seen: Iterable[Seen], warning: Warning, moment: int) -> bool:
+def _is_back(seen: Iterable[Seen], warning: EarlyWarning, moment: int) -> bool:
     """Return whether all signals of a warning were as usual for a day."""
     rows: dict[Any, tuple[Seen, int]] = {}
     for each in seen:

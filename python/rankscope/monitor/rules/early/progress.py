@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.usual import DAYS
 from rankscope.monitor.rules.run import Progress
-from rankscope.monitor.rules.state import StreamKey
 from rankscope.records import record, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from rankscope.monitor.rules.state import StreamKey
 
 Outcome: TypeAlias = Literal["", "confirmed", "not confirmed", "unknown"]
 KIND = "early"
@@ -55,7 +58,7 @@ class Fact(Stored):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Warning(Stored):  # noqa: A001 - the word of the trade; exceptions aren't warnings here
+class EarlyWarning(Stored):
     """Signals that changed at one time for one cause.
 
     Args:
@@ -104,8 +107,8 @@ class EarlyProgress(Progress):
     basis: str
     first: int
     following: int
-    warnings: tuple[Warning, ...] = ()
-    over: tuple[Warning, ...] = ()
+    warnings: tuple[EarlyWarning, ...] = ()
+    over: tuple[EarlyWarning, ...] = ()
     peaks: tuple[tuple[int, float], ...] = ()
     watched: int = 0
     rows: int = 0
@@ -129,12 +132,12 @@ class EarlyProgress(Progress):
                 progress = progress.end(each, -(-now // HOUR) * HOUR, is_accepted=True)
         return progress
 
-    def put(self, warning: Warning) -> EarlyProgress:
+    def put(self, warning: EarlyWarning) -> EarlyProgress:
         """Add a warning, or replace the one of its stream."""
         others = [each for each in self.warnings if each.key != warning.key]
         return replace(self, warnings=tuple(sorted([*others, warning], key=lambda one: one.key)))
 
-    def end(self, warning: Warning, until: int, *, is_accepted: bool = False) -> EarlyProgress:
+    def end(self, warning: EarlyWarning, until: int, *, is_accepted: bool = False) -> EarlyProgress:
         """Remove a warning that is over."""
         others = tuple(each for each in self.warnings if each.key != warning.key)
         done = replace(warning, until=until, is_accepted=is_accepted)

@@ -19,8 +19,6 @@ FalseWarnings = Annotated[
         unit="warnings",
     ),
 ]
-NAME = "early"
-"""The name of the rule that every project gets."""
 
 
 class EarlyRule(Rule):
@@ -40,8 +38,3 @@ class EarlyRule(Rule):
             "Warns when lists or scores aren't as usual, before labels arrive. At most "
             f"{self.false_warnings:g} false warnings a quarter, on average."
         )
-
-
-def default_rule() -> EarlyRule:
-    """Return the rule that gives early warnings unless somebody changes it."""
-    return EarlyRule(name=NAME, kind="early")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.rules.data.counts import Segment
-    from rankscope.monitor.rules.early.progress import Fact, Warning
+    from rankscope.monitor.rules.early.progress import EarlyWarning, Fact
     from rankscope.monitor.rules.state import Verdict
 
 MOST_SHOWN = 20
@@ -23,16 +23,17 @@ TOLD = {
     "no_results": "{after} of {who} are empty; {before} is usual",
     "tied": "{after} of neighboring documents have equal scores in {who}; {before} is usual",
     "constant": "{after} of {who} have the same score for all documents; {before} is usual",
-    "ascending": "in {after} of neighboring documents, the lower one has the higher score in {who}; "
-    "{before} is usual",
-    "unseen": f"{{after}} of the top documents of {{who}} weren't shown in the {REFERENCE_DAYS} days "
-    "before; {before} is usual",
+    "ascending": "in {after} of neighboring documents, the lower one has the higher score in "
+    "{who}; {before} is usual",
+    "unseen": "{after} of the top documents of {who} weren't shown in the "
+    f"{REFERENCE_DAYS} days before; {{before}} is usual",
     "overlap": "{who} overlap {after} with those of the same queries before; {before} is usual",
     "reordered": "{after} of the pairs of documents in {who} are in another order than before; "
     "{before} is usual",
     "missing": "{after} of the top documents that the same queries had before are missing from "
     "{who}; {before} is usual",
-    "popular": "the most popular documents have {after} of the exposure in {who}; {before} is usual",
+    "popular": "the most popular documents have {after} of the exposure in {who}; {before} is "
+    "usual",
 }
 CHANGES = frozenset({"unseen", "overlap", "reordered", "missing", "score_distance"})
 """What compares lists with those before: it is as usual again once the change is a day old."""
@@ -78,13 +79,13 @@ is usual.'
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def choose_fact(warning: Warning) -> Fact:
+def choose_fact(warning: EarlyWarning) -> Fact:
     """Return the fact that tells most of a warning: of its own stream, the most surprising one."""
     own = [fact for fact in warning.facts if fact.segment == warning.segment]
     return (own or warning.facts)[0]
 
 
-def conclude(warning: Warning, verdict: Verdict, reason: str = "") -> Finding:
+def conclude(warning: EarlyWarning, verdict: Verdict, reason: str = "") -> Finding:
     """Return what is known of a warning as a finding."""
     lead, segment = choose_fact(warning), warning.segment
     told = describe_fact(lead)
@@ -105,7 +106,7 @@ def conclude(warning: Warning, verdict: Verdict, reason: str = "") -> Finding:
     )
 
 
-def write_evidence(warning: Warning) -> dict[str, Any]:
+def write_evidence(warning: EarlyWarning) -> dict[str, Any]:
     """Return the facts of a warning, and whether later labels confirmed it, as JSON holds them."""
     lead = choose_fact(warning)
     facts = [
@@ -131,7 +132,7 @@ def write_evidence(warning: Warning) -> dict[str, Any]:
     }
 
 
-def describe_end(warning: Warning, *, is_accepted: bool) -> str:
+def describe_end(warning: EarlyWarning, *, is_accepted: bool) -> str:
     """Say why a warning is over."""
     if is_accepted:
         return "This has lasted for 28 days and counts as usual now."
