@@ -7,7 +7,7 @@ import math
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.incidents.incident import Incident
 
-SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
 
 
@@ -92,7 +91,7 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
     began = to_micros(incident.began)
     return (
         STATUSES.index(incident.state),
-        SEVERITIES.index(incident.severity),
+        -SEVERITIES.index(incident.severity),
         incident.kind == "quality",
         -began,
         incident.incident_id,
