@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, get_args
 
 from rankscope.monitor.rules.rule import Rule
-from rankscope.monitor.rules.settings import LISTED, RunLength, Setting, described, keep_if
+from rankscope.monitor.rules.settings import LISTED, FalseAlarms, Setting, described, keep_if
 
 Watch = Literal[
     "volume",
@@ -49,7 +49,7 @@ class DataRule(Rule):
     """A condition on the data of a project; see `Rule`."""
 
     kind: Literal["data"]
-    run_length: RunLength = 1800.0
+    false_alarms: FalseAlarms = 0.05
     watches: Watches = ()
 
     def find_basis(self, _configuration: object) -> str:
