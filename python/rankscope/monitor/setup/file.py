@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time
+from pathlib import Path
 
 from rankscope.errors import FormatError, MeasureError, RankscopeError
 from rankscope.monitor.ask.views import View
+from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
@@ -156,6 +158,8 @@ class _FileReader:
             said = _read_times(table)
             rules = said.pop("rules", {}) if isinstance(said, dict) else {}
             given = validate(said, shapes.ProjectFields)
+            files = self._read_calendars(given.pop("calendar_files", ()), keys)
+            given["calendar"] = [*given.get("calendar", ()), *files]
             configuration = read_configuration(given)
             read_webhook(given.get("webhook"))
         except RankscopeError as error:
@@ -184,6 +188,20 @@ class _FileReader:
                         "channel",
                     )
         return project
+
+    def _read_calendars(
+        self, files: Sequence[Mapping[str, Any]], keys: tuple[str, ...]
+    ) -> list[dict[str, str]]:
+        """Return the periods of ICS files, whose paths are relative to this file."""
+        folder, periods = Path(self.path).parent, []
+        for each in files:
+            try:
+                path = str(folder / each["ics"])
+                periods += read_ics(path, baseline=each.get("baseline", "none"))
+            except RankscopeError as error:
+                problem = f"{quote(each['ics'])}: {error.message}"
+                raise self.refuse(problem, error.hint, (*keys, "calendar_files")) from None
+        return [period.to_dict() for period in periods]
 
     def _check_views(
         self, views: Mapping[str, Any], configuration: Configuration, keys: tuple[str, ...]

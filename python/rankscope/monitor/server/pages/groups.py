@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from rankscope.monitor.definition.calendar import Calendar
     from rankscope.monitor.incidents.incident import Incident
 
 MOST_TIMES = 1_000_000
@@ -139,6 +140,13 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
                 )
             )
     return episodes
+
+
+def list_periods(calendar: Calendar, since: int, until: int) -> list[Episode]:
+    """List the periods of the calendar that a chart marks."""
+    return [
+        Episode(one.since, one.until, one.name, "period") for one in calendar.between(since, until)
+    ]
 
 
 def trace_incident(incident: Incident, now: int) -> str:
