@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +13,6 @@ from rankscope.stats.expected.forecast import contradicts, expect, forecast
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
-
-    from rankscope.stats.expected.calibration import Calibration
 
     Numbers = NDArray[np.float64]
 
@@ -112,7 +110,9 @@ def show(world: World, days: NDArray[np.int64], effects: Numbers, random: Genera
 def ndcg(gain: Numbers) -> Numbers:
     """Return the nDCG of lists; NaN where nothing is relevant."""
     ideal = -np.sort(-gain, axis=1)[:, :CUTOFF] @ DISCOUNTS
-    return np.divide(gain[:, :CUTOFF] @ DISCOUNTS, ideal, out=np.full(len(gain), np.nan), where=ideal > 0)
+    return np.divide(
+        gain[:, :CUTOFF] @ DISCOUNTS, ideal, out=np.full(len(gain), np.nan), where=ideal > 0
+    )
 
 
 def draw_effects(world: World, count: int, random: Generator) -> Numbers:
@@ -143,15 +143,21 @@ def run(before: World, after: World, seed: int) -> Found:
     random = np.random.default_rng(seed)
     effects = draw_effects(before, DAYS + 1 + LATER, random)
     past = show(before, np.arange(DAYS), effects[:DAYS], random)
-    calibration = fit_calibration(past.lists, past.gains, past.values, past.early, discounts=DISCOUNTS, groups=2)
+    calibration = fit_calibration(
+        past.lists, past.gains, past.values, past.early, discounts=DISCOUNTS, groups=2
+    )
     found = Found([], [], [], [], [], [], [])
     for at in range(LATER):
         here = DAYS + 1 + at
         now = show(after, np.array([here]), effects[here : here + 1], random)
         expected = expect(calibration, now.lists)
-        made = forecast(calibration, expected, now.lists.clusters, is_hour=False)
+        made = forecast(
+            calibration,
+            expected.summarize(now.lists.clusters, np.arange(len(now.lists))),
+            is_hour=False,
+        )
         final = float(np.nanmean(now.values))
-        gaps = (now.early - expected.share)
+        gaps = now.early - expected.share
         found.covered.append(made.lower <= final <= made.upper)
         found.errors.append(made.value - final)
         found.widths.append((made.upper - made.lower) / 2)

@@ -152,7 +152,9 @@ def fit_calibration(
         return tuple(tuple(change.tolist()) for change in changes)
 
     variance = float((left**2).mean())
-    shared = _share(left, np.unique(np.stack([day, lists.clusters]), axis=1, return_inverse=True)[1])
+    shared = _share(
+        left, np.unique(np.stack([day, lists.clusters]), axis=1, return_inverse=True)[1]
+    )
     scores = lists.scores[~np.isnan(lists.scores)]
     return Calibration(
         lists=count,
@@ -243,9 +245,7 @@ def sample_variance(sizes: Places, variance: float, shared: float) -> float:
     return (count * variance + (squares - count) * shared) / count**2
 
 
-def _vary(
-    left: Numbers, time: Places, cluster: Places, variance: float, shared: float
-) -> float:
+def _vary(left: Numbers, time: Places, cluster: Places, variance: float, shared: float) -> float:
     """Return the variance that times add to the mean of a later one, seen from all of these.
 
     A time is often like its neighbours. Those of a calibration then differ less from their mean
@@ -278,5 +278,3 @@ def _watch_early(gaps: Numbers, day: Places) -> Early | None:
     means = np.bincount(at, gap) / sizes
     of_days = float(np.average((means - gap.mean()) ** 2 - variance / sizes, weights=sizes))
     return Early(mean=float(gap.mean()), variance=variance, of_days=max(of_days, 0.0))
-
-

@@ -1,4 +1,4 @@
-"""How likely a document gains something, by its score and its rank, and what that makes of lists."""
+"""How likely documents gain something by score and rank, and what that makes of their lists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -118,7 +117,11 @@ def fit_curve(scores: Numbers, ranks: Places, hits: Numbers) -> Curve:
     rank = np.minimum(ranks, DEEPEST) - 1
     depth = int(rank.max(initial=0)) + 1
     known = ~np.isnan(scores)
-    edges = np.unique(np.quantile(scores[known], np.linspace(0, 1, BINS + 1)[1:-1])) if known.any() else []
+    edges = (
+        np.unique(np.quantile(scores[known], np.linspace(0, 1, BINS + 1)[1:-1]))
+        if known.any()
+        else []
+    )
     bins = np.where(known, np.searchsorted(edges, scores, side="right"), len(edges) + 1)
     size = len(edges) + 2
     of_rank, of_bin = (np.bincount(at, hits, n) for at, n in ((rank, depth), (bins, size)))

@@ -48,6 +48,40 @@ class Expected:
     share: Numbers
     outside: Numbers
 
+    def summarize(self, clusters: Places, rows: Places) -> Summary:
+        """Return what a forecast needs of some of the lists."""
+        outside = self.outside[rows]
+        sums = float(outside.sum()), float((outside**2).sum())
+        return Summary(self.terms[rows].sum(axis=0), *sums, clusters[rows])
+
+
+@record(frozen=True, slots=True)
+class Summary:
+    """What a forecast needs of lists: sums, which can be added.
+
+    Args:
+        terms: The sum of their terms.
+        outside: The sum of the shares of their scores that are outside of the calibrated range.
+        squares: The sum of the squares of these shares.
+        clusters: Whose each list is.
+    """
+
+    terms: Numbers
+    outside: float
+    squares: float
+    clusters: Places
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def __add__(self, other: Summary) -> Summary:
+        return Summary(
+            self.terms + other.terms,
+            self.outside + other.outside,
+            self.squares + other.squares,
+            np.concatenate([self.clusters, other.clusters]),
+        )
+
 
 @record(frozen=True, slots=True)
 class Forecast:
@@ -86,26 +120,23 @@ def expect(calibration: Calibration, lists: Lists) -> Expected:
     return Expected(make_terms(share, chance, lists.groups, groups), share, outside)
 
 
-def forecast(
-    calibration: Calibration, expected: Expected, clusters: Places, *, is_hour: bool
-) -> Forecast | None:
+def forecast(calibration: Calibration, lists: Summary, *, is_hour: bool) -> Forecast | None:
     """Forecast the mean of lists; `None` where there are too few.
 
     Args:
         calibration: The calibration.
-        expected: What is expected of the lists.
-        clusters: Whose they are.
+        lists: What is known of them.
         is_hour: Whether they are of an hour, not of a day.
     """
-    count = len(clusters)
+    count = len(lists)
     if count < FEWEST_LISTS:
         return None
-    mean = expected.terms.mean(axis=0)
+    mean = lists.terms / count
     point = np.concatenate([[1.0], mean - np.array(calibration.centers)])
     total, defined = point @ np.array(calibration.value), point @ np.array(calibration.defined)
     defined = float(min(max(defined, 1 / count), 1.0))
     value = float(min(max(total / defined, 0.0), 1.0))
-    sizes = np.unique(clusters, return_counts=True)[1]
+    sizes = np.unique(lists.clusters, return_counts=True)[1]
     sampling = sample_variance(sizes, calibration.variance, calibration.shared)
     fitted = max(_jackknife(calibration.blocks, point), _jackknife(calibration.users, point))
     between = calibration.of_hours if is_hour else calibration.of_days
@@ -118,14 +149,17 @@ def forecast(
         sampling**2 / max(len(sizes), 1) + (fitted + between) ** 2 / (calibration.days - 1)
     )
     half = t_quantile(LEVEL, max(degrees, 1.0)) * math.sqrt(variance) / defined
-    most = OUTSIDE_MOST + DEVIATIONS * float(expected.outside.std()) / math.sqrt(count)
+    outside = lists.outside / count
+    error = math.sqrt(max(lists.squares / count - outside**2, 0.0) / count)
     return Forecast(
         value,
         max(value - half, 0.0),
         min(value + half, 1.0),
         defined * count,
-        bool(expected.outside.mean() > most),
-        any(not low <= at <= high for at, (low, high) in zip(mean, calibration.terms, strict=False)),
+        outside > OUTSIDE_MOST + DEVIATIONS * error,
+        any(
+            not low <= at <= high for at, (low, high) in zip(mean, calibration.terms, strict=False)
+        ),
     )
 
 
