@@ -212,8 +212,7 @@ def _check(
         return stream
     found = check_stream(stream, own, period, rows)
     judged = found.lane(age) or lane
-    kept = {"usual": lane.usual, "mix": lane.mix, "mean": lane.mean}
-    return found.set_lane(replace(judged, **kept))
+    return found.set_lane(replace(judged, usual=lane.usual, mix=lane.mix, mean=lane.mean))
 
 
 def _tell_period(stream: Stream, told: str) -> Stream:
