@@ -194,6 +194,7 @@ class Floors:
                 tolerance=tolerance,
                 level=LEVEL / max(count, 1),
                 is_hourly=step.until - step.start < DAY,
+                is_calibrated=rule.method == "calibrated",
             )
         except (InputError, UsageError) as error:
             return replace(lane, reason=f"the baseline has no floor: {error.message}")

@@ -7,7 +7,7 @@ import math
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.calendar import Calendar
     from rankscope.monitor.incidents.incident import Incident
 
-SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
 
 
@@ -93,7 +92,7 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
     began = to_micros(incident.began)
     return (
         STATUSES.index(incident.state),
-        SEVERITIES.index(incident.severity),
+        -SEVERITIES.index(incident.severity),
         incident.kind == "quality",
         -began,
         incident.incident_id,
