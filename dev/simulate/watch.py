@@ -16,6 +16,7 @@ from rankscope.stats.sequential.detector import (
     follow,
 )
 from rankscope.stats.sequential.discoveries import discover
+from rankscope.stats.sequential.noise import QUARTER
 
 from dev.simulate.traffic import select
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from rankscope.stats.sequential.observations import Gaps, Observations
 
-# A quarter of 90 days has a false alarm with a probability of at most 1 in 20.
-RUN_LENGTH = 1800.0
+FALSE_ALARMS = 0.05
+RUN_LENGTH = QUARTER / FALSE_ALARMS
 
 
 @dataclass(slots=True)
@@ -118,5 +119,7 @@ def fit_streams(baseline: Observations, tolerance: float, *, has_slices: bool) -
         part = select(baseline, cell)
         if len(part.value):
             level = split_level(len(cells), is_whole=cell is None)
-            baselines[name] = fit_baseline(part, tolerance=tolerance, level=level)
+            baselines[name] = fit_baseline(
+                part, tolerance=tolerance, level=level, is_calibrated=True
+            )
     return Streams(baselines, {name: cells[name] for name in baselines})

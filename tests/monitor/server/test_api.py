@@ -558,7 +558,7 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
         ("a", {"measure": "nDCG@7"}),
         ("a", RULE | {"name": "b"}),
         ("a", RULE | {"tolerance": float("nan")}),
-        ("a", RULE | {"run_length": 0}),
+        ("a", RULE | {"false_alarms": 0}),
         ("a", RULE | {"watches": ["volume"]}),
         ("a", {"kind": "limit", "measure": "empty"}),
         ("a", RULE | {"model": "\ud800"}),

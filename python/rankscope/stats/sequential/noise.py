@@ -19,7 +19,7 @@ QUARTER = 90
 """The days in which a rule has a false alarm with the chance that people choose, at most."""
 
 
-FEWEST_DAYS = 56
+FEWEST_DAYS = 28
 """From fewer days, too little is known about how days vary."""
 
 
@@ -45,8 +45,8 @@ CORRELATIONS = {0.0: 0.02, 0.4: 0.05, 0.8: 0.93}
 NONE = 0.1
 """The weight of days that don't vary."""
 UNSURE, ENOUGH_DAYS = 0.2, 84
-"""Days vary by more than is simulated with this probability, if there are as many days; with fewer
-days, it is smaller in proportion.
+"""Days vary by more than is simulated with this probability if there are so many of them; with the
+fewest days, with half of that, because they tell less about how much more it is.
 """
 FEW = 5
 """By the variance of the mean of so many days, and of the baseline, cases are put in order."""
@@ -111,7 +111,7 @@ def fit_days(
         likely[chosen] = -0.5 * (volume + np.linalg.slogdet(inner)[1] + square)
     weight = np.exp(likely + prior - (likely + prior).max())
     harm = [r * (average(a, FEW) + average(a, len(day))) for r, a, _ in cases]
-    sure = 1 - UNSURE * min(len(day) / ENOUGH_DAYS, 1.0)
+    sure = 1 - UNSURE * min((FEWEST_DAYS + len(day)) / (FEWEST_DAYS + ENOUGH_DAYS), 1.0)
     order = np.argsort(harm, kind="stable")
     reached = np.cumsum(weight[order]) >= sure * weight.sum()
     at = int(order[int(np.argmax(reached))])

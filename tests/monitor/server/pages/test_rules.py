@@ -40,7 +40,8 @@ FIELDS = {
     "kind": "drop",
     "period": "day",
     "tolerance": "0.02",
-    "run_length": "1800",
+    "false_alarms": "0.05",
+    "method": "calibrated",
     "severity": "warning",
     "remind": "24",
     "channels": "",
@@ -160,7 +161,7 @@ def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
         ("name", "", "This field is required."),
         ("name", "a/b", "without slashes"),
         ("tolerance", "-1", "0 or more"),
-        ("run_length", "1", "2 periods or more"),
+        ("false_alarms", "1", "above 0 and below 1"),
         ("since", "yesterday", "Enter a time"),
         ("remind", "soon", "number of hours"),
         ("lanes", "soon", "15m"),
@@ -195,7 +196,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert said in reader.text
     assert f"{field}-wrong" in {each.get("id") for each in reader.all("span")}
     values = {each.get("name"): each.get("value") for each in reader.all("input")}
-    for name in ("name", "tolerance", "run_length", "model"):
+    for name in ("name", "tolerance", "false_alarms", "model"):
         assert values[name] == sent[name].strip()
     assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
@@ -253,7 +254,8 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         period="hour",
         tolerance=0.125,
         is_relative=True,
-        run_length=360.0,
+        false_alarms=0.125,
+        method="anytime",
         since=to_datetime(NOW // DAY * DAY),
         severity="critical",
         channels=("log", "chat"),
