@@ -153,6 +153,7 @@ def _redefine(configuration: Configuration, **changed: Any) -> Configuration:  #
         "unlabelled": attribution.unlabelled,
         "max_grade": definition.max_grade,
         "policy": definition.policy,
+        "left_out": definition.left_out,
     }
     return replace(configuration, definition=define(**said | changed))
 
