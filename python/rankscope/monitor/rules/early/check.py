@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 QUARTER = 90
 REACH = 2 * DAYS
 """Days that were left out are made up for by days from before, up to so many days ago."""
-TAILS = math.log(10)
+TAILS = math.log(4)
 """The most surprising hours of a quarter are more surprising than those of most days tell."""
 MIDDLE = -math.log(math.log(2))
 """The median of the largest of many, beyond the logarithm of how many there are."""
@@ -54,6 +54,8 @@ BACK = 0.5
 """A signal is as usual again if it is closer to it than by this part of its change, for a day."""
 SHARED = 2.0
 """A stream that changes by no more than this times what all do needs no cause of its own."""
+CHANCE = 4.0
+"""So many standard deviations more may be chance."""
 MOST_FACTS = 60
 
 
@@ -184,9 +186,9 @@ def _find_before(hours: Hours, rows: Sums, signals: int, end: int) -> Sums:
     """Return the sums that say what is usual: a new version is compared with its model."""
     places = {segment: at for at, segment in enumerate(hours.segments)}
     chosen = np.arange(len(hours.segments))
-    is_shown = hours.sums[:, :end, 0].max(axis=-1) > 0
+    largest: NDArray[np.float64] = hours.sums[:, :end, 0].max(axis=-1)
     for at, segment in enumerate(hours.segments):
-        shown = np.flatnonzero(is_shown[at])
+        shown = np.flatnonzero(largest[at])
         if segment.version and (not len(shown) or end - shown[0] <= (FEWEST_DAYS + 1) * HOURS):
             chosen[at] = places.get(segment._replace(version=""), at)
     index = (chosen[:, None] * signals + np.arange(signals)).ravel()
@@ -262,8 +264,10 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
     facts = []
     keys = seen.list_keys()
     for at in np.flatnonzero(seen.evidence.max(axis=-1, initial=0.0) >= needed).tolist():
-        span = int(np.argmax(seen.evidence[at]))
-        numbers = seen.judgment
+        numbers, evidence = seen.judgment, seen.evidence[at]
+        # Of spans that tell nearly as much, the one that is most of all after the change.
+        change = np.abs(np.nan_to_num(numbers.value[at] - numbers.usual[at]))
+        span = int(np.argmax(change * (evidence >= evidence.max() / 2)))
         signal, segment = keys[at]
         facts.append(
             Fact(
@@ -273,8 +277,9 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
                 found=moment,
                 before=float(numbers.usual[at, span]),
                 after=float(numbers.value[at, span]),
-                rankings=int(numbers.count[at, span]),
-                evidence=float(seen.evidence[at, span]),
+                rankings=int(numbers.rankings[at, span]),
+                spread=float(numbers.spread[at, span]),
+                evidence=float(evidence.max()),
             )
         )
     return facts
@@ -302,7 +307,8 @@ def _belongs(fact: Fact, warning: EarlyWarning, whole: Mapping[str, float]) -> b
     here, there = set(mine.slice), set(its.slice)
     if is_near and (here <= there or there <= here):
         return True
-    return abs(fact.change) <= SHARED * whole.get(fact.signal, 0.0)
+    shared = SHARED * whole.get(fact.signal, 0.0)
+    return abs(fact.change) <= shared + CHANCE * fact.spread
 
 
 def _extend(warning: EarlyWarning, facts: Iterable[Fact]) -> EarlyWarning:
