@@ -135,24 +135,18 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
     before = _find_before(hours, rows, len(table.signals), end)
     if left_out is not None:
         before = Sums(*(each * ~left_out for each in before))
-    least = np.tile([one.least for one in table.signals], len(hours.segments))[:, None]
-    judgment = judge(
+    judgment, evidence = weigh(
         add_up(rows),
         np.array([end]),
+        table.signals,
         spans=SPANS[:1] if table.is_daily else SPANS,
         before=add_up(before),
         skipped=None if left_out is None else np.pad(np.cumsum(left_out, axis=1), ((0, 0), (1, 0))),
         reach=reach,
-        margin=least / 2,
         is_share=not table.is_daily,
         is_daily=table.is_daily,
     )
     judgment = type(judgment)(*(each[:, 0] for each in judgment))
-    change = judgment.value - judgment.usual
-    sides = {"rise": 1, "fall": -1, "both": 0}
-    side = np.tile([sides[one.suspicious] for one in table.signals], len(hours.segments))[:, None]
-    with np.errstate(invalid="ignore"):
-        matters = (np.abs(change) >= least) & (change * side >= 0)
     # A day's value is known once the day is over.
     is_due = not table.is_daily or moment % DAY == 0
     # What a warning was about, and is over, doesn't count again.
@@ -162,7 +156,25 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
     ]
     lengths = np.array(SPANS[: judgment.evidence.shape[-1]]) * HOUR
     is_new = moment - lengths >= np.repeat(ended, len(table.signals))[:, None]
-    return Seen(table, hours, judgment, judgment.evidence * matters * is_due * is_new)
+    return Seen(table, hours, judgment, evidence[:, 0] * is_due * is_new)
+
+
+def weigh(
+    sums: Sums,
+    ends: NDArray[np.int64],
+    signals: Sequence[Signal],
+    **given: Any,  # noqa: ANN401 - of `judge`
+) -> tuple[Judgment, Floats]:
+    """Judge rows, each signal of each stream, and return the evidence of changes that matter."""
+    sides = {"rise": 1, "fall": -1, "both": 0}
+    streams = len(sums.total) // len(signals)
+    least = np.tile([one.least for one in signals], streams)[:, None, None]
+    side = np.tile([sides[one.suspicious] for one in signals], streams)[:, None, None]
+    judgment = judge(sums, ends, margin=least[..., 0] / 2, **given)
+    change = judgment.value - judgment.usual
+    with np.errstate(invalid="ignore"):
+        matters = (np.abs(change) >= least) & (change * side >= 0)
+    return judgment, judgment.evidence * matters
 
 
 def _mark(
@@ -200,7 +212,7 @@ def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyP
     known = {fact.key for each in progress.warnings for fact in each.facts}
     peak, watched, rows = 0.0, set(), 0
     for each in seen:
-        is_known = (each.judgment.days >= FEWEST_DAYS).any(axis=-1)
+        is_known: NDArray[np.bool_] = (each.judgment.days >= FEWEST_DAYS).any(axis=-1)
         for at, key in enumerate(each.list_keys()):
             if is_known[at]:
                 rows += 1
