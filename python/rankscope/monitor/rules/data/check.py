@@ -317,7 +317,12 @@ class HourCheck:
             if kind == "label_ranks":
                 return usage.make_position(segment, found, now=self.moment, before=known)
             day = self.today.day
-            return labels.make_anomaly(kind, segment, found, day=day, now=self.moment, before=known)
+            made = labels.make_anomaly(kind, segment, found, day=day, now=self.moment, before=known)
+            delay = self.find("label_delay", segment) or self.find("label_delay", TOTAL)
+            if kind != "labels" or delay is None or made.ratio >= 1:
+                return made
+            more = "Labels come more slowly, too, some of them after the window."
+            return replace(made, reason=f"{made.reason} {more}")
 
         judged = {
             segment: watch(self.rule, self.progress, segment, self.today)
