@@ -3,6 +3,8 @@
 from rankscope.monitor.ask.trace import Span as Span
 from rankscope.monitor.ask.views import View as View
 from rankscope.monitor.client.client import Client as Client
+from rankscope.monitor.definition.calendar import Calendar as Calendar
+from rankscope.monitor.definition.calendar import Period as Period
 from rankscope.monitor.definition.configuration import BaselineChoice as BaselineChoice
 from rankscope.monitor.definition.configuration import Configuration as Configuration
 from rankscope.monitor.definition.definition import define as define

@@ -10,9 +10,13 @@ from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.expect.kinds import digest as expected_digest
+from rankscope.monitor.expect.refresh import refresh_expected
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
-from rankscope.monitor.incidents.management import add_data_rule, summarize_rules
+from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
 from rankscope.monitor.intake.lake import scan_lake
+from rankscope.monitor.signals.kinds import digest
+from rankscope.monitor.signals.refresh import refresh_signals
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -94,7 +98,14 @@ def evaluate_project(
     refreshed = refresh(
         store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
     )
-    add_data_rule(store, project, configuration, now)
+    shown = refresh_signals(
+        store, project, configuration, refreshed.slicing, now=now, threads=threads
+    )
+    is_first = refresh_expected(store, project, configuration, refreshed.slicing, now=now)
+    if refreshed.is_new or shown.is_new or is_first:
+        kept = [configuration.digest, digest(configuration), expected_digest(configuration)]
+        store.drop_windows(project, kept)
+    add_default_rules(store, project, configuration, now)
     advanced = advance_rules(
         store,
         project,

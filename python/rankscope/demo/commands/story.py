@@ -140,8 +140,8 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
         "",
         f"An alert rule checks {RULE.measure} of each version, overall and by "
         f"{', '.join(RULE.slices)}: early values every hour, final values every day. It tolerates "
-        f"{RULE.tolerance} below the baseline, and raises a false alarm once in "
-        f"{RULE.run_length:g} days or less often, on average.",
+        f"{RULE.tolerance} below the baseline, and raises a false alarm in at most "
+        f"{100 * RULE.false_alarms:g}% of quarters.",
     )
 
 

@@ -19,6 +19,8 @@ from rankscope.monitor.commands.store import (
     read_duration,
     take_several,
 )
+from rankscope.monitor.definition.calendar import PERIOD_BASELINES
+from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     Configuration,
@@ -87,6 +89,19 @@ def add_arguments(parser: Parser) -> None:
         metavar="TEAM",
         help="team that looks after the project; the fleet page and the weekly digest go by it",
     )
+    parser.add_argument(
+        "--calendar",
+        metavar="FILE",
+        help="ICS file whose events are the periods of the calendar, which baselines and alerts "
+        "leave out",
+    )
+    parser.add_argument(
+        "--calendar-baseline",
+        choices=PERIOD_BASELINES,
+        metavar="BASELINE",
+        help="what the periods of the file are compared with instead: last-year, the period of "
+        "the same name before; same-weekday; or none (default: none)",
+    )
     parser.add_examples(
         "rankscope monitor configure music.db --positive click=1 --window 24h",
         "rankscope monitor configure music.db --slice device country",
@@ -151,6 +166,15 @@ def _change(options: Namespace, present: dict[str, Any] | None) -> Configuration
         changed["baseline"] = options.baseline
     if options.owner is not None:
         changed["owner"] = options.owner
+    if options.calendar is not None:
+        own = options.calendar_baseline or "none"
+        changed["calendar"] = [one.to_dict() for one in read_ics(options.calendar, baseline=own)]
+    elif options.calendar_baseline is not None:
+        raise UsageError(
+            "--calendar-baseline needs --calendar",
+            hint="name the ICS file whose events are compared: --calendar holidays.ics",
+            code="usage",
+        )
     return read_configuration(changed)
 
 
@@ -174,6 +198,7 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "slices": ", ".join(configuration.attributes) or "none",
         "baseline": describe_baseline(configuration.baseline),
         "owner": configuration.owner or "none",
+        "calendar": f"{len(configuration.calendar.periods):,} periods",
         "definition": definition.hash,
     }
     print_fields(options, lines)

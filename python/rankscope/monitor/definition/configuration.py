@@ -7,6 +7,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
@@ -123,6 +124,7 @@ class Configuration:
         retention: How long a service keeps events; values stay (default: for ever).
         archive_after: How long attribution windows have to be closed until a service moves events
             to files (default: as the service is started).
+        calendar: The periods that alerts and baselines leave out, or compare with others like them.
 
     Raises:
         UsageError: A part is none, or they do not fit each other.
@@ -146,6 +148,7 @@ class Configuration:
     owner: str = ""
     retention: Duration | None = None
     archive_after: Duration | None = None
+    calendar: Calendar = Calendar()
 
     def __post_init__(self) -> None:
         names = self.attributes
@@ -220,6 +223,7 @@ class Configuration:
             "owner": self.owner,
             "retention": _count(self.retention),
             "archive_after": _count(self.archive_after),
+            "calendar": self.calendar.to_list(),
         }
 
     def to_json(self) -> str:
@@ -246,6 +250,7 @@ class Configuration:
                 "owner": given["owner"],
                 "retention": _read_length(given["retention"]),
                 "archive_after": _read_length(given["archive_after"]),
+                "calendar": Calendar.from_list(given.get("calendar", ())),
             }
         except UsageError:
             raise

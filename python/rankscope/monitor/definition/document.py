@@ -11,6 +11,7 @@ import re
 from datetime import timedelta
 
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.configuration import BASELINES, BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import POLICY, define
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
@@ -63,6 +64,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         **{name: said[name] for name in CONFIGURATION_FIELDS},
         "baseline": None if chosen is None else _write_baseline(chosen),
         **{name: None if said[name] is None else _write_length(said[name]) for name in LENGTHS},
+        "calendar": said["calendar"],
     }
 
 
@@ -106,6 +108,8 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
     for name in LENGTHS:
         if given.get(name) is not None:
             chosen[name] = timedelta(microseconds=_read_duration(given[name], name))
+    if "calendar" in given:
+        chosen["calendar"] = Calendar.from_list(given["calendar"])
     return Configuration(definition=defined, **chosen)
 
 

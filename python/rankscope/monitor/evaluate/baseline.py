@@ -9,6 +9,7 @@ from types import MappingProxyType
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import EmptyError
+from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import ClusterCodes
 from rankscope.monitor.evaluate.stored_windows import name_place
@@ -207,6 +208,7 @@ def _empty(wanted: str) -> EmptyError:
     )
 
 
+NO_CALENDAR = Calendar()
 LONGEST = 28 * DAY
 """Of the version before, what was shown earlier than this before the newest one is not taken."""
 
@@ -261,10 +263,14 @@ def find_baseline(
         store.versions(project),
         rows,
         now=now,
+        calendar=configuration.calendar,
     )
     if plan is None:
         return ""
-    said = plan.to_dict() | {"slices": [list(values) for _, values in slicing.values]}
+    said = plan.to_dict() | {
+        "slices": [list(values) for _, values in slicing.values],
+        "calendar": configuration.calendar.to_list(),
+    }
     if known and json.loads(known)["plan"] == said and not set(plan.hours) & set(changed):
         return known
     is_set = configuration.baseline.kind == "set"
@@ -291,8 +297,9 @@ def plan_baseline(
     rows: Sequence[CellRow],
     *,
     now: int,
+    calendar: Calendar = NO_CALENDAR,
 ) -> Plan | None:
-    """Return which rankings a baseline is computed from."""
+    """Return which rankings a baseline is computed from; none of the periods of a calendar."""
     environment = choice.environment if choice.kind == "set" else "production"
     model, version = choice.model, choice.version
     since, until = read_span(choice.since, choice.until)
@@ -328,9 +335,12 @@ def plan_baseline(
         and (until is None or row.start < until)
         and (choice.kind == "set" or row.start <= closed)
     }
-    if not hours:
+    starts = np.array(sorted(hours), dtype=np.int64)
+    if choice.kind != "set":
+        starts = starts[~calendar.mark(starts)]
+    if not len(starts):
         return None
-    return Plan(of, environment, model, version, tuple(sorted(hours)))
+    return Plan(of, environment, model, version, tuple(starts.tolist()))
 
 
 def join_hours(hours: Sequence[int]) -> list[tuple[int, int]]:

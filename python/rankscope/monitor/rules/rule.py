@@ -13,6 +13,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity, Since
+from rankscope.stats.sequential.noise import QUARTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,6 +89,11 @@ class Rule(BaseModel):
     def length(self) -> int:
         """How much it looks at together, as the store counts time."""
         return DAY
+
+    @property
+    def run_length(self) -> float:
+        """The days that pass between false alarms on average, at least, of a kind that has any."""
+        return float(QUARTER / self.false_alarms)
 
     @property
     def step(self) -> int:

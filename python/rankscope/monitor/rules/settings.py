@@ -206,15 +206,24 @@ Slices = Annotated[
 Period = Annotated[
     Literal["day", "hour"], Setting("how much is checked together, an hour or a day of UTC")
 ]
-RunLength = Annotated[
+FalseAlarms = Annotated[
     float,
-    Field(ge=2, allow_inf_nan=False),
+    Field(gt=0, lt=1, allow_inf_nan=False),
     Setting(
-        "the average number of periods, or of nights of a trace, that pass between false alarms, "
-        "at least",
-        "2 periods or more",
-        label="Periods between false alarms",
-        unit="periods",
+        "the chance of any false alarm of the rule in a quarter (90 days), at most",
+        "above 0 and below 1",
+        label="Chance of a false alarm in a quarter",
+    ),
+]
+Method = Annotated[
+    Literal["calibrated", "anytime"],
+    Setting(
+        "how a drop is told from chance: `calibrated` on how the users and days of the baseline "
+        "vary, or `anytime`, by evidence that assumes less and takes longer",
+        words=(
+            ("calibrated", "calibrated on how the baseline varies"),
+            ("anytime", "anytime-valid, which takes longer"),
+        ),
     ),
 ]
 Since = Annotated[
@@ -229,7 +238,7 @@ Since = Annotated[
     ),
 ]
 Severity = Annotated[
-    Literal["warning", "critical"], Setting("how bad the incidents of this rule are")
+    Literal["info", "warning", "critical"], Setting("how bad the incidents of this rule are")
 ]
 Channels = Annotated[
     tuple[Annotated[str, described(minLength=1, maxLength=NAME_BYTES, pattern=NAMED)], ...] | None,

@@ -78,6 +78,18 @@ class Evidence(Stored):
         """What its values are called: `final`, or `after 15 min`."""
         return "final" if self.age == FINAL else f"after {describe_duration(self.age)}"
 
+    @property
+    def method(self) -> str:
+        """How chance is told from a drop: `calibrated`, or `anytime` with the reason if asked for.
+
+        What there is too little of in the baseline is the reason.
+        """
+        usual = None if self.usual is None else self.usual.value
+        if usual is None:
+            return ""
+        reason = f": {usual.uncalibrated}" if usual.uncalibrated else ""
+        return f"anytime{reason}" if usual.noise is None else "calibrated"
+
     def restart(self) -> Evidence:
         """Discard the evidence, but keep what is expected."""
         return replace(
@@ -102,6 +114,7 @@ class Evidence(Stored):
             "log_evidence": evidence if math.isfinite(evidence) else None,
             "needed": self.needed,
             "is_named": self.is_named,
+            "method": self.method,
         }
 
 
@@ -338,6 +351,7 @@ class Stream(Stored):
             "periods": self.periods,
             "lane": "final" if self.leading.age == FINAL else self.leading.to_dict()["age"],
             "judged": self.leading.judged,
+            "method": self.leading.method,
             "early": [lane.to_dict() for lane in self.lanes if lane.age != FINAL],
             "compared": make_plain(self.compared),
             "labels": self.labels,

@@ -16,7 +16,7 @@ from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.drop.run import KIND as DROP
 from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.run import Kind, Progress, RuleRun
-from rankscope.monitor.rules.settings import Measure, RunLength
+from rankscope.monitor.rules.settings import FalseAlarms, Measure
 from rankscope.monitor.rules.state import MOST_NAMED, Finding, RuleVerdict
 from rankscope.output.text import format_value
 from rankscope.records import record, replace
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from rankscope.trace.result import Trace
 
 
-MOST_NIGHTS = 2500
-"""The longest run length of a trace: the p-value that it asks for needs twice as many reassignments
-for each of at most 20 models, and a trace draws 100,000."""
+LEAST_FALSE_ALARMS = 0.036
+"""The least chance of a false alarm, which is one in 2,500 nights: the p-value that it asks for
+needs twice as many reassignments for each of at most 20 models, and a trace draws 100,000."""
 
 
 class TraceRule(Rule):
@@ -44,7 +44,7 @@ class TraceRule(Rule):
 
     kind: Literal["trace"]
     measure: Measure
-    run_length: RunLength = 1800.0
+    false_alarms: FalseAlarms = 0.05
 
     @property
     def subject(self) -> str:
@@ -58,8 +58,10 @@ class TraceRule(Rule):
 
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""
-        if self.run_length > MOST_NIGHTS:
-            raise bad("run_length", f"at most {MOST_NIGHTS} nights for a trace", self.run_length)
+        if self.false_alarms < LEAST_FALSE_ALARMS:
+            raise bad(
+                "false_alarms", f"at least {LEAST_FALSE_ALARMS} for a trace", self.false_alarms
+            )
         measure = check_measure(self.measure, configuration)
         if len(name_columns(configuration.definition.only(measure))) < 2:
             raise bad("measure", "one whose losses add up to 1, such as nDCG@10", self.measure)
@@ -70,8 +72,8 @@ class TraceRule(Rule):
         models = "each model" if self.model is None else f"the model {self.model}"
         return (
             f"Traces {models} every night, and alerts when {self.measure} of a slice fell more "
-            f"than that of everything. At most one false alarm in {self.run_length:,.0f} nights, "
-            "on average."
+            "than that of everything. The chance of a false alarm in a quarter is at most "
+            f"{100 * self.false_alarms:g}%."
         )
 
 

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.views import MOST_SHOWN, MOST_VIEWS, RANGES
+from rankscope.monitor.definition.calendar import MOST_PERIODS, PERIOD_BASELINES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     MOST_ATTRIBUTES,
@@ -164,6 +165,32 @@ class DefinitionFields(TypedDict):
     policy: NotRequired[PolicyFields]
 
 
+Day = Annotated[
+    str, described(format="date"), Field(description="A day in UTC, such as 2026-12-24.")
+]
+OwnBaseline = Annotated[
+    str,
+    OneOf(*PERIOD_BASELINES),
+    Field(description="What its values are compared with (default: none, it is left out)."),
+]
+
+
+class CalendarPeriod(TypedDict):
+    """Days that differ from others, such as a holiday, a campaign or an outage."""
+
+    name: Attribute
+    first: Day
+    last: NotRequired[Day]
+    baseline: NotRequired[OwnBaseline]
+
+
+class CalendarFile(TypedDict):
+    """The events of an ICS file, each a period."""
+
+    ics: Annotated[str, Field(description="The path of the file, from the folder of this one.")]
+    baseline: NotRequired[OwnBaseline]
+
+
 class ConfigurationFields(TypedDict):
     """How a project is measured. Only the labels that count and the window are required."""
 
@@ -209,6 +236,15 @@ class ConfigurationFields(TypedDict):
             ),
         ]
     ]
+    calendar: NotRequired[
+        Annotated[
+            list[CalendarPeriod],
+            Field(
+                max_length=MOST_PERIODS,
+                description="Periods that baselines and alerts leave out, or compare with others.",
+            ),
+        ]
+    ]
 
 
 def _keep(value: object, _read: object) -> object:
@@ -233,6 +269,7 @@ def _keep_or_leave(value: object, _read: object) -> object:
 
 FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
 MOST_PROJECTS = 1000
+MOST_CALENDARS = 20
 
 
 class ViewFields(TypedDict, total=False):
@@ -274,6 +311,17 @@ class ProjectFields(ConfigurationFields):
     """
 
     roles: NotRequired[RolesFields]
+
+    calendar_files: NotRequired[
+        Annotated[
+            list[CalendarFile],
+            Field(
+                max_length=MOST_CALENDARS,
+                description="ICS files whose events are periods of the calendar, too. They are "
+                "read when the file is applied.",
+            ),
+        ]
+    ]
 
     rules: NotRequired[
         Annotated[
@@ -319,7 +367,7 @@ class ChannelFields(TypedDict, total=False):
     secret: Annotated[str, Field(description="What a webhook is signed with: `${HOOK_SECRET}`.")]
     allow_http: bool
     allow_private: bool
-    severity: Literal["warning", "critical"]
+    severity: Literal["info", "warning", "critical"]
     weekly: Annotated[
         str, Field(description="When it gets a weekly digest, such as monday 09:00 Europe/Berlin.")
     ]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time
+from pathlib import Path
 
 from rankscope.errors import FormatError, MeasureError, RankscopeError
 from rankscope.monitor.ask.views import View
+from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.incidents.management import MOST_RULES
 from rankscope.monitor.notify.channels import TOP
-from rankscope.monitor.rules.kinds import FIELDS, KINDS
+from rankscope.monitor.rules.kinds import DEFAULTS, FIELDS, KINDS
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.setup import fields as shapes
-from rankscope.monitor.setup.project import DATA, read_project, read_rule, read_webhook
+from rankscope.monitor.setup.project import read_project, read_rule, read_webhook
 from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.records import LOG, WEBHOOK
 from rankscope.names import find_closest, quote
@@ -156,6 +158,8 @@ class _FileReader:
             said = _read_times(table)
             rules = said.pop("rules", {}) if isinstance(said, dict) else {}
             given = validate(said, shapes.ProjectFields)
+            files = self._read_calendars(given.pop("calendar_files", ()), keys)
+            given["calendar"] = [*given.get("calendar", ()), *files]
             configuration = read_configuration(given)
             read_webhook(given.get("webhook"))
         except RankscopeError as error:
@@ -165,7 +169,7 @@ class _FileReader:
             raise self.refuse(f"{expected}, found another", "", (*keys, "rules"))
         for each, fields in rules.items():
             try:
-                if fields is not False or each != DATA.name:
+                if fields is not False or each not in DEFAULTS:
                     read_rule(each, fields, configuration)
             except RankscopeError as error:
                 raise self._place(error, (*keys, "rules", each)) from None
@@ -184,6 +188,20 @@ class _FileReader:
                         "channel",
                     )
         return project
+
+    def _read_calendars(
+        self, files: Sequence[Mapping[str, Any]], keys: tuple[str, ...]
+    ) -> list[dict[str, str]]:
+        """Return the periods of ICS files, whose paths are relative to this file."""
+        folder, periods = Path(self.path).parent, []
+        for each in files:
+            try:
+                path = str(folder / each["ics"])
+                periods += read_ics(path, baseline=each.get("baseline", "none"))
+            except RankscopeError as error:
+                problem = f"{quote(each['ics'])}: {error.message}"
+                raise self.refuse(problem, error.hint, (*keys, "calendar_files")) from None
+        return [period.to_dict() for period in periods]
 
     def _check_views(
         self, views: Mapping[str, Any], configuration: Configuration, keys: tuple[str, ...]

@@ -48,6 +48,7 @@ CHANGING = {
     "webhook.remove": "webhook",
 }
 """What an entry of the audit log has changed."""
+CALENDAR = "calendar"
 NAMED = frozenset({"rule", "view"})
 """What a project may have several of, each with a name."""
 UNKNOWN = "Its secret is made by the store: `rankscope monitor webhook set` makes one that you see."
@@ -296,10 +297,23 @@ def compare_fields(
             if isinstance(left, dict) and isinstance(right, dict):
                 yield from compare_fields(left, right, f"{where}{name}.")
                 continue
-        if before != after:
+        if name == CALENDAR:
+            yield from _compare_periods(before or [], after or [])
+        elif before != after:
             unset = FIELDS[name].setting.unset if name in FIELDS else ""
             left, right = (_show(each, unset) for each in (before, after))
             yield f"{where}{name}: {left} → {right}" if old else f"{where}{name}: {right}"
+
+
+def _compare_periods(
+    old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
+) -> Iterator[str]:
+    for word, listed, others in (("without", old, new), ("with", new, old)):
+        for each in listed:
+            if each not in others:
+                last = f" to {each['last']}" if "last" in each else ""
+                own = f", {each['baseline']}" if "baseline" in each else ""
+                yield f"{CALENDAR}: {word} {each['name']}, {each['first']}{last}{own}"
 
 
 def _show(value: object, unset: str = "") -> str:

@@ -54,8 +54,8 @@ def write_value(value: object) -> str:
     """Write a value in a line.
 
     Examples:
-        >>> print(write_value([True, 1, 0.5, "a"]), write_value([{"a": "b"}, {}]))
-        [true, 1, 0.5, "a"] [{ a = "b" }, {}]
+        >>> print(write_value([True, 1, 0.5, "a"]), write_value([{"a": "b"}]))
+        [true, 1, 0.5, "a"] [{ a = "b" }]
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -67,7 +67,10 @@ def write_value(value: object) -> str:
         pairs = [f"{write_key(name)} = {write_value(each)}" for name, each in value.items()]
         return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(write_value, value))}]"
+        parts = [*map(write_value, value)]
+        if len(parts) > 1 and all(isinstance(each, dict) for each in value):
+            return "\n".join(["[", *(f"    {part}," for part in parts), "]"])
+        return f"[{', '.join(parts)}]"
     raise TypeError(f"{type(value).__name__} is no value of TOML")
 
 

@@ -6,7 +6,7 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
-from rankscope.records import as_dict, record
+from rankscope.records import as_dict, record, replace
 from rankscope.stats.sequential.effects import (
     CellEffects,
     bound_mean,
@@ -14,19 +14,31 @@ from rankscope.stats.sequential.effects import (
     estimate_cycle,
     find_day_variance,
 )
+from rankscope.stats.sequential.likelihood import simulate
+from rankscope.stats.sequential.noise import (
+    ERRORS,
+    FEWEST_DAYS,
+    FEWEST_USERS,
+    FEWEST_VARIED,
+    MOST_SKEW,
+    Noise,
+    average,
+    fit_days,
+)
 from rankscope.stats.sequential.observations import (
     DAY,
     FIRST_WEEKDAY,
     HOUR,
     WEEK,
     Gaps,
+    Likelihood,
     group_units,
     tally,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from numpy.typing import NDArray
@@ -34,7 +46,7 @@ if TYPE_CHECKING:
     from rankscope.stats.sequential.observations import Observations
 
 
-LONGEST = 28 * DAY
+LONGEST = 84 * DAY
 """The anchor is from at most this long."""
 
 
@@ -56,7 +68,7 @@ class Anchor:
 
 
 def choose_anchor(first: int, before: int, longest: int = LONGEST) -> Anchor | None:
-    """Return the time of the anchor: up to 28 days before the first period compared with it.
+    """Return the time of the anchor: up to 84 days before the first period compared with it.
 
     The anchor has the rankings of all versions together. It is chosen once and stays, so that a
     stream that is compared with it finds many small losses that each release alone hides from a
@@ -64,7 +76,7 @@ def choose_anchor(first: int, before: int, longest: int = LONGEST) -> Anchor | N
     time before that.
 
     Examples:
-        >>> choose_anchor(first=100 * DAY, before=160 * DAY) == Anchor(132 * DAY, 160 * DAY)
+        >>> choose_anchor(first=60 * DAY, before=160 * DAY) == Anchor(76 * DAY, 160 * DAY)
         True
         >>> choose_anchor(first=150 * DAY, before=160 * DAY) is None
         True
@@ -95,7 +107,8 @@ class Baseline:
 
     Args:
         mean: The mean over users and periods.
-        half_width: How far the true mean could be below, at the level that was asked for.
+        half_width: How far the true mean could be below: at the level that was asked for, or by
+            2.5 standard errors if there is `noise`.
         tolerance: How far the mean can fall before it counts as a drop.
         cells: What is expected in each cell.
         weekdays: What is added on each day of the week, Monday first; empty if weekdays don't
@@ -111,6 +124,9 @@ class Baseline:
         share_error: The variance of the mean that the sizes of the cells explain; it is compared
             with that of other mixes of cells.
         is_hourly: Whether a period is an hour.
+        noise: How days vary, and which evidence chance makes of that; `None` if it wasn't
+            calibrated.
+        uncalibrated: Why it could not be.
 
     Examples:
         >>> import numpy as np
@@ -143,6 +159,8 @@ class Baseline:
     most: float = 1.0
     share_error: float = 0.0
     is_hourly: bool = False
+    noise: Noise | None = None
+    uncalibrated: str = ""
 
     @property
     def margin(self) -> float:
@@ -168,15 +186,20 @@ class Baseline:
         """Return the baseline as a dict that JSON can represent exactly, for `from_dict`."""
         stored = as_dict(self)
         lists = {name: list(stored[name]) for name in ("weekdays", "hours")}
-        return stored | lists | {"cells": self.cells.to_dict()}
+        noise = None if self.noise is None else as_dict(self.noise)
+        if noise is not None:
+            noise["levels"] = list(noise["levels"])
+        return stored | lists | {"cells": self.cells.to_dict(), "noise": noise}
 
     @staticmethod
     def from_dict(stored: Mapping[str, Any]) -> Baseline:
         """Return the baseline from the result of `to_dict`."""
         try:
             tuples = {name: tuple(stored[name]) for name in ("weekdays", "hours")}
-            cells = CellEffects.from_dict(stored["cells"])
-            return Baseline(**{**stored, **tuples, "cells": cells})
+            cells, noise = CellEffects.from_dict(stored["cells"]), stored["noise"]
+            if noise is not None:
+                noise = Noise(**{**noise, "levels": tuple(noise["levels"])})
+            return Baseline(**{**stored, **tuples, "cells": cells, "noise": noise})
         except (KeyError, TypeError) as error:
             raise UsageError(
                 f"expected what to_dict gives, found {str(error)[:120]}",
@@ -201,7 +224,13 @@ def split_level(streams: int, *, is_whole: bool) -> float:
 
 
 def fit_baseline(
-    seen: Observations, *, tolerance: float, level: float = LEVEL, is_hourly: bool = False
+    seen: Observations,
+    *,
+    tolerance: float,
+    level: float = LEVEL,
+    is_hourly: bool = False,
+    is_calibrated: bool = False,
+    measured: float | None = None,
 ) -> Baseline:
     """Return what is expected of the rankings of a stream, given those of its baseline.
 
@@ -213,6 +242,15 @@ def fit_baseline(
     What is expected depends on the cell of a ranking, the day of the week, and the hour. Effects
     that are small compared with their errors are shrunk towards 0. The effects of weekdays need a
     baseline of 14 days or more.
+
+    Args:
+        seen: The rankings.
+        tolerance: How far the mean can fall before it counts as a drop.
+        level: The probability that the floor is above the true mean, at most.
+        is_hourly: Whether periods are hours instead of days.
+        is_calibrated: Whether to simulate which evidence chance makes, if there are enough days
+            and users.
+        measured: The mean of which the tolerance is a part, if that is not the baseline's own.
     """
     if not 0 <= tolerance < math.inf:
         raise UsageError(
@@ -251,13 +289,15 @@ def fit_baseline(
     day_variance = find_day_variance(
         gaps, units.size, of_day[units.start], variance, free=len(day) - fitted
     )
+    if measured:
+        tolerance *= min(mean / measured, 1.0)
     users = int(units.cluster.max()) + 1
     draw = _find_draws(units.cluster, of_day[units.start], len(day))
     sums = tally(draw, units.add(units.value), int(draw.max()) + 1)
     counts = tally(draw, units.size, len(sums))
     lower = bound_mean(sums, counts, level)
     drift = _quantile(level) * math.sqrt(DAY_WEIGHT * day_variance / len(day))
-    return Baseline(
+    baseline = Baseline(
         mean=mean,
         half_width=math.hypot(max(mean - lower, 0.0), drift),
         tolerance=float(tolerance),
@@ -273,6 +313,77 @@ def fit_baseline(
         share_error=cells.error_of(seen.cells, tally(units.cell, weight, len(seen.cells))),
         is_hourly=is_hourly,
     )
+    if not is_calibrated:
+        return baseline
+    skew = _find_skew(gaps, units.size)
+    reason = _refuse(baseline, len(sums), float(units.size.sum()), skew)
+    if reason:
+        return replace(baseline, uncalibrated=reason)
+    return _calibrate(
+        baseline,
+        gaps=gaps,
+        size=units.size,
+        day=day,
+        of_day=of_day[units.start],
+        draw=draw,
+        skew=skew,
+    )
+
+
+def _refuse(baseline: Baseline, draws: int, size: float, skew: float) -> str:
+    """Return why it can't be simulated which evidence chance makes, if it can't."""
+    if baseline.days < FEWEST_DAYS:
+        return f"the baseline has {baseline.days} of {FEWEST_DAYS} days"
+    if min(baseline.users, draws) < FEWEST_USERS:
+        return f"the baseline has {baseline.users} of {FEWEST_USERS} users"
+    if baseline.variance * size < FEWEST_VARIED:
+        return "nearly all values of the baseline are the same"
+    if skew > MOST_SKEW * math.sqrt(baseline.per_day / (HOURS if baseline.is_hourly else 1)):
+        return "too few users in a period, of whom nearly all have the same value"
+    return ""
+
+
+def _calibrate(
+    baseline: Baseline,
+    *,
+    gaps: NDArray[np.float64],
+    size: NDArray[np.float64],
+    day: NDArray[np.int64],
+    of_day: NDArray[np.int64],
+    draw: NDArray[np.int64],
+    skew: float,
+) -> Baseline:
+    """Return the baseline with what chance makes of its users and days."""
+    total = tally(of_day, size, len(day))
+    level = tally(of_day, size * gaps, len(day)) / total
+    error = baseline.variance * tally(of_day, size**2, len(day)) / total**2
+    weekday = (day + FIRST_WEEKDAY) % WEEK if baseline.weekdays else np.zeros_like(day)
+    day_variance, correlation = fit_days(level, error, day, weekday)
+    usual = baseline.variance / baseline.per_day
+    # A user with many days is one draw of chance.
+    apart = size * (gaps - float((size * gaps).sum() / size.sum()))
+    whole = float((tally(draw, apart, int(draw.max()) + 1) ** 2).sum())
+    shift = max(whole - float((apart**2).sum()), 0.0) / float(size.sum()) ** 2
+    days = len(day)
+    variance = shift + usual / days + day_variance * average(correlation, days)
+    baseline = replace(baseline, half_width=ERRORS * math.sqrt(variance))
+    # Rounded to the worse side, so that streams that are alike are simulated once.
+    levels = simulate(
+        least=_round(2 * baseline.margin / math.sqrt(usual), math.floor),
+        ratio=day_variance / usual,
+        correlation=correlation,
+        shift=_round(shift / usual, math.ceil),
+        days=days,
+        has_weekdays=bool(baseline.weekdays),
+        is_hourly=baseline.is_hourly,
+    )
+    noise = Noise(day_variance=day_variance, correlation=correlation, skew=skew, levels=levels)
+    return replace(baseline, noise=noise)
+
+
+def _round(value: float, towards: Callable[[float], int]) -> float:
+    """Return a value rounded to a power of 1.05, up or down."""
+    return 1.05 ** towards(math.log(value) / math.log(1.05)) if value > 0 else 0.0
 
 
 def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None) -> Gaps:
@@ -312,17 +423,35 @@ def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None)
     widened = math.sqrt(max(error / baseline.share_error, 1.0)) if baseline.share_error else 1.0
     effective = float(total**2 / (size**2).sum())
     sampling = baseline.variance / effective
-    days = DAY_WEIGHT * baseline.day_variance * (1.0 if shared is None else shared / effective)
+    noise = baseline.noise
+    day_variance = baseline.day_variance if noise is None else noise.day_variance
+    days = DAY_WEIGHT * day_variance * (1.0 if shared is None else shared / effective)
+    margin = min(max(widened * baseline.half_width, baseline.tolerance), 1.0)
+    spread = _spread(gap, size)
+    likelihood = None
+    if noise is not None:
+        # Other users may differ more than those of the baseline, beyond chance.
+        least = spread * (1 - 2 * math.sqrt(2 / max(effective, 8.0)))
+        likelihood = Likelihood(
+            least=2 * margin,
+            variance=max(baseline.variance, least) / effective,
+            skew=noise.skew / math.sqrt(effective),
+            day=int(units.hour[0]) // HOURS,
+            day_variance=noise.day_variance,
+            correlation=noise.correlation,
+            levels=noise.levels,
+        )
     return Gaps(
         gap=gap,
         weight=size if has_weights else None,
         room=float(1 - wanted.min()),
         depth=float(wanted.max()),
-        margin=min(max(widened * baseline.half_width, baseline.tolerance), 1.0),
+        margin=margin,
         gamma=sampling / (sampling + days) if sampling else 1.0,
         value=float((size * found).sum() / total),
         expected=float((size * wanted).sum() / total),
-        error=math.sqrt(_spread(gap, size) / effective + baseline.day_variance),
+        error=math.sqrt(spread / effective + baseline.day_variance),
+        likelihood=likelihood,
     )
 
 
@@ -345,6 +474,13 @@ def _spread(gaps: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
     square = sizes**2
     centre = np.average(gaps, weights=sizes)
     return float((square * (gaps - centre) ** 2).sum() / square.sum())
+
+
+def _find_skew(gaps: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+    """Return the skewness of gaps: above 0 if few of them are large."""
+    rest = gaps - np.average(gaps, weights=sizes)
+    square = float(np.average(rest**2, weights=sizes))
+    return float(np.average(rest**3, weights=sizes)) / square**1.5 if square > 0 else 0.0
 
 
 def _check(values: NDArray[np.float64]) -> None:

@@ -7,6 +7,8 @@ import math
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import as_dict, record, replace
+from rankscope.stats.sequential.likelihood import track
+from rankscope.stats.sequential.noise import find_ratio, read_evidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +57,15 @@ class Detector:
         falls: The sum of the gaps since the last restart for each bet.
         sizes: The number of users since the last restart for each bet, by weight.
         alarm: The first period after which the evidence reached `run_length`, or `None`.
+        levels: Which likelihood ratios chance makes, if gaps have a `Likelihood`. The evidence is
+            then the days between such ratios. `sums` has the logarithms of those of falls that
+            began in the periods `starts`.
+        missed: By such period, see `Steps`.
+        score: Likewise.
+        information: Likewise.
+        effect: The expected effect of the newest day.
+        spread: The variance of that.
+        day: The newest day, counted from 1970 in UTC.
 
     Raises:
         UsageError: A value is out of range, or values are inconsistent.
@@ -82,6 +93,13 @@ class Detector:
     falls: tuple[float, ...] = ()
     sizes: tuple[float, ...] = ()
     alarm: int | None = None
+    levels: tuple[float, ...] = ()
+    missed: tuple[float, ...] = ()
+    score: tuple[float, ...] = ()
+    information: tuple[float, ...] = ()
+    effect: float = 0.0
+    spread: float = 0.0
+    day: int = 0
 
     def __post_init__(self) -> None:
         if not 1 <= self.run_length < math.inf:
@@ -89,7 +107,12 @@ class Detector:
         if not (self.bets and all(0 < bet < 1 for bet in self.bets)):
             raise _bad("bets above 0 and below 1", self.bets)
         size = len(self.bets) if self.periods else 0
-        kept = (self.evidence, self.sums, self.starts, self.falls, self.sizes)
+        kept = [self.sums, self.starts, self.falls, self.sizes]
+        if self.levels:
+            size = len(self.sums)
+            kept += [self.missed, self.score, self.information]
+        else:
+            kept += [self.evidence]
         if {*map(len, kept)} != {size}:
             raise _bad(f"evidence for {size} bets", self.evidence)
         if min(self.periods, self.observations, *self.starts, self.alarm or 0) < 0:
@@ -100,6 +123,8 @@ class Detector:
     @property
     def log_evidence(self) -> float:
         """The logarithm of the evidence, or minus infinity before the first period."""
+        if self.levels and self.sums:
+            return read_evidence(self.levels, max(self.sums))
         return average_evidence(self.evidence)
 
     @property
@@ -176,6 +201,9 @@ def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:
         )
     if not len(gaps.gap):
         return detector
+    size = float(len(gaps.gap) if gaps.weight is None else gaps.weight.sum())
+    if gaps.likelihood is not None:
+        return _alarm(track(detector, gaps, gaps.likelihood, size))
     # Nobody can be further below the margin; without room, everyone is perfect and expected to be.
     worst = max(gaps.room + gaps.margin, LEAST_ROOM)
     fractions = np.array(detector.bets) / worst
@@ -187,7 +215,6 @@ def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:
     else:
         added = share if detector.periods * share >= 1 else 0.0
     log_added = math.log(added) if added else -math.inf
-    size = float(len(gaps.gap) if gaps.weight is None else gaps.weight.sum())
     period, none = detector.periods + 1, [0.0] * len(fractions)
     before = np.array(detector.evidence or [-math.inf] * len(fractions))
     sums = np.array(detector.sums or [-math.inf] * len(fractions))
@@ -205,9 +232,13 @@ def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:
         falls=tuple(falls.tolist()),
         sizes=tuple(sizes.tolist()),
     )
-    if detector.is_alarm or after.log_evidence < math.log(detector.run_length):
-        return after
-    return replace(after, alarm=period)
+    return _alarm(after)
+
+
+def _alarm(detector: Detector) -> Detector:
+    if detector.is_alarm or detector.log_evidence < math.log(detector.run_length):
+        return detector
+    return replace(detector, alarm=detector.periods)
 
 
 def cap(detector: Detector, log_evidence: float) -> Detector:
@@ -216,10 +247,16 @@ def cap(detector: Detector, log_evidence: float) -> Detector:
     A drop that has lasted for months would otherwise have evidence that takes months to go away.
     Less evidence is never a false alarm.
     """
+    if detector.levels:
+        log_evidence = find_ratio(detector.levels, log_evidence)
     if max((*detector.evidence, *detector.sums), default=-math.inf) <= log_evidence:
         return detector
+    kept = [min(log_evidence / each, 1.0) if each > 0 else 1.0 for each in detector.sums]
+    score, information = detector.score, detector.information
     return replace(
         detector,
+        score=tuple(each * part for each, part in zip(score, kept, strict=False)),
+        information=tuple(each * part for each, part in zip(information, kept, strict=False)),
         evidence=tuple(min(each, log_evidence) for each in detector.evidence),
         sums=tuple(min(each, log_evidence) for each in detector.sums),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from rankscope.records import record, replace
 from rankscope.stats.sequential.baseline import LEVEL, Baseline, find_gaps, fit_baseline
@@ -79,6 +80,7 @@ def fit_lane(
     tolerance: float,
     level: float = LEVEL,
     is_hourly: bool = False,
+    is_calibrated: bool = False,
 ) -> Lane:
     """Return what is expected of the rankings of a stream, given those of its baseline at one age.
 
@@ -100,13 +102,14 @@ def fit_lane(
         >>> judge_lane(lane, seen, np.full(1400, 0.5), seen.value / 2).judged
         'discount'
     """
-    value = fit_baseline(seen, tolerance=tolerance, level=level, is_hourly=is_hourly)
+    fit = partial(fit_baseline, tolerance=tolerance, level=level, is_hourly=is_hourly)
+    value, usual = fit(seen, is_calibrated=is_calibrated), None
     weighed = _weigh(seen, gain, discount)
-    usual = None
     if ((weighed.value >= 0) & (gain > 0)).any():
-        usual = fit_baseline(weighed, tolerance=0.0, level=level, is_hourly=is_hourly)
-        share = usual.mean / value.mean if value.mean else 1.0
-        usual = replace(usual, tolerance=tolerance * min(share, 1.0))
+        usual = fit(weighed, is_calibrated=value.noise is not None, measured=value.mean)
+        if value.noise is not None and usual.noise is None:
+            # The evidence of a stream is of one kind.
+            value = replace(fit(seen), uncalibrated=usual.uncalibrated)
     return Lane(value=value, discount=usual, gain=float(gain.mean()))
 
 

@@ -135,6 +135,29 @@ def tally(
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """What the mean gap of a period is compared with to tell a fall from chance.
+
+    Args:
+        least: The least fall that is looked for.
+        variance: The variance of the mean gap that users explain.
+        skew: The skewness of the mean gap as far as users explain it.
+        day: The day, counted from 1970 in UTC.
+        day_variance: The variance between days.
+        correlation: Between a day and the next.
+        levels: Which ratios chance makes in a quarter; see `Noise`.
+    """
+
+    least: float
+    variance: float
+    skew: float
+    day: int
+    day_variance: float
+    correlation: float
+    levels: tuple[float, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class Gaps:
     """The gaps of the users of one period, in a fixed order.
 
@@ -149,6 +172,7 @@ class Gaps:
         value: The mean of the values.
         expected: The mean of the expected values.
         error: The standard error of the mean gap, including the variation between days.
+        likelihood: How it is tested, if that was calibrated.
     """
 
     gap: NDArray[np.float64]
@@ -160,6 +184,7 @@ class Gaps:
     value: float
     expected: float
     error: float = math.nan
+    likelihood: Likelihood | None = None
 
     def __post_init__(self) -> None:
         if not (

@@ -9,10 +9,12 @@ from typing import NamedTuple
 from rankscope.records import record
 from rankscope.stats.sequential.baseline import DAY_WEIGHT
 from rankscope.stats.sequential.detector import BETS
+from rankscope.stats.sequential.noise import find_ratio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.stats.sequential.baseline import Baseline
+    from rankscope.stats.sequential.noise import Noise
 
 DAYS = 30
 FALL = 0.10
@@ -58,7 +60,9 @@ def find_reach(baseline: Baseline, *, run_length: float, streams: int) -> Reach:
         >>> 0.05 < reach.smallest_fall < 0.1, 70 < reach.users_needed < 140
         (True, True)
     """
-    log_needed = math.log(max(run_length, 1.0) * max(streams, 1)) + LOST
+    log_needed = math.log(max(run_length, 1.0) * max(streams, 1))
+    if baseline.noise is None:
+        log_needed += LOST
     return _find_reach(_Facts(*(getattr(baseline, name) for name in _Facts._fields)), log_needed)
 
 
@@ -72,6 +76,7 @@ class _Facts(NamedTuple):
     day_variance: float
     users: int
     per_day: float
+    noise: Noise | None
 
 
 # Baselines stay for weeks, and are asked about with each period.
@@ -95,5 +100,12 @@ def _find_fall(facts: _Facts, log_needed: float, times: float) -> float:
     """Return the fall that is found with so many times the users."""
     margin = max(facts.half_width / math.sqrt(times), facts.tolerance)
     sampling = max(facts.variance, 1e-6) / (facts.per_day * times)
-    daily = sampling + DAY_WEIGHT * facts.day_variance
-    return margin + math.sqrt(2 * daily * log_needed / DAYS)
+    if facts.noise is None:
+        daily = sampling + DAY_WEIGHT * facts.day_variance
+        return margin + math.sqrt(2 * daily * log_needed / DAYS)
+    # What many days tell about a fall of which the effects of days hide a part.
+    like = facts.noise.correlation
+    daily = sampling + facts.noise.day_variance * (1 + like) / (1 - like)
+    ratio = find_ratio(facts.noise.levels, log_needed)
+    fall = math.sqrt(2 * daily * ratio / DAYS)
+    return fall if fall >= 2 * margin else margin + daily * ratio / (2 * margin * DAYS)

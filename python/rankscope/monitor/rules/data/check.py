@@ -301,6 +301,9 @@ class HourCheck:
         window = self.reader.window
         while self.progress.day + DAY + window <= self.moment:
             day = self.progress.day
+            if self.reader.configuration.calendar.find(day) is not None:
+                self.progress = replace(self.progress, day=day + DAY)
+                continue
             self.today = labels.count_day(self.reader, day)
             # Of days that were final before the first check, the newest is looked at.
             if day + 2 * DAY + window > self.progress.since:

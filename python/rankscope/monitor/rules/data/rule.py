@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, get_args
 
 from rankscope.monitor.rules.rule import Rule
-from rankscope.monitor.rules.settings import LISTED, RunLength, Setting, described, keep_if
+from rankscope.monitor.rules.settings import LISTED, FalseAlarms, Setting, described, keep_if
 
 Watch = Literal[
     "volume",
@@ -49,15 +49,11 @@ Watches = Annotated[
 ]
 
 
-NAME = "data"
-"""The name of the rule that every project gets."""
-
-
 class DataRule(Rule):
     """A condition on the data of a project; see `Rule`."""
 
     kind: Literal["data"]
-    run_length: RunLength = 1800.0
+    false_alarms: FalseAlarms = 0.05
     watches: Watches = ()
 
     def find_basis(self, _configuration: object) -> str:
@@ -67,8 +63,3 @@ class DataRule(Rule):
     def describe(self) -> str:
         """Describe the rule in a sentence."""
         return "Alerts when rankings or labels don't arrive as usual."
-
-
-def default_rule() -> DataRule:
-    """Return the rule that watches the data of a project unless somebody changes it."""
-    return DataRule(name=NAME, kind="data")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from rankscope.monitor.definition.calendar import Period
     from rankscope.monitor.rules.data.counts import Counts, Hours
     from rankscope.monitor.rules.data.progress import DataProgress
     from rankscope.monitor.rules.data.rule import DataRule
@@ -49,6 +50,8 @@ ACCEPTED_AFTER = 21 * DAY
 """What has lasted so long counts as usual."""
 OF_LABELS = frozenset({*LOST_LABELS, "label_delay", "label_ranks", "relevance", "names", "files"})
 """The kinds of anomaly that do not change how many rankings there are."""
+LEAST_IN_PERIOD = 0.1
+"""In a period of the calendar, silence is compared with this part of what is usual."""
 FEWEST_BACK = 2 * HOUR
 """How long something lasts at least."""
 
@@ -118,6 +121,10 @@ class Traffic:
         rest.streams = self.streams
         return rest
 
+    def _list_periods(self) -> tuple[Period, ...]:
+        calendar = self.reader.configuration.calendar
+        return calendar.between(self.start, self.moment)
+
     def recent(self, segment: Segment = TOTAL) -> Hours:
         """Return the counts of the last week by hour, the newest last."""
         found = self.counts.get(segment)
@@ -142,6 +149,8 @@ class Traffic:
             if anomaly.is_silence and _concerns(segment, *anomaly.key)
         ]
         ends.append(self.progress.find_restart(partial(_restarts, segment)))
+        # A period of the calendar has traffic of its own: nothing is judged in it, or by it.
+        ends += [min(one.until, self.moment) for one in self._list_periods()]
         hours = (self.moment - max(ends)) // HOUR
         return self.recent(segment)[LONGEST - max(0, min(hours, LONGEST)) :]
 
@@ -197,7 +206,8 @@ class Traffic:
         if usual is None:
             return None
         lowest = usual.spans[1, self.end] * np.minimum(scale, 1.0)
-        return self._judge(segment, find_fall(self.since_end(segment), lowest, usual.variance))
+        counts = self.since_end(segment)
+        return self._judge(segment, find_fall(counts, lowest, usual.variance), counts)
 
     def find_rise(self, segment: Segment, *, scale: Hours | float = 1.0) -> Change | None:
         """Find a rise to twice of what is usual or more, also compared with the others."""
@@ -205,7 +215,8 @@ class Traffic:
         if usual is None:
             return None
         highest = usual.spans[2, self.end] * np.maximum(scale, 1.0)
-        return self._judge(segment, find_rise(self.since_end(segment), highest, usual.variance))
+        counts = self.since_end(segment)
+        return self._judge(segment, find_rise(counts, highest, usual.variance), counts)
 
     def find_silence(self, segment: Segment, *, scale: Hours | float = 1.0) -> Change | None:
         """Find that nothing comes any more, whatever came before.
@@ -217,9 +228,11 @@ class Traffic:
             return None
         level = self.find_level(segment, self.moment - hours * HOUR)
         lowest = usual.spans[1, self.end] * np.minimum(scale, 1.0) * level
-        return self._judge(
-            segment, find_fall(self.since_end(segment)[-hours:], lowest, usual.variance)
-        )
+        counts = self.since_end(segment)
+        if self.reader.configuration.calendar.find(self.moment - HOUR) is not None:
+            # Little may come in a period of the calendar, but not nothing at all.
+            counts, lowest = self.recent(segment), lowest * LEAST_IN_PERIOD
+        return self._judge(segment, find_fall(counts[-hours:], lowest, usual.variance), counts)
 
     def find_level(self, segment: Segment, until: int) -> float:
         """Return which part of what is usual came while a known fall lasted, before a time."""
@@ -303,10 +316,9 @@ class Traffic:
         shown = np.flatnonzero(self.recent(anomaly.segment)[LONGEST - hours :])
         return self.moment - (hours - int(shown[0]) if len(shown) else 0) * HOUR
 
-    def _judge(self, segment: Segment, surprise: Surprise | None) -> Change | None:
+    def _judge(self, segment: Segment, surprise: Surprise | None, counts: Hours) -> Change | None:
         if surprise is None or surprise.evidence < self.needed:
             return None
-        counts = self.since_end(segment)
         return Change(
             surprise, find_start(counts, self.expected(segment, len(counts))), self.needed
         )
@@ -317,6 +329,7 @@ class Traffic:
         restart = self.progress.find_restart(partial(_restarts, segment))
         found = [(since, until) for since, until in found if until > self.start]
         found += [(self.start, restart)] if restart else []
+        found += [(one.since, one.until) for one in self._list_periods()]
         # Whole hours, and no later than what is learned from: the same while nothing changes.
         return tuple(
             sorted((since // HOUR, -(-min(until, self.midnight) // HOUR)) for since, until in found)

@@ -227,7 +227,7 @@ def _detect(
     if not len(gaps.gap):
         return lane
     before = lane.detector or Detector(run_length=rule.run_length)
-    share = min((step.until - step.start) / rule.length, 1.0)
+    share = (step.until - step.start) / DAY
     detector = advance(before, gaps, share)
     start = to_datetime(step.start)
     # What fell with a release began with its first rankings, and not with that day.

@@ -8,6 +8,7 @@ from datetime import timedelta
 from rankscope.deferred import np
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
 from rankscope.monitor.rules.drop.check import START, Period, check_stream, compare_grades
+from rankscope.monitor.rules.drop.floors import CALENDAR
 from rankscope.monitor.rules.drop.periods import FINAL, continue_at
 from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.rules.stream import ALL, Evidence, Stream
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.definition.calendar import Span
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.rules.drop.periods import Step
     from rankscope.monitor.rules.drop.progress import RuleProgress
@@ -69,7 +71,10 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
     groups = group_contexts(rule, sample, cells, folding, has_anchor=has_anchor)
     passed = continue_at(progress, step.age, step.until)
     is_late = False
-    if step.age == FINAL:
+    special = period.floors.refer(step)
+    is_left = special is not None and not special[1]
+    told = "" if special is None else period.floors.explain(special[0])
+    if step.age == FINAL and not is_left:
         passed = _count(passed, groups, sample)
         is_late = passed.has_late_labels and not all(
             stream.knows_labels for stream in progress.streams
@@ -86,9 +91,14 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
         followed: Stream | None = stream
         if step.age == FINAL:
             followed = _follow(stream, step, shown={key[:2] for key in groups}, has=key in groups)
-        if followed is not None and key in rows:
+        if followed is not None and key in rows and not is_left:
             count = len(known) * lanes
-            followed = _check(followed, period, rows[key], is_late=is_late, count=count)
+            spans = () if special is None else special[1]
+            followed = _check(
+                followed, period, rows[key], is_late=is_late, count=count, spans=spans
+            )
+        if followed is not None and step.age == FINAL:
+            followed = _tell_period(followed, told)
         if followed is not None:
             streams.append(followed)
     return replace(
@@ -163,7 +173,13 @@ def _follow(stream: Stream, step: Step, *, shown: set[Pair], has: bool) -> Strea
 
 
 def _check(
-    stream: Stream, period: Period, rows: NDArray[np.int64], *, is_late: bool, count: int
+    stream: Stream,
+    period: Period,
+    rows: NDArray[np.int64],
+    *,
+    is_late: bool,
+    count: int,
+    spans: Sequence[Span] = (),
 ) -> Stream:
     """Check the rankings of a stream; its baseline is made first if it has none."""
     step, sample = period.step, period.sample
@@ -189,7 +205,22 @@ def _check(
             stream = replace(stream, warnings=(*others, *([told] if told else [])))
     if lane.mean is None or (is_late and not stream.knows_labels):
         return stream
-    return check_stream(stream, lane, period, rows)
+    if not spans:
+        return check_stream(stream, lane, period, rows)
+    own = period.floors.compare(period.rule, stream.key, lane, tuple(spans), step, count=count)
+    if own is None:
+        return stream
+    found = check_stream(stream, own, period, rows)
+    judged = found.lane(age) or lane
+    kept = {"usual": lane.usual, "mix": lane.mix, "mean": lane.mean}
+    return found.set_lane(replace(judged, **kept))
+
+
+def _tell_period(stream: Stream, told: str) -> Stream:
+    """Return a stream that says how the newest period is judged, if it is one of the calendar."""
+    others = tuple(one for one in stream.warnings if not one.startswith(CALENDAR))
+    warnings = (*others, told) if told else others
+    return stream if warnings == stream.warnings else replace(stream, warnings=warnings)
 
 
 def _choose(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
+from statistics import NormalDist
 
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
@@ -16,7 +18,7 @@ from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
 from rankscope.stats.means import estimate_mean
-from rankscope.stats.sequential.baseline import LEAST, LEVEL, LONGEST, choose_anchor
+from rankscope.stats.sequential.baseline import DAY_WEIGHT, LEAST, LEVEL, LONGEST, choose_anchor
 from rankscope.stats.sequential.lanes import fit_lane
 
 TYPE_CHECKING = False
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.monitor.definition.calendar import Period, Span
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.rules.drop.periods import PeriodReader, Step
     from rankscope.monitor.rules.drop.rule import DropRule
@@ -42,6 +45,8 @@ T = Interval(method="t")
 WEEK = 7 * DAY
 MOST_RANKINGS = 600_000
 """A baseline of production is from at most this many rankings, or about so many."""
+CALENDAR = "calendar:"
+"""What a warning begins with that says how a period of the calendar is judged."""
 MOST_HELD = MOST_RANKINGS
 """With more rankings, baselines that were read before are forgotten when another one is read."""
 
@@ -57,6 +62,7 @@ class _Wanted:
         contexts: What they have in common.
         rankings: How many there are, as far as that can change.
         retried: After how long it is tried again, as the rankings are others by then.
+        spans: The times that count; without any, all but the periods of the calendar do.
     """
 
     since: int
@@ -65,10 +71,11 @@ class _Wanted:
     contexts: tuple[int, ...]
     rankings: int = 0
     retried: int = 1
+    spans: tuple[Span, ...] = ()
 
     def shows(self, other: _Wanted) -> bool:
         """Whether it has the rankings of another one, maybe with other labels."""
-        names = "since", "until", "contexts"
+        names = "since", "until", "contexts", "spans"
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def is_known(self, now: int) -> bool:
@@ -187,6 +194,7 @@ class Floors:
                 tolerance=tolerance,
                 level=LEVEL / max(count, 1),
                 is_hourly=step.until - step.start < DAY,
+                is_calibrated=rule.method == "calibrated",
             )
         except (InputError, UsageError) as error:
             return replace(lane, reason=f"the baseline has no floor: {error.message}")
@@ -218,8 +226,80 @@ class Floors:
                 threads=scene.threads,
             )
             self._forget()
-            self._samples |= dict(zip(views, samples, strict=True))
+            made = zip(views, samples, strict=True)
+            self._samples |= {view: self._keep(view[0], sample) for view, sample in made}
         return self._samples[wanted, step.age]
+
+    def _keep(self, wanted: _Wanted, sample: Sample) -> Sample:
+        """Return the rankings of the days that belong to a baseline."""
+        if wanted.now is None:
+            return sample
+        if not wanted.spans:
+            return sample.without(self._scene.configuration.calendar.mark(sample.times))
+        is_in = [(start <= sample.times) & (sample.times < end) for start, end in wanted.spans]
+        return sample.without(~np.logical_or.reduce(is_in))
+
+    @cached_property
+    def _known(self) -> int:
+        """From when on the log has rankings."""
+        scene = self._scene
+        first = min((one.first for one in scene.shown), default=scene.now)
+        return max(first, scene.store.deleted_before(scene.project) or first)
+
+    def refer(self, step: Step) -> tuple[Period, tuple[Span, ...]] | None:
+        """Return the period of the calendar that a step is in, and what it is compared with.
+
+        It is left out where that is nothing. Early values are always: most calendars have few days.
+        """
+        calendar = self._scene.configuration.calendar
+        found = calendar.find(step.start)
+        if found is None:
+            return None
+        return found, calendar.refer(found, self._known) if step.age == FINAL else ()
+
+    def explain(self, period: Period) -> str:
+        """Say how a period of the calendar is judged."""
+        said = self._scene.configuration.calendar.explain(period, self._known)
+        return f"{CALENDAR} {period.name} is {said}"
+
+    def compare(
+        self,
+        rule: DropRule,
+        key: Key,
+        lane: Evidence,
+        spans: tuple[Span, ...],
+        step: Step,
+        *,
+        count: int,
+    ) -> Evidence | None:
+        """Return a lane that compares with some days; `None` where these say too little."""
+        model, _, place = key
+        shown = [one for one in self._scene.shown if one.model == model]
+        first = min((one.first for one in shown), default=0)
+        last = max((one.last for one in shown), default=0)
+        until = spans[-1][1]
+        length = _fit_length(first, last, sum(one.rankings for one in shown))
+        since = max(spans[0][0], until - length)
+        numbers = self._find_contexts("production", model, None)
+        now = until + self.reader.wait(step.age)
+        sample = self._read(_Wanted(since, until, now, numbers, spans=spans), key, step)
+        asked = set(place)
+        rows = sample.find(
+            [one for one in numbers if asked.issubset(self.reader.contexts[one].attributes)]
+        )
+        bare = replace(lane, usual=None)
+        # Its floor is one more that may be too high.
+        made = self._fit(rule, place, bare, step, sample=sample, rows=rows, count=2 * count)
+        if made.usual is None or lane.usual is None:
+            return None
+        # A few days don't tell how much days differ: the usual baseline does.
+        fitted, variance = made.usual.value, lane.usual.value.day_variance
+        if fitted.day_variance < variance:
+            drift = DAY_WEIGHT * (variance - fitted.day_variance) / max(fitted.days, 1)
+            bound = NormalDist().inv_cdf(1 - LEVEL / (2 * max(count, 1))) * drift**0.5
+            width = (fitted.half_width**2 + bound**2) ** 0.5
+            fitted = replace(fitted, day_variance=variance, half_width=width)
+        return replace(made, usual=replace(made.usual, value=fitted))
 
     def _forget(self) -> None:
         """Forget the baselines that were read first, where all of them are large."""

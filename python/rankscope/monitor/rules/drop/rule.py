@@ -13,10 +13,11 @@ from rankscope.monitor.rules.settings import (
     BETWEEN,
     EMPTY,
     LENGTHS,
+    FalseAlarms,
     Lanes,
     Measure,
+    Method,
     Period,
-    RunLength,
     Setting,
     Slices,
 )
@@ -66,7 +67,8 @@ class DropRule(Rule):
     period: Period = "day"
     tolerance: Tolerance = 0.02
     is_relative: IsRelative = False
-    run_length: RunLength = 1800.0
+    false_alarms: FalseAlarms = 0.05
+    method: Method = "calibrated"
     lanes: Lanes = None
     anchor: Anchor = True
 
@@ -117,7 +119,7 @@ class DropRule(Rule):
         Examples:
             >>> DropRule(name="quality", measure="nDCG@5", slices=("device",)).describe()
             'Alerts when nDCG@5 drops more than 0.02 below the baseline, checked every day, \
-overall and by device. At most one false alarm in 1,800 days, on average.'
+overall and by device. The chance of a false alarm in a quarter is at most 5%.'
         """
         amount = f"{100 * self.tolerance:g}%" if self.is_relative else f"{self.tolerance:g}"
         what, below = f"{self.measure} drops", "below"
@@ -127,8 +129,8 @@ overall and by device. At most one false alarm in 1,800 days, on average.'
         slices = f" and by {', '.join(self.slices)}" if self.slices else ""
         return (
             f"Alerts when {what} more than {amount} {below} the baseline, checked every "
-            f"{self.period}, overall{slices}{where}. At most one false alarm in "
-            f"{self.run_length:,.0f} {self.period}s, on average."
+            f"{self.period}, overall{slices}{where}. The chance of a false "
+            f"alarm in a quarter is at most {100 * self.false_alarms:g}%."
         )
 
     def choose_ages(self, window: int) -> tuple[int, ...]:

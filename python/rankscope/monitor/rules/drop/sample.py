@@ -66,9 +66,15 @@ class Sample:
         runs = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
         return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
 
+    def without(self, is_left: NDArray[np.bool_]) -> Sample:
+        """Return the rankings that aren't marked; how often their grades occur isn't counted."""
+        return self._keep(~is_left) if is_left.any() else self
+
     def between(self, since: int, until: int) -> Sample:
         """Return the rankings of a time; how often their grades occur isn't counted."""
-        kept = (self.times >= since) & (self.times < until)
+        return self._keep((self.times >= since) & (self.times < until))
+
+    def _keep(self, kept: NDArray[np.bool_]) -> Sample:
         columns: dict[str, Any] = {name: getattr(self, name)[kept] for name in COLUMNS}
         values = {name: values[kept] for name, values in self.values.items()}
         return Sample(**columns, values=values, grades={})

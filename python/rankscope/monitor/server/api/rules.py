@@ -51,6 +51,13 @@ class Stream(TypedDict):
             "relevant documents if the number of labels is unusual."
         ),
     ]
+    method: Annotated[
+        str,
+        Field(
+            description="How chance is told from a drop: `calibrated`, or `anytime`, with the "
+            "reason if the baseline is too small to calibrate; empty without a baseline."
+        ),
+    ]
     early: Annotated[list[Object], Field(description="The evidence from early values, by age.")]
     compared: Annotated[
         Time | None, Field(description="From when the long-term baseline of a model is.")

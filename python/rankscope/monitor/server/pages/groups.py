@@ -7,7 +7,7 @@ import math
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from rankscope.monitor.definition.calendar import Calendar
     from rankscope.monitor.incidents.incident import Incident
 
-SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
 
 
@@ -92,7 +92,7 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
     began = to_micros(incident.began)
     return (
         STATUSES.index(incident.state),
-        SEVERITIES.index(incident.severity),
+        -SEVERITIES.index(incident.severity),
         incident.kind == "quality",
         -began,
         incident.incident_id,
@@ -140,6 +140,13 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
                 )
             )
     return episodes
+
+
+def list_periods(calendar: Calendar, since: int, until: int) -> list[Episode]:
+    """List the periods of the calendar that a chart marks."""
+    return [
+        Episode(one.since, one.until, one.name, "period") for one in calendar.between(since, until)
+    ]
 
 
 def trace_incident(incident: Incident, now: int) -> str:

@@ -27,6 +27,7 @@ from rankscope.monitor.server.pages.groups import (
     describe_evidence,
     group_incidents,
     list_episodes,
+    list_periods,
     list_steps,
     measure_length,
     name_problem,
@@ -364,7 +365,10 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
             for each in monitor.versions()[1:]
             if not each.folded and incident.model in {"", each.model}
         ],
-        episodes=list_episodes(_find_marked(monitor, incident)),
+        episodes=[
+            *list_periods(monitor.configuration.calendar, since, until),
+            *list_episodes(_find_marked(monitor, incident)),
+        ],
         within=(0.0, 1.0) if drawn == "measure" or is_share else (0.0, float("inf")),
         with_values=() if drawn == "measure" else (0.0,),
         is_share=is_share,

@@ -8,7 +8,7 @@ from functools import partial
 from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
 from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
-from rankscope.monitor.server.pages.groups import list_episodes
+from rankscope.monitor.server.pages.groups import list_episodes, list_periods
 from rankscope.records import record
 from rankscope.stats.means import Mean
 
@@ -147,6 +147,7 @@ def view_measures(
 ) -> tuple[MeasureView, ...]:
     """Look at all measures over time, with what happened meanwhile."""
     definition = monitor.configuration.definition
+    periods = list_periods(monitor.configuration.calendar, extent.since, extent.until)
     parts = [(extent.model, extent.version)]
     parts += [(line.model, line.version) for line in extent.lines]
     since, until = to_datetime(extent.since), to_datetime(extent.until)
@@ -164,7 +165,7 @@ def view_measures(
             extent,
             mean=_find_mean(baseline, definition, name, slice),
             floor=_find_floor([stream for of, stream in streams if of == name], extent),
-            episodes=list_episodes(groups, name),
+            episodes=[*periods, *list_episodes(groups, name)],
         )
         for name in monitor.measures
     )

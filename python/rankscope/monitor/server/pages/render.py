@@ -135,6 +135,7 @@ def describe_marks(chart: LineChart) -> str:
         ("New versions", [each.name for each in chart.events]),
         ("Incidents", [each.name for each in chart.episodes if each.kind == "incident"]),
         ("Labels missing", [each.name for each in chart.episodes if each.kind == "labels"]),
+        ("Calendar", [each.name for each in chart.episodes if each.kind == "period"]),
     ):
         if names:
             rest = len(names) - MOST_MARKS

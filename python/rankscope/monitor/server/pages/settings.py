@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures.parse import split_measures
+from rankscope.monitor.definition.calendar import Calendar, read_period, write_period
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import read_weight, split_words, write_weight, write_word
 from rankscope.monitor.events.limits import DAY, SECOND
-from rankscope.monitor.events.times import read_duration, write_duration
+from rankscope.monitor.events.times import read_duration, to_micros, write_duration
 from rankscope.monitor.server.pages.page import Form, FormState, Page, read_configuration
 from rankscope.monitor.shapes import make_record
 from rankscope.output.text import show
@@ -32,12 +33,14 @@ class SettingsView:
         now: As of when, in microseconds since 1970 in UTC.
         deleted_before: Before which time events were deleted, so that no values can be made of
             them any more; `None` if none ever were.
+        known: From when on events are known; `None` for none.
         form: The form.
     """
 
     configuration: Configuration | None
     now: int
     deleted_before: int | None
+    known: int | None
     form: FormState
 
     @property
@@ -54,10 +57,13 @@ def view_settings(monitor: Monitor, form: FormState | None = None) -> SettingsVi
     configuration = read_configuration(monitor)
     if form is None:
         form = new_form() if configuration is None else fill_form(configuration)
+    deleted = monitor.store.deleted_before(monitor.project)
+    first = min((to_micros(one.first) for one in monitor.versions()), default=None)
     return SettingsView(
         configuration=configuration,
         now=monitor.clock(),
-        deleted_before=monitor.store.deleted_before(monitor.project),
+        deleted_before=deleted,
+        known=first if first is None or deleted is None else max(first, deleted),
         form=form,
     )
 
@@ -103,6 +109,7 @@ def fill_form(configuration: Configuration) -> FormState:
         "baseline": next((name for name, one in BASELINES.items() if one == chosen), KEPT),
         "grace": write_duration(configuration.grace),
         "owner": configuration.owner,
+        "calendar": "\n".join(map(write_period, configuration.calendar.periods)),
     }
     return FormState(values={name: (text,) for name, text in texts.items()})
 
@@ -167,6 +174,17 @@ def _change_baseline(configuration: Configuration, text: str) -> Configuration:
     return replace(configuration, baseline=BASELINES[text])
 
 
+def _change_calendar(configuration: Configuration, text: str) -> Configuration:
+    periods = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                periods.append(read_period(line))
+            except UsageError as error:
+                raise _bad(f"Line {number}: {error.message}.") from None
+    return replace(configuration, calendar=Calendar(tuple(periods)))
+
+
 CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
     "positive": _change_positive,
     "window": lambda made, text: _redefine(made, window=read_duration(text) // SECOND),
@@ -177,6 +195,7 @@ CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
     "baseline": _change_baseline,
     "grace": lambda made, text: replace(made, grace=text),
     "owner": lambda made, text: replace(made, owner=text),
+    "calendar": _change_calendar,
 }
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""
 

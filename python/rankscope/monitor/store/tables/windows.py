@@ -317,8 +317,8 @@ def replace_windows(
     return True
 
 
-def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
-    """Delete the windows of all configurations but one.
+def drop_windows(transaction: Transaction, project: str, keep: Collection[bytes]) -> None:
+    """Delete the windows of a project with other digests than these.
 
     Raises:
         FileError: Another process evaluates the store.
@@ -326,7 +326,7 @@ def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
     transaction.require_evaluator()
     project_id = transaction.project(project)
     for table in (schema.cells, schema.hours, schema.open_hours, schema.progress):
-        others = (table.c.project_id == project_id) & (table.c.digest != keep)
+        others = (table.c.project_id == project_id) & (table.c.digest.not_in(keep))
         transaction.connection.execute(delete(table).where(others))
 
 
@@ -345,8 +345,11 @@ def _where(table: Table, key: Mapping[str, object]) -> list[ColumnElement[bool]]
 
 def mark_hours(connection: Connection, project_id: int, starts: Sequence[int]) -> None:
     """Record that hours have to be summed again, for all windows there are."""
+    # Those of which no event counts yet are summed anyway; signals, which count none, never again.
     digests = connection.execute(
-        select(schema.progress.c.digest).where(schema.progress.c.project_id == project_id)
+        select(schema.progress.c.digest).where(
+            schema.progress.c.project_id == project_id, schema.progress.c.seq > 0
+        )
     ).scalars()
     open_hours = schema.open_hours
     for digest in digests.all() if starts else ():

@@ -96,13 +96,13 @@ class Episode:
         start: When it began, in microseconds since 1970 in UTC.
         end: When it ended; `None` while it lasts.
         name: What it is.
-        kind: `incident`, or `labels` while labels are missing.
+        kind: `incident`, `labels` while labels are missing, or `period` for one of the calendar.
     """
 
     start: int
     end: int | None
     name: str
-    kind: Literal["incident", "labels"] = "incident"
+    kind: Literal["incident", "labels", "period"] = "incident"
 
 
 @record(frozen=True, slots=True)

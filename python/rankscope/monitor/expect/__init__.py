@@ -1,0 +1,3 @@
+"""The values that rankings are expected to have, before labels arrive."""
+
+from __future__ import annotations

@@ -1,0 +1,187 @@
+"""The calibration of a day: from the rankings that are final when it begins."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rankscope.deferred import np
+from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
+from rankscope.monitor.evaluate.values import name_columns
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.expect.kinds import CalibratedVersion, Missed, State, Usual
+from rankscope.monitor.expect.lists import Worth, join_parts
+from rankscope.monitor.expect.stored import read_forecasts
+from rankscope.monitor.signals.kinds import NAMES
+from rankscope.monitor.signals.refresh import read_signals
+from rankscope.stats.expected.calibration import count_missing, fit_calibration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.expect.lists import ListReader, Part
+
+DAYS = 28
+"""The days before that a calibration is from."""
+MOST_RANKINGS = 100_000
+"""With more rankings than about so many in these days, some of their hours are left out."""
+MOST_VERSIONS = 20
+LOOKS, MOST_MISSED = 7, 2
+"""Of so many forecasts that have become final, at most so many may miss."""
+WATCHED = ("tied", "constant", "ascending", "score_rank", "unseen", "overlap")
+"""The signals whose change makes a forecast doubtful."""
+
+
+class Calibrator:
+    """Calibrates day after day; each hour is read once.
+
+    Args:
+        reader: Reads rankings.
+        configuration: The configuration of the project.
+    """
+
+    def __init__(self, reader: ListReader, configuration: Configuration) -> None:
+        self._reader = reader
+        self._configuration = configuration
+        definition = configuration.definition
+        self._worths = [Worth.of(measure, definition) for measure in reader.measures]
+        self._hours: dict[int, Part | None] = {}
+
+    def fit(self, day: int, since: int) -> State:
+        """Return what forecasts of a day are made from."""
+        until = day - self._configuration.definition.window * SECOND
+        until -= until % HOUR
+        begin = until - DAYS * DAY
+        parts: dict[tuple[str, str], list[Part]] = {}
+        for part in self._read(begin, until, day):
+            for pair, rows in self._reader.split(part.contexts):
+                parts.setdefault(pair, []).append(part.choose(rows))
+        sizes = Counter({pair: sum(len(one.lists) for one in some) for pair, some in parts.items()})
+        versions = tuple(
+            self._fit_version(*pair, parts[pair]) for pair, _ in sizes.most_common(MOST_VERSIONS)
+        )
+        return State(
+            since,
+            day,
+            self._reader.groups,
+            versions,
+            tuple(self._find_usual(begin, day)),
+            tuple(self._find_missed(day)),
+        )
+
+    def _read(self, begin: int, until: int, day: int) -> Iterator[Part]:
+        """Yield the rankings of a time, of some of its hours where there are many."""
+        reader = self._reader
+        counts: Counter[int] = Counter()
+        for start, number, count in reader.store.count_by_hour(reader.project, begin, until):
+            if reader.contexts[number].environment == "production":
+                counts[start] += count
+        share = MOST_RANKINGS / max(sum(counts.values()), MOST_RANKINGS)
+        # Multiples of the golden ratio are spread evenly over the hours of the day.
+        kept = [start for start in sorted(counts) if start // HOUR * 0.6180339887498949 % 1 < share]
+        self._hours = {start: self._hours[start] for start in kept if start in self._hours}
+        for start in kept:
+            if start not in self._hours:
+                found = reader.read(start, start + HOUR, now=day)
+                self._hours[start] = join_parts(found) if found else None
+            part = self._hours[start]
+            if part is not None:
+                yield part
+
+    def _fit_version(self, model: str, version: str, parts: list[Part]) -> CalibratedVersion:
+        part = join_parts(parts)
+        fits = []
+        rankings = days = 0
+        for at, worth in enumerate(self._worths):
+            # A ranking of which nothing is relevant has no value, and says something, too.
+            is_known = ~np.isnan(part.values[at])
+            rankings = int(is_known.sum())
+            days = len(np.unique(part.lists.hours[is_known] // 24))
+            if any(count_missing(rankings, days)):
+                continue
+            fits.append(
+                (
+                    worth.measure.name,
+                    fit_calibration(
+                        part.lists,
+                        worth.gain(part.grades),
+                        part.values[at],
+                        part.early[at],
+                        discounts=worth.discounts,
+                        groups=len(self._reader.groups),
+                    ),
+                )
+            )
+        return CalibratedVersion(model, version, rankings, days, tuple(fits))
+
+    def _find_usual(self, begin: int, day: int) -> Iterator[Usual]:
+        """Find what signals were on the days of a calibration."""
+        reader = self._reader
+        days: dict[tuple[str, str, Slice], list[list[float]]] = {}
+        places = [NAMES.index(name) for name in WATCHED]
+        cells = read_signals(
+            reader.store,
+            reader.project,
+            self._configuration,
+            begin - begin % DAY,
+            day - day % DAY,
+            length=DAY,
+        )
+        for cell in cells:
+            key = cell.key
+            if key.environment == "production" and len(key.slice) < 2:
+                means = cell.cell.means()
+                days.setdefault((key.model, key.version, key.slice), []).append(
+                    [means[at] for at in places]
+                )
+        for where, rows in days.items():
+            table = np.array(rows)
+            for name, column in zip(WATCHED, table.T, strict=True):
+                known = column[~np.isnan(column)]
+                if len(known) > 2:
+                    yield Usual(*where, name, float(known.mean()), float(known.std(ddof=1)))
+
+    def _find_missed(self, day: int) -> Iterator[Missed]:
+        """Find the streams whose last forecasts of days missed the final values."""
+        reader, configuration = self._reader, self._configuration
+        since = day - (LOOKS + 3) * DAY - configuration.definition.window * SECOND
+        compared = compare_days(reader, configuration, since - since % DAY, day)
+        for (model, version, place, measure), looks in compared.items():
+            last = [lower <= final <= upper for _, _, lower, upper, final in looks[-LOOKS:]]
+            if last.count(False) > MOST_MISSED:
+                yield Missed(model, version, place, measure)
+
+
+def compare_days(
+    reader: ListReader, configuration: Configuration, since: int, until: int
+) -> dict[tuple[str, str, Slice, str], list[tuple[int, float, float, float, float]]]:
+    """Compare the forecasts of days with the values that have become final.
+
+    Returns:
+        By model, version, slice and measure: the day, what was expected, lower and upper end, and
+        the final value.
+    """
+    store, project, definition = reader.store, reader.project, configuration.definition
+    columns = name_columns(definition)
+    finals: dict[tuple[int, str, str, Slice], list] = {}
+    for row in store.cells(project, configuration.digest, since, until, length=DAY):
+        cell = unpack_cell(row)
+        key = cell.key
+        if key.environment == "production":
+            finals.setdefault((key.start, key.model, key.version, key.slice), []).append(cell)
+    found: dict[tuple[str, str, Slice, str], list[tuple[int, float, float, float, float]]] = {}
+    for key, forecasts in read_forecasts(store, project, configuration, since, until, length=DAY):
+        cells = finals.get((key.start, key.model, key.version, key.slice), [])
+        if not cells or not all(cell.key.is_mature for cell in cells):
+            continue
+        means = add_cells(cells)[0].means()
+        for measure, made in forecasts.items():
+            final = means[columns.index(measure)]
+            if made.is_made and not np.isnan(final):
+                where = key.model, key.version, key.slice, measure
+                found.setdefault(where, []).append(
+                    (key.start, made.expected, made.lower, made.upper, final)
+                )
+    return found

@@ -1,0 +1,198 @@
+"""The table of signals: what each one says of a ranking, or of the rankings of a day."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    from rankscope.monitor.definition.configuration import Configuration
+
+    Suspicious: TypeAlias = Literal["rise", "fall", "both"]
+    Needs: TypeAlias = Literal["", "scores", "query keys"]
+    Grain: TypeAlias = Literal["hour", "day"]
+
+RULE = 1
+"""The version of the computation; a change of any value raises it."""
+REFERENCE_DAYS = 7
+"""A day is compared with what the same model showed on so many days before it."""
+TOP = 10
+"""The first documents that `unseen` and `missing` look at."""
+DEPTH = 100
+"""The first documents that `overlap` and `reordered` look at."""
+PERSISTENCE = 0.9
+"""The persistence of rank-biased overlap."""
+
+
+@record(frozen=True, slots=True)
+class Signal:
+    """A number about rankings that is known as soon as they are shown.
+
+    Args:
+        name: Its name, as columns have it.
+        label: What people call it.
+        says: What it says.
+        suspicious: Which change may mean that something is wrong.
+        least: The smallest change that matters; 0 where that depends on the project.
+        unit: `share` for a number from 0 to 1, otherwise what it counts in.
+        needs: What has to be logged for it; empty where a ranking is enough.
+        grain: Whether it is the mean over rankings of each hour, or one number a day.
+    """
+
+    name: str
+    label: str
+    says: str
+    suspicious: Suspicious
+    least: float = 0.05
+    unit: str = "share"
+    needs: Needs = ""
+    grain: Grain = "hour"
+
+
+SIGNALS = (
+    Signal(
+        "length",
+        "List length",
+        "Documents shown, divided by the median length of the model's lists in the 7 days before; "
+        "at most 1, and lists without documents don't count in the median.",
+        "fall",
+    ),
+    Signal(
+        "no_results",
+        "Empty results",
+        "Whether no document was shown: 1 for an empty list, otherwise 0.",
+        "rise",
+        0.02,
+    ),
+    Signal(
+        "tied",
+        "Tied scores",
+        "Share of neighboring documents that have the same score.",
+        "rise",
+        needs="scores",
+    ),
+    Signal(
+        "constant",
+        "Constant scores",
+        "Whether all scores of a list are the same: 1 or 0, for lists with at least two scores.",
+        "rise",
+        0.02,
+        needs="scores",
+    ),
+    Signal(
+        "ascending",
+        "Scores out of order",
+        "Share of neighboring documents of which the lower one has the higher score, so that the "
+        "order isn't that of the scores.",
+        "both",
+        needs="scores",
+    ),
+    Signal(
+        "score_rank",
+        "Level of scores",
+        "Share of the model's scores of the 7 days before that are lower than a score of the list, "
+        "and half of those that are equal: the mean over the list. Usually about 0.5.",
+        "both",
+        needs="scores",
+    ),
+    Signal(
+        "unseen",
+        "New documents",
+        "Share of the first 10 documents that the model didn't show in the 7 days before, in the "
+        "same slice. In a slice by two attributes, a document is new if it is new in the slice of "
+        "one of them.",
+        "rise",
+    ),
+    Signal(
+        "overlap",
+        "Overlap with the earlier list",
+        "Rank-biased overlap (p = 0.9, extrapolated, first 100 documents of each) with the last "
+        "list that the same query key had in the 7 days before.",
+        "fall",
+        needs="query keys",
+    ),
+    Signal(
+        "reordered",
+        "Reordered pairs",
+        "Share of the pairs of documents in both this list and the earlier one (first 100 documents of "
+        "each) that are in the opposite order.",
+        "rise",
+        needs="query keys",
+    ),
+    Signal(
+        "missing",
+        "Documents gone",
+        "Share of the first 10 documents of the earlier list that this list doesn't show.",
+        "rise",
+        needs="query keys",
+    ),
+    Signal(
+        "popular",
+        "Exposure of popular documents",
+        "Share of a list's exposure (1 / log2(1 + rank) for each document) that goes to the 1 % of "
+        "documents with the most exposure in the 7 days before.",
+        "both",
+    ),
+    Signal(
+        "gini",
+        "Concentration of exposure",
+        "Gini coefficient of the exposure of the documents shown that day: 0 if all have the same, "
+        "close to 1 if few have nearly all.",
+        "both",
+        grain="day",
+    ),
+    Signal(
+        "coverage",
+        "Coverage of the catalog",
+        "Different documents shown that day, divided by those that the model showed in the 7 days "
+        "before.",
+        "fall",
+        unit="ratio",
+        grain="day",
+    ),
+    Signal(
+        "score_distance",
+        "Distance of scores",
+        "Wasserstein distance between the scores of the day and the model's scores of the 7 days "
+        "before, in standard deviations of the latter.",
+        "rise",
+        0.2,
+        unit="standard deviations",
+        needs="scores",
+        grain="day",
+    ),
+    *(
+        Signal(
+            f"score_{percent:02}",
+            f"Scores, {percent} % quantile",
+            f"The lowest score that at least {percent} % of the scores of the day don't exceed.",
+            "both",
+            0.0,
+            unit="score",
+            needs="scores",
+            grain="day",
+        )
+        for percent in (5, 25, 50, 75, 95)
+    ),
+)
+"""All signals, in the order of the columns of their cells."""
+
+NAMES = tuple(signal.name for signal in SIGNALS)
+HOURLY = tuple(signal.name for signal in SIGNALS if signal.grain == "hour")
+DAILY = tuple(signal.name for signal in SIGNALS if signal.grain == "day")
+
+
+def digest(configuration: Configuration) -> bytes:
+    """Return the 16 bytes that identify the stored signals of a project."""
+    said = {
+        "signals": RULE,
+        "attributes": configuration.attributes,
+        "pairs": configuration.all_pairs,
+        "most": configuration.most,
+    }
+    return sha256(json.dumps(said, sort_keys=True).encode()).digest()[:16]
