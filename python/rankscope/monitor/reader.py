@@ -94,6 +94,11 @@ class ProjectReader(Hinted):
         """The names of the measures."""
         return tuple(measure.name for measure in self.configuration.definition.measures)
 
+    @property
+    def forecast_measures(self) -> tuple[str, ...]:
+        """The names of the measures whose values are forecast before labels arrive."""
+        return tuple(one.name for one in list_measures(self.configuration.definition))
+
     def versions(self) -> tuple[ModelVersion, ...]:
         """List the versions in production in the order in which they were first shown.
 
@@ -235,11 +240,7 @@ class ProjectReader(Hinted):
         )
 
     def _find_forecast(self, measure: str | None) -> str:
-        """Return the measure that forecasts are of."""
-        if measure is not None:
-            return measure
-        names = [one.name for one in list_measures(self.configuration.definition)]
-        return [*names, *self.measures][0]
+        return measure if measure is not None else [*self.forecast_measures, *self.measures][0]
 
     def slices(
         self,

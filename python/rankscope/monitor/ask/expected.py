@@ -82,6 +82,12 @@ class Expected:
         """Whether each forecast is doubtful."""
         return tuple(any(name in DOUBTS for name in names) for names in self.reasons)
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the newest forecast is doubtful, in sentences."""
+        newest = self.reasons[-1] if self.reasons else ()
+        return tuple(DOUBTS[name] for name in newest if name in DOUBTS)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it; a missing value is `None`."""
         said = write_record(self)
@@ -143,7 +149,7 @@ def make_expected(
         shown = [
             one for one in versions if model in {None, one.model} and version in {None, one.version}
         ]
-        problem = _explain(names, shown)
+        problem = _explain(names, shown, is_pair=len(place) > 1)
     return Expected(
         measure=name,
         every=every,
@@ -184,8 +190,10 @@ def _join(
     return mean("expected"), mean("lower"), mean("upper"), rankings, doubts
 
 
-def _explain(names: Sequence[str], versions: Sequence[CalibratedVersion]) -> str:
+def _explain(names: Sequence[str], versions: Sequence[CalibratedVersion], *, is_pair: bool) -> str:
     """Say why there is no forecast, and what it takes."""
+    if is_pair:
+        return "Slices by two attributes have no forecasts."
     if "few" in names:
         return f"A forecast needs at least {FEWEST_LISTS} rankings in the window."
     if "slice" in names:
