@@ -156,7 +156,7 @@ def collect_lists(
     # The hours of a set may be years apart.
     for begin, end in join_hours(wanted):
         for chunk in store.read(project, begin, end):
-            lists = read_lists(codes.keep(chunk, environment))
+            lists = read_lists(chunk, codes.choose(chunk, environment))
             for model, places in codes.group_models(lists.contexts):
                 if model in newest:
                     newest[model].add(lists.take(places))
