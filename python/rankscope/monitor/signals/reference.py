@@ -29,7 +29,7 @@ MOST_RANKINGS = 100_000
 MOST_DOCUMENTS = 1_000_000
 """The documents that these rankings show, likewise."""
 MOST_KEPT = 2 * MOST_DOCUMENTS
-"""From so many documents on, references in memory are forgotten: some 100 MB."""
+"""With more numbers than this, some 20 MB, references in memory are forgotten before the next."""
 MOST_SCORES = 10_000
 """Of more scores, every so many are kept of a sorted list."""
 TOP_SHARE = 0.01
