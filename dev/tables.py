@@ -392,6 +392,12 @@ def write_simulations() -> str:
     return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
 
 
+def write_simulated(about: str) -> str:
+    """Return the tables of the newest record of another simulation."""
+    text = max((SIMULATIONS.parent / about / "records").glob("*.md")).read_text(encoding="utf-8")
+    return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
+
+
 def write_compared(section: str) -> str:
     """Return the table of a section in the newest record of simulated comparisons.
 
@@ -467,6 +473,7 @@ def write_table(what: str, which: str) -> str:
         "fusion": write_fusion,
         "version": write_version,
         "compared": write_compared,
+        "simulated": write_simulated,
         "costs": write_costs,
     }
     match what, which:

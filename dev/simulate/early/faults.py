@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from rankscope.monitor import Configuration, Monitor, define
+from rankscope.monitor.rules.kinds import DEFAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ SEED = 20261129
 START = datetime(2026, 6, 1, tzinfo=UTC)
 DAYS, DAY, HOUR = 24, 22, 9
 """The fault begins on a day at an hour."""
+WATCHED = 8
+"""How many days before are checked, so that the rule knows how surprising usual days are."""
 SHAPE = np.array([1.0] * 7 + [3.0] * 10 + [5.0] * 7) / 72
 LOCALES, SHARES = ("de", "fr", "us", "jp"), (0.4, 0.3, 0.2, 0.1)
 CANDIDATES, SHOWN, QUERIES, DOCUMENTS = 40, 10, 150, 600
@@ -137,6 +140,8 @@ def warn(fault: Fault, run: int, a_day: int = 200, days: int = DAYS) -> Warned:
         monitor.configure(Configuration(definition=music, attributes=("locale",), baseline=None))
         monitor.log_rankings(events)
         monitor.evaluate()
+        monitor.remove_rule("data")
+        monitor.set_rule(DEFAULTS["early"].replace(since=START + timedelta(days=DAY - WATCHED)))
         opened = [each for each in monitor.replay().incidents if each.rule == "early"]
     began = START + timedelta(days=DAY, hours=HOUR)
     grace = timedelta(hours=1)

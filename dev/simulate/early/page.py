@@ -93,7 +93,7 @@ def list_cases() -> list[Case]:
     faults = [
         Case(
             f"early: {fault.name}",
-            runs=20,
+            runs=10,
             short=1 if fault is FAULTS[0] else 0,
             rows=partial(simulate_fault, fault),
         )

@@ -261,7 +261,9 @@ def _take(
                 key=lambda one: (one.rankings, not one.segment.slice, bool(one.segment.version)),
             )
             of = next(each for each in seen if lead.key in each.list_keys())
-            cause = find_cause(of.table, widest, moment)
+            cause = find_cause(of.table, replace(widest, began=lead.began), moment)
+            if cause is None:
+                break
             opened = EarlyWarning(
                 segment=cause.segment, began=lead.began, found=moment, facts=(cause,)
             )

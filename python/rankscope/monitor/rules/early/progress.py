@@ -96,7 +96,7 @@ class EarlyProgress(Progress):
     """What a rule about signals remembers.
 
     Args:
-        basis: The model that is watched; empty for all.
+        basis: The model that is watched, and since when; empty for all.
         first: When the first hour begins, in microseconds since 1970 in UTC.
         following: When the hour begins that is looked at next.
         warnings: The warnings that last.

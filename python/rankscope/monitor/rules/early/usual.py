@@ -228,7 +228,8 @@ def bound(change: Floats, variance: Floats, step: Floats) -> Floats:
         [[4.5], [2.55]]
     """
     part = step * change / variance
-    exact = ((1 + part) * np.log1p(part) - part) / np.maximum(part, 1e-300) ** 2
-    factor = np.where(part < 1e-3, 0.5 - part / 6, exact)
+    large = np.maximum(part, 1e-3)  # below, the difference is lost in rounding
+    exact = ((1 + large) * np.log1p(large) - large) / large**2
+    factor = np.where(part < large, 0.5 - part / 6, exact)
     surprise: Floats = change**2 / variance * factor
     return surprise

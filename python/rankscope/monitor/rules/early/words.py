@@ -120,7 +120,8 @@ def write_evidence(warning: EarlyWarning) -> dict[str, Any]:
             "rankings": fact.rankings,
             "sentence": describe_fact(fact),
         }
-        for fact in warning.facts[:MOST_SHOWN]
+        # That of its own stream first.
+        for fact in sorted(warning.facts, key=lambda one: one is not lead)[:MOST_SHOWN]
     ]
     return {
         "signal": lead.signal,
