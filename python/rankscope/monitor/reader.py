@@ -10,6 +10,7 @@ from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
+from rankscope.monitor.ask.signals import make_signal_series
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
 from rankscope.monitor.ask.versions import describe_version, list_versions
 from rankscope.monitor.ask.views import list_views
@@ -19,6 +20,8 @@ from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import read_clock, read_span
 from rankscope.monitor.incidents import management, response
+from rankscope.monitor.signals.kinds import REFERENCE_DAYS
+from rankscope.monitor.signals.refresh import read_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Every, Series
+    from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.ask.trace import Span
     from rankscope.monitor.ask.versions import ModelVersion
     from rankscope.monitor.ask.views import View
@@ -161,6 +165,74 @@ class ProjectReader(Hinted):
         definition = self.configuration.definition
         return make_all_series(
             cells, definition, parts, every=every, slice=slice, coverage=self.coverage()
+        )
+
+    def signals(
+        self,
+        *,
+        every: Every = "hour",
+        since: Time | None = None,
+        until: Time | None = None,
+        model: str | None = None,
+        version: str | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> dict[str, SignalSeries]:
+        """Return the signals over time by name: what was shown, known before labels arrive.
+
+        Args:
+            every: The length of the windows: `hour` or `day`. Signals that are one number a day
+                have days in any case.
+            since: The start of the first window (default: the oldest that is stored). A `datetime`
+                with a time zone, or ISO text.
+            until: The time before which windows start.
+            model: The model that ranked (default: all together).
+            version: Its version (default: all together).
+            slice: Pairs of an attribute and its value; the attributes are those configured.
+
+        Raises:
+            UsageError: A time has no time zone, or there are no such windows.
+        """
+        [series] = self.all_signals(
+            [(model, version)], every=every, since=since, until=until, slice=slice
+        )
+        return series
+
+    def all_signals(
+        self,
+        parts: Sequence[tuple[str | None, str | None]] = ((None, None),),
+        *,
+        every: Every = "hour",
+        since: Time | None = None,
+        until: Time | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> list[dict[str, SignalSeries]]:
+        """Return the signals over time for several versions, in one read.
+
+        Args:
+            parts: Pairs of a model and a version; `None` stands for all together.
+            every: As in `signals`, like the next three.
+            since: The start of the first window.
+            until: The time before which windows start.
+            slice: Pairs of an attribute and its value.
+
+        Returns:
+            For each pair, the series by signal.
+        """
+        begin, end = read_span(since, until)
+
+        def read(first: int | None, length: int) -> Iterator[StoredCell]:
+            asked = self.store, self.project, self.configuration, first, end, length
+            return read_signals(*asked, slice=name_place(slice))
+
+        early = None if begin is None else begin - begin % DAY - REFERENCE_DAYS * DAY
+        length = read_length(every)
+        return make_signal_series(
+            read(begin, length) if length < DAY else (),
+            read(early, DAY),
+            parts,
+            every=every,
+            since=begin,
+            slice=slice,
         )
 
     def slices(
