@@ -102,7 +102,7 @@ WRITES: dict[str, Callable[[SQLiteStore], object]] = {
     ).result(),
     "a configuration": lambda store: store.configure("music", "{}", 2, "me"),
     "windows": put_progress,
-    "dropped windows": lambda store: store.drop_windows("music", b"none"),
+    "dropped windows": lambda store: store.drop_windows("music", [b"none"]),
     "the mark of a retention": lambda store: store.transact(
         partial(mark_deleted, project="music", time=make_ranking(2).time)
     ).result(),
@@ -343,8 +343,8 @@ def test_a_damaged_window_is_named(windows: Monitor) -> None:
         connection.execute(
             "UPDATE cells SET sums = zeroblob(length(sums)) WHERE rowid IN "
             "(SELECT rowid FROM cells WHERE length = ? AND version = '3' AND slice = '[]' "
-            "AND environment = 'production' ORDER BY start LIMIT 1)",
-            (HOUR,),
+            "AND environment = 'production' AND digest = ? ORDER BY start LIMIT 1)",
+            (HOUR, windows.configuration.digest),
         )
     with pytest.raises(FileError) as damaged:
         windows.series("nDCG@3", every="hour")
@@ -387,9 +387,12 @@ def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None
 def test_the_doctor_finds_values_that_are_not_those_of_the_events(
     windows: Monitor, change: str, wrong: str
 ) -> None:
-    first = "cells.rowid = (SELECT min(rowid) FROM cells WHERE length = {hour} AND slice = '[]')"
-    last = "other.rowid = (SELECT max(rowid) FROM cells WHERE length = {hour} AND slice = '[]')"
-    named = {"day": DAY, "one": first.format(hour=HOUR), "two": last.format(hour=HOUR)}
+    theirs = (
+        f"digest = x'{windows.configuration.digest.hex()}' AND slice = '[]' AND length = {HOUR}"
+    )
+    first = f"cells.rowid = (SELECT min(rowid) FROM cells WHERE {theirs})"
+    last = f"other.rowid = (SELECT max(rowid) FROM cells WHERE {theirs})"
+    named = {"day": DAY, "one": first, "two": last}
     with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
         assert connection.execute(change.format(**named)).rowcount
         # As if they had been stored like this: checksums show nothing.

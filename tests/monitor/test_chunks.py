@@ -273,7 +273,7 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
     sums, grouping = SpreadSums(3), Grouping(contexts)
     totals: dict[object, dict[bytes, list[list[float]]]] = {}
     for each in evaluate_chunks(parts, definition, now=None):
-        keys, groups = grouping.divide(each).group()
+        keys, groups = grouping.divide(each.chunk, each.graded.is_mature).group()
         sums.take(each, keys, groups)
         names = chunk_twin.name_clusters(each.chunk)
         for at, (name, group) in enumerate(zip(names, groups.tolist(), strict=True)):
@@ -310,9 +310,9 @@ def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time() -> None:
     sums, grouping = SpreadSums(3), Grouping(contexts)
     early, late, again = evaluate_chunks([show(0), show(HOUR), show(1)], DEFINITIONS[0], now=None)
     for each in (early, late):
-        sums.take(each, *grouping.divide(each).group())
+        sums.take(each, *grouping.divide(each.chunk, each.graded.is_mature).group())
     with pytest.raises(RuntimeError, match="order of time"):
-        sums.take(again, *grouping.divide(again).group())
+        sums.take(again, *grouping.divide(again.chunk, again.graded.is_mature).group())
 
 
 @examples(100)

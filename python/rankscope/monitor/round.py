@@ -13,6 +13,8 @@ from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.management import add_data_rule, summarize_rules
 from rankscope.monitor.intake.lake import scan_lake
+from rankscope.monitor.signals.kinds import digest
+from rankscope.monitor.signals.refresh import refresh_signals
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -94,6 +96,11 @@ def evaluate_project(
     refreshed = refresh(
         store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
     )
+    shown = refresh_signals(
+        store, project, configuration, refreshed.slicing, now=now, threads=threads
+    )
+    if refreshed.is_new or shown.is_new:
+        store.drop_windows(project, [configuration.digest, digest(configuration)])
     add_data_rule(store, project, configuration, now)
     advanced = advance_rules(
         store,

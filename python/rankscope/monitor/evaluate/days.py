@@ -102,7 +102,7 @@ def sum_day(
     day = starts[0] - starts[0] % DAY
     closed = find_closed(configuration, now)
     contexts = Contexts(store, project)
-    foldings = _fold_hours(store, project, starts, contexts)
+    foldings = fold_hours(store, project, starts, contexts)
     summed = _Hours(list(starts))
     # Of hours that are open, no ranking is mature yet.
     last = configuration.definition.window * SECOND - 1
@@ -130,7 +130,7 @@ def sum_day(
     )
 
 
-def _fold_hours(
+def fold_hours(
     store: StoreReader, project: str, starts: Sequence[int], contexts: Contexts
 ) -> Foldings:
     """Choose the versions of each hour that have cells of their own, where there are too many.
@@ -220,7 +220,8 @@ class _Hours:
 
         def watch() -> Iterator[Evaluated]:
             for each in evaluated:
-                spreads.take(each, *grouping.divide(each).group())
+                codes = grouping.divide(each.chunk, each.graded.is_mature)
+                spreads.take(each, *codes.group())
                 self._count(each)
                 self._count_labels(each.chunk, contexts, configuration.definition.window * SECOND)
                 yield each

@@ -54,6 +54,7 @@ class Refreshed:
         later: How many hours are to be summed again later.
         seq: The number of the last event that is in the windows, but for those hours.
         slicing: The slices that they have.
+        is_new: Whether the project had no windows of this configuration before.
     """
 
     hours: int
@@ -61,6 +62,7 @@ class Refreshed:
     later: int
     seq: int
     slicing: Slicing
+    is_new: bool
 
 
 def refresh(
@@ -150,9 +152,7 @@ def _refresh_once(
     done = Progress(touched.seq, now, so_far.slicing, baseline)
     if not put(replaced={}, cells=[], hours=[], open_hours=later, progress=done):
         return None
-    if before is None:
-        store.drop_windows(project, digest)
-    return Refreshed(len(starts), rankings, len(later), touched.seq, slicing)
+    return Refreshed(len(starts), rankings, len(later), touched.seq, slicing, is_new=before is None)
 
 
 def find_later(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Folding
-    from rankscope.monitor.store.records import Context
+    from rankscope.monitor.store.records import Chunk, Context
 
     # Things, each once, and for each ranking the place of what it has.
     _Codes: TypeAlias = tuple[list[Any], NDArray[np.int64]]
@@ -125,7 +125,9 @@ def sum_cells(
     cells: dict[Key, Cell] = {}
     grouping = Grouping(contexts, slicing, foldings)
     for each in evaluated:
-        for key, cell in _sum_dimensions(each, grouping.divide(each), slicing.dimensions()):
+        for key, cell in _sum_dimensions(
+            each, grouping.divide(each.chunk, each.graded.is_mature), slicing.dimensions()
+        ):
             here = cells.get(key)
             cells[key] = cell if here is None else here.merge(cell)
     return cells
@@ -178,9 +180,8 @@ class Grouping:
         self._places: dict[str, dict[Any, int]] = {name: {} for name in names}
         self._of_contexts: dict[str, NDArray[np.int64]] = {}
 
-    def divide(self, evaluated: Evaluated) -> GroupCodes:
+    def divide(self, chunk: Chunk, is_mature: NDArray[np.bool_]) -> GroupCodes:
         """Return what each ranking of a chunk is in."""
-        chunk, is_mature = evaluated.chunk, evaluated.graded.is_mature
         self._learn(chunk.contexts)
         moments, at = number_codes((chunk.times // HOUR) * 2 + is_mature)
         starts = [(moment // 2 * HOUR, bool(moment % 2)) for moment in moments.tolist()]

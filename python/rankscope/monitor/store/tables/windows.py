@@ -317,8 +317,8 @@ def replace_windows(
     return True
 
 
-def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
-    """Delete the windows of all configurations but one.
+def drop_windows(transaction: Transaction, project: str, keep: Collection[bytes]) -> None:
+    """Delete the windows of a project with other digests than these.
 
     Raises:
         FileError: Another process evaluates the store.
@@ -326,7 +326,7 @@ def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
     transaction.require_evaluator()
     project_id = transaction.project(project)
     for table in (schema.cells, schema.hours, schema.open_hours, schema.progress):
-        others = (table.c.project_id == project_id) & (table.c.digest != keep)
+        others = (table.c.project_id == project_id) & (table.c.digest.not_in(keep))
         transaction.connection.execute(delete(table).where(others))
 
 

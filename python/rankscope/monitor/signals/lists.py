@@ -1,0 +1,178 @@
+"""The lists of many rankings as columns of numbers: documents and query keys are hashes."""
+
+from __future__ import annotations
+
+from rankscope import _core
+from rankscope.deferred import np
+from rankscope.monitor.arrays import number_codes
+from rankscope.monitor.store.chunks import to_integers
+from rankscope.monitor.store.merging import offsets_of
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.store.records import Chunk, Context
+
+NO_KEY = 0
+"""Stands for the query key of a ranking that has none."""
+ODD = 0x9E3779B97F4A7C15
+"""An odd number without a pattern: 2^64 divided by the golden ratio."""
+
+
+@record(frozen=True, slots=True)
+class Lists:
+    """The lists of rankings, in the order of their times.
+
+    Args:
+        contexts: The numbers of the contexts of the rankings.
+        keys: Hashes of their query keys, `NO_KEY` where there is none.
+        offsets: The documents of ranking `q` are rows `offsets[q]:offsets[q + 1]`.
+        documents: Hashes of the documents, in the order of their ranks.
+        ranks: Their ranks as logged.
+        scores: Their scores, NaN where there is none.
+    """
+
+    contexts: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of documents of each list."""
+        return np.diff(self.offsets)
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The place of the ranking of each document."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """The position of each document in its list, from 1."""
+        return np.arange(1, len(self.documents) + 1) - np.repeat(self.offsets[:-1], self.sizes)
+
+    def cut(self, depth: int) -> Lists:
+        """Return the first documents of each list."""
+        if (sizes := self.sizes).max(initial=0) <= depth:
+            return self
+        kept = self.positions <= depth
+        documents, ranks, scores = (
+            column[kept] for column in (self.documents, self.ranks, self.scores)
+        )
+        offsets = offsets_of(np.minimum(sizes, depth))
+        return Lists(self.contexts, self.keys, offsets, documents, ranks, scores)
+
+    def take(self, rows: NDArray[np.int64]) -> Lists:
+        """Return the lists at some places."""
+        sizes = self.sizes[rows]
+        offsets = offsets_of(sizes)
+        at = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], sizes)
+        return Lists(
+            self.contexts[rows],
+            self.keys[rows],
+            offsets,
+            self.documents[at],
+            self.ranks[at],
+            self.scores[at],
+        )
+
+    @classmethod
+    def join(cls, pieces: Sequence[Lists]) -> Lists:
+        """Return the lists of several pieces, one after the other."""
+        sizes = np.concatenate([piece.sizes for piece in pieces])
+        others = (
+            np.concatenate([getattr(piece, name) for piece in pieces])
+            for name in ("contexts", "keys", "documents", "ranks", "scores")
+        )
+        contexts, keys, documents, ranks, scores = others
+        return cls(contexts, keys, offsets_of(sizes), documents, ranks, scores)
+
+
+def read_lists(chunk: Chunk) -> Lists:
+    """Read the lists of a chunk."""
+    items = chunk.items
+    every = np.arange(len(chunk.contexts))
+    keys = to_integers(_core.hash_texts([(b"", chunk.query_keys)], every))
+    documents = np.arange(len(items.ranks))
+    return Lists(
+        chunk.contexts,
+        np.where(np.diff(chunk.query_keys[0]) > 0, keys, NO_KEY),
+        items.offsets,
+        to_integers(_core.hash_texts([(b"", items.doc_ids)], documents)),
+        items.ranks,
+        items.scores,
+    )
+
+
+def mix(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number for each pair of hashes, which differs where the pairs do."""
+    mixed = one.view(np.uint64) ^ (other.view(np.uint64) * np.uint64(ODD))
+    mixed ^= mixed >> np.uint64(32)
+    return (mixed * np.uint64(ODD)).view(np.int64)
+
+
+def find(known: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of numbers among sorted ones, -1 where they are missing."""
+    if not len(known):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[places] == wanted, places, -1)
+
+
+class ContextCodes:
+    """What the contexts of production mean for signals: models, and values of attributes.
+
+    Args:
+        contexts: What rankings have in common, by number.
+        slicing: The slices of the project.
+    """
+
+    def __init__(self, contexts: Mapping[int, Context], slicing: Slicing) -> None:
+        self.contexts = contexts
+        self._slicing = slicing
+        self.attributes = tuple(name for name, _ in slicing.values)
+        self._hashes: dict[str, dict[int, int]] = {name: {} for name in self.attributes}
+
+    def hash_values(self, attribute: str, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the hash of the slice by an attribute that rankings of contexts belong to."""
+        known = self._hashes[attribute]
+        used, inverse = number_codes(numbers)
+        new = [number for number in used.tolist() if number not in known]
+        if new:
+            texts = self._slicing.place([self.contexts[number] for number in new], attribute)
+            known.update(zip(new, _hash(texts), strict=True))
+        return np.array([known[number] for number in used.tolist()], dtype=np.int64)[inverse]
+
+    def group_models(self, numbers: NDArray[np.int64]) -> list[tuple[str, NDArray[np.int64]]]:
+        """Return the models of rankings by their contexts, and the places of their rankings."""
+        used, inverse = number_codes(numbers)
+        models = [self.contexts[number].model for number in used.tolist()]
+        names = sorted(set(models))
+        codes = np.array([names.index(model) for model in models], dtype=np.int64)[inverse]
+        return [(name, np.flatnonzero(codes == code)) for code, name in enumerate(names)]
+
+    def choose(self, numbers: NDArray[np.int64], environment: str) -> NDArray[np.int64]:
+        """Return the places of the rankings of an environment by their contexts."""
+        used, inverse = number_codes(numbers)
+        theirs = [self.contexts[number].environment == environment for number in used.tolist()]
+        return np.flatnonzero(np.array(theirs, dtype=np.bool_)[inverse])
+
+
+def _hash(texts: Sequence[str]) -> list[int]:
+    encoded = [text.encode() for text in texts]
+    column = offsets_of(np.array([*map(len, encoded)])), np.frombuffer(b"".join(encoded), np.uint8)
+    hashed: list[int] = to_integers(
+        _core.hash_texts([(b"", column)], np.arange(len(texts)))
+    ).tolist()
+    return hashed

@@ -1,0 +1,224 @@
+"""What a day is compared with: the lists that a model showed on the days before it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from heapq import nsmallest
+
+from rankscope.deferred import np
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.signals.kinds import DEPTH, REFERENCE_DAYS
+from rankscope.monitor.signals.lists import NO_KEY, Lists, mix, read_lists
+from rankscope.monitor.store.folding import MOST_MODELS
+from rankscope.monitor.store.merging import choose
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.signals.lists import ContextCodes
+    from rankscope.monitor.store.store import StoreReader
+
+MOST_RANKINGS = 100_000
+"""The rankings of all references of a day together: each model has the same part of them."""
+MOST_DOCUMENTS = 1_000_000
+"""The documents that these rankings show, likewise."""
+TOP_SHARE = 0.01
+"""The share of the documents that count as popular."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What a model showed on the days before a day.
+
+    Args:
+        is_full: Whether it has all 7 days, or as many rankings as it may have, or all days that
+            are kept: only then a document that it lacks is a new one.
+        length: The median length of lists with documents; NaN where there is none.
+        scores: All scores, ascending.
+        documents: The different documents, ascending.
+        is_popular: Whether each of them is among those with the most exposure.
+        slices: By attribute, the slices that have lists, ascending.
+        shown: By attribute, the pairs of a document and the slice that showed it, ascending.
+        keys: The query keys that have a list, ascending.
+        sizes: How many documents of the last list of each key count, at most `DEPTH`.
+        listed: The pairs of a key and a document of its last list, ascending.
+        positions: The position of each of these documents in its list, from 1.
+    """
+
+    is_full: bool
+    length: float
+    scores: NDArray[np.float64]
+    documents: NDArray[np.int64]
+    is_popular: NDArray[np.bool_]
+    slices: Mapping[str, NDArray[np.int64]]
+    shown: Mapping[str, NDArray[np.int64]]
+    keys: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    listed: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+def build_references(
+    store: StoreReader, project: str, codes: ContextCodes, day: int
+) -> dict[str, Reference]:
+    """Build the references of a day by model: of the models with the most rankings before it."""
+    since = day - REFERENCE_DAYS * DAY
+    shown = collect_lists(store, project, codes, since, day)
+    deleted = store.deleted_before(project)
+    return {
+        model: make_reference(
+            lists,
+            codes,
+            is_full=first < since + DAY or is_cut or (deleted is not None and deleted > since),
+        )
+        for model, (lists, first, is_cut) in shown.items()
+    }
+
+
+def collect_lists(
+    store: StoreReader,
+    project: str,
+    codes: ContextCodes,
+    since: int,
+    until: int,
+    *,
+    environment: str = "production",
+) -> dict[str, tuple[Lists, int, bool]]:
+    """Collect the newest lists of each model in a span.
+
+    Returns:
+        By model its lists, the start of the first hour that has any, and whether there are more
+        lists than were collected.
+    """
+    counts: dict[str, Counter[int]] = {}
+    for start, number, count in store.count_by_hour(project, since, until):
+        context = codes.contexts[number]
+        if context.environment == environment:
+            counts.setdefault(context.model, Counter())[start] += count
+    totals = {model: sum(hours.values()) for model, hours in counts.items()}
+    models = nsmallest(MOST_MODELS, totals, key=lambda model: (-totals[model], model))
+    if not models:
+        return {}
+    most = MOST_RANKINGS // len(models)
+    newest = {model: _Newest(most, MOST_DOCUMENTS // len(models)) for model in models}
+    wanted = sorted({hour for model in models for hour in _list_newest(counts[model], most)})
+    # The hours of a set may be years apart.
+    for begin, end in _join_hours(wanted):
+        for chunk in store.read(project, max(begin, since), min(end, until)):
+            rows = codes.choose(chunk.contexts, environment)
+            lists = read_lists(chunk if len(rows) == len(chunk.seqs) else choose(chunk, rows))
+            for model, places in codes.group_models(lists.contexts):
+                if model in newest:
+                    newest[model].add(lists.take(places))
+    return {
+        model: (*kept.finish(totals[model]), min(counts[model])) for model, kept in newest.items()
+    }
+
+
+def _list_newest(hours: Counter[int], most: int) -> list[int]:
+    """List the newest hours that have so many rankings together."""
+    listed: list[int] = []
+    total = 0
+    for start in sorted(hours, reverse=True):
+        if total >= most:
+            break
+        listed.append(start)
+        total += hours[start]
+    return listed
+
+
+def _join_hours(starts: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the spans of consecutive hours."""
+    spans: list[tuple[int, int]] = []
+    for start in starts:
+        begin = spans.pop()[0] if spans and spans[-1][1] == start else start
+        spans.append((begin, start + HOUR))
+    return spans
+
+
+class _Newest:
+    """Keeps the newest lists, at most so many rankings and documents.
+
+    Args:
+        rankings: How many rankings.
+        documents: How many documents.
+    """
+
+    def __init__(self, rankings: int, documents: int) -> None:
+        self._most = rankings, documents
+        self._pieces: deque[Lists] = deque()
+        self._has = [0, 0]
+
+    def add(self, lists: Lists) -> None:
+        """Add lists that are newer than those before."""
+        self._pieces.append(lists)
+        self._count(lists, 1)
+        # The oldest piece is needed as long as there is room for a part of it.
+        while (
+            any(
+                has - of_oldest >= most
+                for has, of_oldest, most in zip(
+                    self._has, self._measure(self._pieces[0]), self._most, strict=True
+                )
+            )
+            and len(self._pieces) > 1
+        ):
+            self._count(self._pieces.popleft(), -1)
+
+    @staticmethod
+    def _measure(lists: Lists) -> tuple[int, int]:
+        return len(lists), len(lists.documents)
+
+    def _count(self, lists: Lists, sign: int) -> None:
+        for at, size in enumerate(self._measure(lists)):
+            self._has[at] += sign * size
+
+    def finish(self, total: int) -> tuple[Lists, bool]:
+        """Return the lists, and whether they are fewer than there are in all."""
+        joined = Lists.join(self._pieces)
+        rankings, documents = self._most
+        first = int(np.searchsorted(joined.offsets, joined.offsets[-1] - documents))
+        first = max(first, len(joined) - rankings, 0)
+        return joined.take(np.arange(first, len(joined))), len(joined) - first < total
+
+
+def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Reference:
+    """Make the reference that some lists are."""
+    sizes = lists.sizes
+    owners = np.repeat(np.arange(len(lists)), sizes)
+    documents, places = np.unique(lists.documents, return_inverse=True)
+    exposure = np.bincount(places, 1 / np.log2(1 + lists.ranks), len(documents))
+    is_popular = np.zeros(len(documents), dtype=np.bool_)
+    # Of documents with one exposure, those with the smaller hashes.
+    first = np.argsort(-exposure, kind="stable")
+    is_popular[first[: math.ceil(TOP_SHARE * len(documents))]] = True
+    slices, shown = {}, {}
+    for name in codes.attributes:
+        hashes = codes.hash_values(name, lists.contexts)
+        slices[name] = np.unique(hashes)
+        shown[name] = np.unique(mix(lists.documents, hashes[owners]))
+    is_listed = (lists.keys != NO_KEY) & (sizes > 0)
+    rows = np.flatnonzero(is_listed)[::-1]
+    keys, newest = np.unique(lists.keys[rows], return_index=True)
+    last = lists.take(rows[newest]).cut(DEPTH)
+    of_key = last.sizes
+    listed = mix(last.documents, np.repeat(keys, of_key))
+    order = np.argsort(listed)
+    return Reference(
+        is_full=is_full,
+        length=float(np.median(sizes[sizes > 0])) if sizes.any() else math.nan,
+        scores=np.sort(lists.scores[~np.isnan(lists.scores)]),
+        documents=documents,
+        is_popular=is_popular,
+        slices=slices,
+        shown=shown,
+        keys=keys,
+        sizes=of_key,
+        listed=listed[order],
+        positions=last.positions[order],
+    )

@@ -1,0 +1,227 @@
+"""The hourly signals of rankings, as arrays with a value for each ranking."""
+
+from __future__ import annotations
+
+from rankscope.deferred import np
+from rankscope.monitor.signals.kinds import DEPTH, HOURLY, PERSISTENCE, TOP
+from rankscope.monitor.signals.lists import find, mix
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.signals.lists import ContextCodes, Lists
+    from rankscope.monitor.signals.reference import Reference
+
+    Values: TypeAlias = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True)
+class ListValues:
+    """The hourly signals of some rankings.
+
+    Args:
+        columns: The values of each signal but `unseen`; NaN where a signal can't be known.
+        unseen: The values of `unseen` by the attributes of a slice.
+    """
+
+    columns: Mapping[str, Values]
+    unseen: Mapping[tuple[str, ...], Values]
+
+    def list_columns(self, attributes: tuple[str, ...]) -> list[Values]:
+        """Return the columns of slices by some attributes, in the order of `HOURLY`."""
+        return [
+            self.unseen[attributes] if name == "unseen" else self.columns[name] for name in HOURLY
+        ]
+
+
+def measure_lists(
+    lists: Lists,
+    codes: ContextCodes,
+    references: Mapping[str, Reference],
+    dimensions: Sequence[tuple[str, ...]],
+) -> ListValues:
+    """Compute the hourly signals of rankings, each compared with the reference of its model."""
+    columns = {name: np.full(len(lists), np.nan) for name in HOURLY if name != "unseen"}
+    unseen = {attributes: np.full(len(lists), np.nan) for attributes in dimensions}
+    columns |= _measure_scores(lists)
+    columns["no_results"] = (lists.sizes == 0).astype(np.float64)
+    for model, rows in codes.group_models(lists.contexts):
+        reference = references.get(model)
+        if reference is None:
+            continue
+        theirs = lists if len(rows) == len(lists) else lists.take(rows)
+        for name, values in _compare(theirs, reference).items():
+            columns[name][rows] = values
+        for attributes, values in _find_unseen(theirs, codes, reference, dimensions).items():
+            unseen[attributes][rows] = values
+    return ListValues(columns, unseen)
+
+
+def _measure_scores(lists: Lists) -> dict[str, Values]:
+    """Compute what scores say of the order of a list."""
+    owners, scores = lists.owners, lists.scores
+    upper, lower = scores[:-1], scores[1:]
+    is_pair = (owners[:-1] == owners[1:]) & ~np.isnan(upper) & ~np.isnan(lower)
+    of_pair = owners[1:][is_pair]
+    tied, ascending = (
+        _divide(np.bincount(of_pair[chosen[is_pair]], minlength=len(lists)), pairs)
+        for pairs in [np.bincount(of_pair, minlength=len(lists))]
+        for chosen in (upper == lower, upper < lower)
+    )
+    is_scored = ~np.isnan(scores)
+    scored, of_scored = scores[is_scored], owners[is_scored]
+    number = np.bincount(of_scored, minlength=len(lists))
+    # Scores of one list stand together: the first of each tells whether another one differs.
+    firsts = np.zeros(len(lists))
+    firsts[of_scored[::-1]] = scored[::-1]
+    differs = np.bincount(of_scored[scored != firsts[of_scored]], minlength=len(lists))
+    constant = np.where(number >= 2, (differs == 0).astype(np.float64), np.nan)
+    return {"tied": tied, "constant": constant, "ascending": ascending}
+
+
+def _compare(lists: Lists, reference: Reference) -> dict[str, Values]:
+    """Compare lists with a reference."""
+    count, owners = len(lists), lists.owners
+    with np.errstate(invalid="ignore"):
+        length = np.minimum(lists.sizes / reference.length, 1.0)
+    is_scored = ~np.isnan(lists.scores)
+    scored, of_scored = lists.scores[is_scored], owners[is_scored]
+    known = len(reference.scores)
+    below, upto = (np.searchsorted(reference.scores, scored, side) for side in ("left", "right"))
+    ranks = _divide(
+        np.bincount(of_scored, below + upto, count),
+        2 * known * np.bincount(of_scored, minlength=count),
+    )
+    exposure = 1 / np.log2(1 + lists.ranks)
+    places = find(reference.documents, lists.documents)
+    is_popular = places >= 0
+    is_popular[is_popular] = reference.is_popular[places[is_popular]]
+    popular = _divide(
+        np.bincount(owners, exposure * is_popular, count), np.bincount(owners, exposure, count)
+    )
+    return {
+        "length": length,
+        "score_rank": ranks,
+        "popular": popular,
+        **_compare_keys(lists, reference),
+    }
+
+
+def _find_unseen(
+    lists: Lists,
+    codes: ContextCodes,
+    reference: Reference,
+    dimensions: Sequence[tuple[str, ...]],
+) -> dict[tuple[str, ...], Values]:
+    """Compute the share of the first documents that were not shown before, slice by slice."""
+    if not reference.is_full:
+        return {}
+    top = lists.cut(TOP)
+    owners = top.owners
+    # By attribute, which documents are new, and which rankings have a slice that is known.
+    is_new = {"": find(reference.documents, top.documents) < 0}
+    is_known = {"": np.ones(len(top), dtype=np.bool_)}
+    for name in codes.attributes:
+        hashes = codes.hash_values(name, top.contexts)
+        is_known[name] = find(reference.slices[name], hashes) >= 0
+        is_new[name] = find(reference.shown[name], mix(top.documents, hashes[owners])) < 0
+    values = {}
+    for attributes in dimensions:
+        names = attributes or ("",)
+        is_any = np.logical_or.reduce([is_new[name] for name in names])
+        shares = _divide(np.bincount(owners[is_any], minlength=len(top)), top.sizes)
+        has_all = np.logical_and.reduce([is_known[name] for name in names])
+        values[attributes] = np.where(has_all, shares, np.nan)
+    return values
+
+
+def _compare_keys(lists: Lists, reference: Reference) -> dict[str, Values]:
+    """Compare lists with the last one that their query key had before the day."""
+    count = len(lists)
+    columns = {name: np.full(count, np.nan) for name in ("overlap", "reordered", "missing")}
+    places = find(reference.keys, lists.keys)
+    rows = np.flatnonzero(places >= 0)
+    if not len(rows):
+        return columns
+    before = reference.sizes[places[rows]]
+    whole = lists.take(rows)
+    owners, positions = whole.owners, whole.positions
+    found = find(reference.listed, mix(whole.documents, whole.keys[owners]))
+    is_common = found >= 0
+    # What both lists have, ranking by ranking: its position now, and before.
+    common, now = owners[is_common], positions[is_common]
+    then = reference.positions[found[is_common]]
+    top = np.minimum(before, TOP)
+    shown = np.bincount(common[then <= TOP], minlength=len(rows))
+    columns["missing"][rows] = (top - shown) / top
+    is_deep = now > DEPTH
+    common, now, then = common[~is_deep], now[~is_deep], then[~is_deep]
+    sizes = np.minimum(whole.sizes, DEPTH)
+    columns["overlap"][rows] = _overlap(sizes, before, common, now, then)
+    columns["reordered"][rows] = _count_reordered(len(rows), common, then)
+    return columns
+
+
+def _overlap(
+    sizes: NDArray[np.int64],
+    before: NDArray[np.int64],
+    common: NDArray[np.int64],
+    now: NDArray[np.int64],
+    then: NDArray[np.int64],
+) -> Values:
+    """Compute the extrapolated rank-biased overlap of lists, 0 where one is empty.
+
+    Args:
+        sizes: The sizes of the lists.
+        before: The sizes of the earlier lists, at least 1.
+        common: For each document that two lists share, the place of its pair of lists, ascending.
+        now: Its position in the list, from 1.
+        then: Its position in the earlier list.
+
+    References:
+        Webber, Moffat and Zobel, *A similarity measure for indefinite rankings*, 2010, equation 32.
+    """
+    count, p = len(sizes), PERSISTENCE
+    ranks = np.arange(1, DEPTH + 1)
+    # Sums of p^d and of p^d / d up to each depth.
+    powers = np.concatenate([[0.0], np.cumsum(p**ranks)])
+    shares = np.concatenate([[0.0], np.cumsum(p**ranks / ranks)])
+    shorter, longer = np.minimum(sizes, before), np.maximum(sizes, before)
+    depth = np.maximum(now, then)
+    # A document that both have counts from the depth on at which both lists have shown it.
+    agreed = np.bincount(common, shares[longer[common]] - shares[depth - 1], count)
+    in_long = np.bincount(common, minlength=count)
+    in_short = np.bincount(common[depth <= shorter[common]], minlength=count)
+    share = _divide(in_short, shorter)
+    beyond = share * (powers[longer] - powers[shorter]) - in_short * (
+        shares[longer] - shares[shorter]
+    )
+    end = (in_long - in_short) / longer + share
+    overlap = (1 - p) / p * (agreed + beyond) + end * p**longer
+    return np.where(shorter > 0, np.clip(overlap, 0.0, 1.0), 0.0)
+
+
+def _count_reordered(count: int, common: NDArray[np.int64], then: NDArray[np.int64]) -> Values:
+    """Compute the share of pairs of documents in the opposite order; NaN where there is no pair."""
+    sizes = np.bincount(common, minlength=count)
+    opposite = np.zeros(count, dtype=np.int64)
+    for apart in range(1, int(sizes.max(initial=0))):
+        # Only lists that have pairs so far apart.
+        kept = sizes[common] > apart
+        common, then = common[kept], then[kept]
+        is_pair = common[apart:] == common[:-apart]
+        is_opposite = is_pair & (then[apart:] < then[:-apart])
+        opposite += np.bincount(common[apart:][is_opposite], minlength=count)
+    return _divide(opposite, sizes * (sizes - 1) // 2)
+
+
+def _divide(counts: NDArray[np.number], totals: NDArray[np.number]) -> Values:
+    """Divide numbers by ranking; NaN where there is nothing to divide by."""
+    result = np.full(len(counts), np.nan)
+    np.divide(counts, totals, out=result, where=totals > 0)
+    return result
