@@ -221,8 +221,8 @@ class ProjectReader(Hinted):
         begin, end = read_span(since, until)
 
         def read(first: int | None, length: int) -> Iterator[StoredCell]:
-            asked = self.store, self.project, self.configuration, first, end, length
-            return read_signals(*asked, slice=name_place(slice))
+            asked = self.store, self.project, self.configuration, first, end
+            return read_signals(*asked, length=length, slice=name_place(slice))
 
         early = None if begin is None else begin - begin % DAY - REFERENCE_DAYS * DAY
         length = read_length(every)

@@ -184,6 +184,8 @@ def _make_one(
         lower = upper = math.nan
         if signal.grain == "hour" and spread and count:
             lower, upper = find_interval(spread[at], mean=value, count=count, level=LEVEL)
+            # No share is below 0 or above 1.
+            lower, upper = max(lower, 0.0), min(upper, 1.0)
         known = usual.get(start - start % DAY)
         base = math.nan if known is None else known[at]
         rows.append((value, lower, upper, base, count, total.tally("rankings")))

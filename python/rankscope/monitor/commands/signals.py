@@ -1,4 +1,4 @@
-"""`rankscope monitor signals`: shows what was shown and how it was ordered, before labels arrive."""
+"""`rankscope monitor signals`: shows what is known of rankings before labels arrive."""
 
 from __future__ import annotations
 

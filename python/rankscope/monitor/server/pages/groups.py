@@ -21,12 +21,15 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.server.pages.charts.lines import EpisodeKind
 
+EARLY = "early"
+"""The kind of early warnings."""
 SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
 
@@ -113,16 +116,21 @@ def measure_length(incident: Incident, now: int, began: datetime | None = None) 
     return max(last - to_micros(began or incident.began), 0)
 
 
-def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
-    """List what a chart marks: each group once, and separately while labels were missing."""
+def list_episodes(groups: Iterable[Group], measure: str = "", *, signal: str = "") -> list[Episode]:
+    """List what a chart marks: each group once, and separately while labels were missing.
+
+    Args:
+        groups: The groups.
+        measure: The measure that is drawn; all incidents are marked if it is empty.
+        signal: The signal that is drawn: only what is about it is marked.
+    """
     episodes = []
     for group in groups:
-        sides: dict[str, list[Incident]] = {"incident": [], "labels": []}
+        sides: dict[EpisodeKind, list[Incident]] = {"incident": [], "early": [], "labels": []}
         for each in group.parts:
-            if each.kind in LOST_LABELS:
-                sides["labels"].append(each)
-            elif not measure or each.measure in {"", measure}:
-                sides["incident"].append(each)
+            kind = _find_episode(each, measure, signal)
+            if kind is not None:
+                sides[kind].append(each)
         for kind, parts in sides.items():
             if not parts:
                 continue
@@ -136,10 +144,32 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
                     min(to_micros(each.began) for each in parts),
                     max(known) if len(known) == len(parts) else None,
                     name + more,
-                    "labels" if kind == "labels" else "incident",
+                    kind,
                 )
             )
     return episodes
+
+
+def _find_episode(incident: Incident, measure: str, signal: str) -> EpisodeKind | None:
+    """Return how an incident is marked; `None` if it isn't about what is drawn."""
+    if incident.kind == EARLY:
+        return None if signal and signal not in list_signals(incident) else "early"
+    if signal:
+        return "incident" if incident.measure == signal else None
+    if incident.kind in LOST_LABELS:
+        return "labels"
+    return "incident" if not measure or incident.measure in {"", measure} else None
+
+
+def list_signals(incident: Incident) -> set[str]:
+    """Return the signals that an early warning is about."""
+    return {str(fact.get("signal")) for fact in list_facts(incident)}
+
+
+def list_facts(incident: Incident) -> list[Mapping[str, Any]]:
+    """Return what an early warning is based on; nothing for another incident."""
+    facts = incident.evidence.get("facts", ())
+    return [fact for fact in facts if isinstance(fact, dict)] if incident.kind == EARLY else []
 
 
 def trace_incident(incident: Incident, now: int) -> str:

@@ -140,7 +140,7 @@ def read_page(text: str) -> int:
 
 INCIDENTS = Page(
     path="/incidents",
-    place=2,
+    place=3,
     here="Incidents",
     template="incidents.html.j2",
     summary="What is wrong, since when, for whom and why.",
