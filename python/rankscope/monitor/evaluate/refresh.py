@@ -240,7 +240,7 @@ def take_over(
         convert(row)
         for length in (HOUR, DAY)
         for row in store.cells(project, before.digest, None, until, length=length)
-        if _has_slice(configuration, unpack_cell(row).key.slice)
+        if has_slice(configuration, unpack_cell(row).key.slice)
     ]
     store.put_windows(
         project,
@@ -273,7 +273,8 @@ def _basis(configuration: Configuration) -> dict[str, Any]:
     return {name: part for name, part in said.items() if name != "measures"}
 
 
-def _has_slice(configuration: Configuration, place: Slice) -> bool:
+def has_slice(configuration: Configuration, place: Slice) -> bool:
+    """Return whether a configuration slices by the attributes of a slice."""
     names = tuple(name for name, _ in place)
     if len(names) < 2:
         return set(names) <= set(configuration.attributes)

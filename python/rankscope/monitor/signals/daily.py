@@ -6,9 +6,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
 from rankscope.monitor.evaluate.windows import COUNTS, Cell
-from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.signals.kinds import DAILY, NAMES
-from rankscope.monitor.signals.reference import collect_lists
 from rankscope.monitor.store.folding import OTHER
 
 TYPE_CHECKING = False
@@ -20,23 +18,20 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.signals.lists import ContextCodes, Lists
     from rankscope.monitor.signals.reference import Reference
-    from rankscope.monitor.store.store import StoreReader
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def add_days(
-    store: StoreReader,
-    project: str,
+    cells: Sequence[StoredCell],
+    shown: Mapping[str, tuple[Lists, bool]],
     codes: ContextCodes,
     references: Mapping[str, Reference],
-    cells: Sequence[StoredCell],
 ) -> list[StoredCell]:
     """Add the daily signals to the cells of a day, by model and version."""
-    day = cells[0].key.start
     pairs = {(one.key.model, one.key.version) for one in cells if not one.key.slice}
     values: dict[tuple[str, str], dict[str, float]] = {}
-    for model, (lists, _, _) in collect_lists(store, project, codes, day, day + DAY).items():
+    for model, (lists, _) in shown.items():
         for pair, rows in _group_versions(lists, codes, pairs):
             values[pair] = describe_day(lists.take(rows), references.get(model))
     return [
@@ -63,10 +58,11 @@ def _group_versions(
 def describe_day(lists: Lists, reference: Reference | None) -> dict[str, float]:
     """Compute the daily signals of some lists; what can't be known is NaN."""
     documents, places = np.unique(lists.documents, return_inverse=True)
-    exposure = np.bincount(places, 1 / np.log2(1 + lists.ranks), len(documents))
     scores = np.sort(lists.scores[~np.isnan(lists.scores)])
     values = dict.fromkeys(DAILY, np.nan)
-    values["gini"] = compute_gini(exposure)
+    values["gini"] = compute_gini(
+        np.bincount(places, lists.exposure, len(documents)).astype(np.float64)
+    )
     if len(scores):
         quantiles = np.quantile(scores, QUANTILES, method="inverted_cdf").tolist()
         for share, value in zip(QUANTILES, quantiles, strict=True):

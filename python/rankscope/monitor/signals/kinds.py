@@ -29,175 +29,151 @@ PERSISTENCE = 0.9
 """The persistence of rank-biased overlap."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True)
 class Signal:
     """A number about rankings that is known as soon as they are shown.
 
     Args:
         name: Its name, as columns have it.
         label: What people call it.
-        unit: `share` for a number from 0 to 1, otherwise what it counts in.
-        says: What it says, in one sentence.
+        says: What it says.
         suspicious: Which change may mean that something is wrong.
-        least: The smallest change that matters.
+        least: The smallest change that matters; 0 where that depends on the project.
+        unit: `share` for a number from 0 to 1, otherwise what it counts in.
         needs: What has to be logged for it; empty where a ranking is enough.
         grain: Whether it is the mean over rankings of each hour, or one number a day.
     """
 
     name: str
     label: str
-    unit: str
     says: str
     suspicious: Suspicious
-    least: float
+    least: float = 0.05
+    unit: str = "share"
     needs: Needs = ""
     grain: Grain = "hour"
 
 
 SIGNALS = (
     Signal(
-        name="length",
-        label="List length",
-        unit="share",
-        says="Documents shown, divided by the median length of the model's lists in the 7 days "
-        "before; at most 1, and lists without documents don't count in the median.",
-        suspicious="fall",
-        least=0.05,
+        "length",
+        "List length",
+        "Documents shown, divided by the median length of the model's lists in the 7 days before; "
+        "at most 1, and lists without documents don't count in the median.",
+        "fall",
     ),
     Signal(
-        name="no_results",
-        label="Empty results",
-        unit="share",
-        says="Whether no document was shown: 1 for an empty list, otherwise 0.",
-        suspicious="rise",
-        least=0.02,
+        "no_results",
+        "Empty results",
+        "Whether no document was shown: 1 for an empty list, otherwise 0.",
+        "rise",
+        0.02,
     ),
     Signal(
-        name="tied",
-        label="Tied scores",
-        unit="share",
-        says="Share of neighboring documents that have the same score.",
-        suspicious="rise",
-        least=0.05,
+        "tied",
+        "Tied scores",
+        "Share of neighboring documents that have the same score.",
+        "rise",
         needs="scores",
     ),
     Signal(
-        name="constant",
-        label="Constant scores",
-        unit="share",
-        says="Whether all scores of a list are the same: 1 or 0, for lists with at least two "
-        "scores.",
-        suspicious="rise",
-        least=0.02,
+        "constant",
+        "Constant scores",
+        "Whether all scores of a list are the same: 1 or 0, for lists with at least two scores.",
+        "rise",
+        0.02,
         needs="scores",
     ),
     Signal(
-        name="ascending",
-        label="Scores out of order",
-        unit="share",
-        says="Share of neighboring documents of which the lower one has the higher score, so that "
-        "the order isn't that of the scores.",
-        suspicious="both",
-        least=0.05,
+        "ascending",
+        "Scores out of order",
+        "Share of neighboring documents of which the lower one has the higher score, so that the "
+        "order isn't that of the scores.",
+        "both",
         needs="scores",
     ),
     Signal(
-        name="score_rank",
-        label="Level of scores",
-        unit="share",
-        says="Share of the model's scores of the 7 days before that are lower than a score of the "
-        "list, half of those that are equal included: the mean over the list. Usually about 0.5.",
-        suspicious="both",
-        least=0.05,
+        "score_rank",
+        "Level of scores",
+        "Share of the model's scores of the 7 days before that are lower than a score of the list, "
+        "and half of those that are equal: the mean over the list. Usually about 0.5.",
+        "both",
         needs="scores",
     ),
     Signal(
-        name="unseen",
-        label="New documents",
-        unit="share",
-        says="Share of the first 10 documents that the model didn't show in the 7 days before, in "
-        "the same slice. In a slice by two attributes, a document is new if it is in the slice "
-        "of one of them.",
-        suspicious="rise",
-        least=0.05,
+        "unseen",
+        "New documents",
+        "Share of the first 10 documents that the model didn't show in the 7 days before, in the "
+        "same slice. In a slice by two attributes, a document is new if it is new in the slice of "
+        "one of them.",
+        "rise",
     ),
     Signal(
-        name="overlap",
-        label="Overlap with the earlier list",
-        unit="share",
-        says="Rank-biased overlap (p = 0.9, extrapolated, first 100 documents) with the last list "
-        "that the same query key had on the 7 days before.",
-        suspicious="fall",
-        least=0.05,
+        "overlap",
+        "Overlap with the earlier list",
+        "Rank-biased overlap (p = 0.9, extrapolated, first 100 documents of each) with the last "
+        "list that the same query key had in the 7 days before.",
+        "fall",
         needs="query keys",
     ),
     Signal(
-        name="reordered",
-        label="Reordered pairs",
-        unit="share",
-        says="Share of the pairs of documents in both this list and the earlier one (first 100 "
-        "documents of each) that are in the opposite order.",
-        suspicious="rise",
-        least=0.05,
+        "reordered",
+        "Reordered pairs",
+        "Share of the pairs of documents in both this list and the earlier one (first 100 documents of "
+        "each) that are in the opposite order.",
+        "rise",
         needs="query keys",
     ),
     Signal(
-        name="missing",
-        label="Documents gone",
-        unit="share",
-        says="Share of the first 10 documents of the earlier list that this list doesn't show.",
-        suspicious="rise",
-        least=0.05,
+        "missing",
+        "Documents gone",
+        "Share of the first 10 documents of the earlier list that this list doesn't show.",
+        "rise",
         needs="query keys",
     ),
     Signal(
-        name="popular",
-        label="Exposure of popular documents",
-        unit="share",
-        says="Share of a list's exposure (1 / log2(1 + rank) for each document) that goes to the "
-        "1 % of documents with the most exposure in the 7 days before.",
-        suspicious="both",
-        least=0.05,
+        "popular",
+        "Exposure of popular documents",
+        "Share of a list's exposure (1 / log2(1 + rank) for each document) that goes to the 1 % of "
+        "documents with the most exposure in the 7 days before.",
+        "both",
     ),
     Signal(
-        name="gini",
-        label="Concentration of exposure",
-        unit="share",
-        says="Gini coefficient of the exposure of the documents shown that day: 0 if all have the "
-        "same, close to 1 if few have nearly all.",
-        suspicious="both",
-        least=0.05,
+        "gini",
+        "Concentration of exposure",
+        "Gini coefficient of the exposure of the documents shown that day: 0 if all have the same, "
+        "close to 1 if few have nearly all.",
+        "both",
         grain="day",
     ),
     Signal(
-        name="coverage",
-        label="Coverage of the catalog",
+        "coverage",
+        "Coverage of the catalog",
+        "Different documents shown that day, divided by those that the model showed in the 7 days "
+        "before.",
+        "fall",
         unit="ratio",
-        says="Different documents shown that day, divided by those that the model showed on the 7 "
-        "days before.",
-        suspicious="fall",
-        least=0.05,
         grain="day",
     ),
     Signal(
-        name="score_distance",
-        label="Distance of scores",
+        "score_distance",
+        "Distance of scores",
+        "Wasserstein distance between the scores of the day and the model's scores of the 7 days "
+        "before, in standard deviations of the latter.",
+        "rise",
+        0.2,
         unit="standard deviations",
-        says="Wasserstein distance between the scores of the day and the model's scores of the 7 "
-        "days before, in standard deviations of the latter.",
-        suspicious="rise",
-        least=0.2,
         needs="scores",
         grain="day",
     ),
     *(
         Signal(
-            name=f"score_{percent:02}",
-            label=f"Scores, {percent} % quantile",
+            f"score_{percent:02}",
+            f"Scores, {percent} % quantile",
+            f"The lowest score that at least {percent} % of the scores of the day don't exceed.",
+            "both",
+            0.0,
             unit="score",
-            says=f"The score that {percent} % of the scores of the day are at most.",
-            suspicious="both",
-            least=0.0,
             needs="scores",
             grain="day",
         )

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from heapq import nsmallest
+from weakref import WeakKeyDictionary
 
 from rankscope.deferred import np
+from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.signals.kinds import DEPTH, REFERENCE_DAYS
 from rankscope.monitor.signals.lists import NO_KEY, Lists, mix, read_lists
 from rankscope.monitor.store.folding import MOST_MODELS
-from rankscope.monitor.store.merging import choose
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -27,6 +28,10 @@ MOST_RANKINGS = 100_000
 """The rankings of all references of a day together: each model has the same part of them."""
 MOST_DOCUMENTS = 1_000_000
 """The documents that these rankings show, likewise."""
+MOST_KEPT = 2 * MOST_DOCUMENTS
+"""From so many documents on, references in memory are forgotten: some 100 MB."""
+MOST_SCORES = 10_000
+"""Of more scores, every so many are kept of a sorted list."""
 TOP_SHARE = 0.01
 """The share of the documents that count as popular."""
 
@@ -39,7 +44,7 @@ class Reference:
         is_full: Whether it has all 7 days, or as many rankings as it may have, or all days that
             are kept: only then a document that it lacks is a new one.
         length: The median length of lists with documents; NaN where there is none.
-        scores: All scores, ascending.
+        scores: The scores, ascending, or `MOST_SCORES` of them at regular places.
         documents: The different documents, ascending.
         is_popular: Whether each of them is among those with the most exposure.
         slices: By attribute, the slices that have lists, ascending.
@@ -62,25 +67,51 @@ class Reference:
     listed: NDArray[np.int64]
     positions: NDArray[np.int64]
 
+    def __len__(self) -> int:
+        return len(self.documents) + len(self.listed) + sum(map(len, self.shown.values()))
+
+
+_KEPT: WeakKeyDictionary[StoreReader, dict[object, tuple[int, dict[str, Reference]]]] = (
+    WeakKeyDictionary()
+)
+
+
+def find_references(
+    store: StoreReader, project: str, codes: ContextCodes, day: int
+) -> dict[str, Reference]:
+    """Return the references of a day by model; those of the last day stay in memory."""
+    kept = _KEPT.setdefault(store, {})
+    place = project, codes.slicing.dimensions()
+    if place not in kept or kept[place][0] != day:
+        built = build_references(store, project, codes, day)
+        sizes = [sum(map(len, references.values())) for _, references in kept.values()]
+        if sum(sizes) > MOST_KEPT:
+            kept.clear()
+        kept[place] = day, built
+    return kept[place][1]
+
 
 def build_references(
     store: StoreReader, project: str, codes: ContextCodes, day: int
 ) -> dict[str, Reference]:
     """Build the references of a day by model: of the models with the most rankings before it."""
     since = day - REFERENCE_DAYS * DAY
-    shown = collect_lists(store, project, codes, since, day)
+    shown = collect_lists(store, project, codes, list_hours(store, project, codes, since, day))
+    first: dict[str, int] = {}
+    for version in store.versions(project):
+        if version.environment == "production":
+            first[version.model] = min(version.first, first.get(version.model, version.first))
     deleted = store.deleted_before(project)
+    is_deleted = deleted is not None and deleted > since
     return {
         model: make_reference(
-            lists,
-            codes,
-            is_full=first < since + DAY or is_cut or (deleted is not None and deleted > since),
+            lists, codes, is_full=is_cut or is_deleted or first.get(model, day) < since + HOUR
         )
-        for model, (lists, first, is_cut) in shown.items()
+        for model, (lists, is_cut) in shown.items()
     }
 
 
-def collect_lists(
+def list_hours(
     store: StoreReader,
     project: str,
     codes: ContextCodes,
@@ -88,18 +119,33 @@ def collect_lists(
     until: int,
     *,
     environment: str = "production",
-) -> dict[str, tuple[Lists, int, bool]]:
-    """Collect the newest lists of each model in a span.
-
-    Returns:
-        By model its lists, the start of the first hour that has any, and whether there are more
-        lists than were collected.
-    """
+) -> dict[str, Counter[int]]:
+    """Return by model how many rankings each hour of a span has."""
     counts: dict[str, Counter[int]] = {}
     for start, number, count in store.count_by_hour(project, since, until):
         context = codes.contexts[number]
         if context.environment == environment:
             counts.setdefault(context.model, Counter())[start] += count
+    return counts
+
+
+def collect_lists(
+    store: StoreReader,
+    project: str,
+    codes: ContextCodes,
+    counts: Mapping[str, Counter[int]],
+    *,
+    environment: str = "production",
+) -> dict[str, tuple[Lists, bool]]:
+    """Collect the newest lists of the models with the most of them, and whether others are older.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        codes: The contexts of the project.
+        counts: By model, how many rankings each hour has.
+        environment: Where the rankings were made.
+    """
     totals = {model: sum(hours.values()) for model, hours in counts.items()}
     models = nsmallest(MOST_MODELS, totals, key=lambda model: (-totals[model], model))
     if not models:
@@ -108,16 +154,13 @@ def collect_lists(
     newest = {model: _Newest(most, MOST_DOCUMENTS // len(models)) for model in models}
     wanted = sorted({hour for model in models for hour in _list_newest(counts[model], most)})
     # The hours of a set may be years apart.
-    for begin, end in _join_hours(wanted):
-        for chunk in store.read(project, max(begin, since), min(end, until)):
-            rows = codes.choose(chunk.contexts, environment)
-            lists = read_lists(chunk if len(rows) == len(chunk.seqs) else choose(chunk, rows))
+    for begin, end in join_hours(wanted):
+        for chunk in store.read(project, begin, end):
+            lists = read_lists(codes.keep(chunk, environment))
             for model, places in codes.group_models(lists.contexts):
                 if model in newest:
                     newest[model].add(lists.take(places))
-    return {
-        model: (*kept.finish(totals[model]), min(counts[model])) for model, kept in newest.items()
-    }
+    return {model: kept.finish(totals[model]) for model, kept in newest.items()}
 
 
 def _list_newest(hours: Counter[int], most: int) -> list[int]:
@@ -130,15 +173,6 @@ def _list_newest(hours: Counter[int], most: int) -> list[int]:
         listed.append(start)
         total += hours[start]
     return listed
-
-
-def _join_hours(starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the spans of consecutive hours."""
-    spans: list[tuple[int, int]] = []
-    for start in starts:
-        begin = spans.pop()[0] if spans and spans[-1][1] == start else start
-        spans.append((begin, start + HOUR))
-    return spans
 
 
 class _Newest:
@@ -192,7 +226,7 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
     sizes = lists.sizes
     owners = np.repeat(np.arange(len(lists)), sizes)
     documents, places = np.unique(lists.documents, return_inverse=True)
-    exposure = np.bincount(places, 1 / np.log2(1 + lists.ranks), len(documents))
+    exposure = np.bincount(places, lists.exposure, len(documents))
     is_popular = np.zeros(len(documents), dtype=np.bool_)
     # Of documents with one exposure, those with the smaller hashes.
     first = np.argsort(-exposure, kind="stable")
@@ -212,7 +246,7 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
     return Reference(
         is_full=is_full,
         length=float(np.median(sizes[sizes > 0])) if sizes.any() else math.nan,
-        scores=np.sort(lists.scores[~np.isnan(lists.scores)]),
+        scores=_thin(np.sort(lists.scores[~np.isnan(lists.scores)])),
         documents=documents,
         is_popular=is_popular,
         slices=slices,
@@ -222,3 +256,10 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
         listed=listed[order],
         positions=last.positions[order],
     )
+
+
+def _thin(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores at regular places among sorted ones where there are too many."""
+    if len(scores) <= MOST_SCORES:
+        return scores
+    return scores[((np.arange(MOST_SCORES) + 0.5) * (len(scores) / MOST_SCORES)).astype(np.int64)]

@@ -8,42 +8,40 @@ showed on the 7 days before its day.
 from __future__ import annotations
 
 import json
+from collections import Counter
 
-from rankscope import _core
-from rankscope.deferred import np
+from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.evaluate.days import Contexts, add_hours, fold_hours
-from rankscope.monitor.evaluate.grades import read_integers
+from rankscope.monitor.evaluate.refresh import has_slice
 from rankscope.monitor.evaluate.stored_windows import (
     StoredCell,
     pack_cell,
     unpack_cell,
     unpack_cells,
 )
-from rankscope.monitor.evaluate.windows import COUNTS, Cell, Grouping
+from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import count_micros
+from rankscope.monitor.signals.cells import CellSums
 from rankscope.monitor.signals.daily import add_days
-from rankscope.monitor.signals.kinds import HOURLY, NAMES, digest
+from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.lists import ContextCodes, read_lists
-from rankscope.monitor.signals.reference import build_references
+from rankscope.monitor.signals.reference import collect_lists, find_references, list_hours
 from rankscope.monitor.signals.values import measure_lists
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.merging import choose
 from rankscope.monitor.store.records import Progress
 from rankscope.records import record
 from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.evaluate.clusters import Spread
-    from rankscope.monitor.evaluate.windows import Foldings, Key
     from rankscope.monitor.signals.reference import Reference
     from rankscope.monitor.signals.values import ListValues
-    from rankscope.monitor.store.records import Chunk
+    from rankscope.monitor.store.records import CellRow, Chunk
     from rankscope.monitor.store.store import Store, StoreReader
 
 FIRST_DAYS = 42
@@ -86,11 +84,8 @@ def refresh_signals(
     until = over if newest is None else min(over, newest - newest % HOUR + HOUR)
     if newest is None or (before is not None and before.as_of >= until):
         return RefreshedSignals(0, is_new)
-    if before is None:
-        begin = since = _find_first(store, project, until)
-    else:
-        begin, since = before.as_of, json.loads(before.baseline)["since"]
-    work = _Work(store, project, configuration, slicing, since=since, threads=threads)
+    work = _Work(store, project, configuration, slicing, threads=threads)
+    begin = work.begin(until) if before is None else work.resume(before)
     hours = 0
     while begin < until:
         end = min(until, begin - begin % DAY + DAY)
@@ -99,21 +94,42 @@ def refresh_signals(
     return RefreshedSignals(hours, is_new)
 
 
-def _find_first(store: StoreReader, project: str, until: int) -> int:
+def _find_first(store: StoreReader, project: str, codes: ContextCodes, until: int) -> int:
     """Return the start of the first hour that is computed when there are no signals yet."""
-    contexts = Contexts(store, project)
     since = until - until % DAY - FIRST_DAYS * DAY
-    hours: dict[int, int] = {}
-    for start, number, count in store.count_by_hour(project, since, until):
-        if contexts[number].environment == "production":
-            hours[start] = hours.get(start, 0) + count
+    hours = Counter[int]()
+    for counts in list_hours(store, project, codes, since, until).values():
+        hours.update(counts)
     first, total = until - HOUR, 0
     for start in sorted(hours, reverse=True):
         total += hours[start]
-        if total > FIRST_RANKINGS and start < until - HOUR:
+        if total > FIRST_RANKINGS and start < first:
             break
         first = start
     return first
+
+
+def _take_over(
+    store: StoreReader, project: str, configuration: Configuration, before: int
+) -> tuple[int, list[CellRow]] | None:
+    """Return the signals that other slices had before an hour, and since when; `None` for none."""
+    for text in store.configurations(project):
+        try:
+            known = Configuration.from_json(text)
+        except UsageError:  # of an earlier version of the rules
+            continue
+        theirs = digest(known)
+        progress = store.progress(project, theirs)
+        if progress is not None and theirs != digest(configuration):
+            rows = [
+                row
+                for length in (HOUR, DAY)
+                for row in store.cells(project, theirs, None, before, length=length)
+                if has_slice(configuration, unpack_cell(row).key.slice)
+            ]
+            since: int = json.loads(progress.baseline)["since"]
+            return since, rows
+    return None
 
 
 class _Work:
@@ -124,7 +140,6 @@ class _Work:
         project: The name of the project.
         configuration: Its configuration.
         slicing: Its slices.
-        since: The start of the first hour with signals.
         threads: How many threads compute.
     """
 
@@ -135,139 +150,115 @@ class _Work:
         configuration: Configuration,
         slicing: Slicing,
         *,
-        since: int,
         threads: int | None,
     ) -> None:
         self.store, self.project, self.slicing = store, project, slicing
-        self.digest, self.since = digest(configuration), since
+        self.configuration, self.digest = configuration, digest(configuration)
+        self.since = 0
+        baseline = configuration.baseline
+        self.set = baseline.environment if baseline and baseline.kind == "set" else None
         self.threads = count_threads(threads)
         self.contexts = Contexts(store, project)
         self.codes = ContextCodes(self.contexts, slicing)
 
+    def resume(self, before: Progress) -> int:
+        """Return the first hour that isn't computed yet."""
+        self.since = json.loads(before.baseline)["since"]
+        return before.as_of
+
+    def begin(self, until: int) -> int:
+        """Return the first hour to compute where there are no signals of these slices yet."""
+        first = self.since = _find_first(self.store, self.project, self.codes, until)
+        taken = _take_over(self.store, self.project, self.configuration, first)
+        if taken is not None and taken[0] < first:
+            self.since, rows = taken
+            self._put(first, rows, {})
+        return first
+
     def store_hours(self, begin: int, end: int) -> int:
         """Compute and store the hours of a span within a day, and the day as far as it is known."""
-        store, project = self.store, self.project
+        store, project, codes = self.store, self.project, self.codes
         day = begin - begin % DAY
-        counts = store.count_by_hour(project, begin, end)
+        # What is left of an hour whose events were deleted has no signals.
+        whole_since = max(begin, store.deleted_before(project) or begin)
+        counts = list_hours(store, project, codes, whole_since, end)
         starts = sorted(
-            {
-                start
-                for start, number, _ in counts
-                if self.contexts[number].environment == "production"
-            }
+            {start for hours in counts.values() for start in hours if start >= whole_since}
         )
-        is_over = end == day + DAY
-        cells: list[StoredCell] = []
         stored = [unpack_cell(row) for row in store.cells(project, self.digest, day, begin)]
-        if starts or (is_over and stored):
-            references = build_references(store, project, self.codes, day)
-            foldings = fold_hours(store, project, starts, self.contexts) if starts else {}
-            for start in starts:
-                cells += self._sum_hour(start, references, foldings)
-            days = [*add_hours(day, sorted([*stored, *cells], key=lambda one: one.key))]
-            if is_over and days:
-                days = add_days(store, project, self.codes, references, days)
-        else:
-            days = []
+        cells: list[StoredCell] = []
+        days: list[StoredCell] = []
+        if starts or (stored and end == day + DAY):
+            references = find_references(store, project, codes, day)
+            cells += self._sum_hours(starts, references)
+            days += add_hours(day, sorted([*stored, *cells], key=lambda one: one.key))
+            if end == day + DAY:
+                days = self._finish_day(day, days, references)
         rows = [pack_cell(HOUR, cell) for cell in cells] + [pack_cell(DAY, cell) for cell in days]
-        store.put_windows(
-            project,
+        self._put(end, rows, {HOUR: starts, DAY: [day] if days else []})
+        return len(starts)
+
+    def _put(
+        self, as_of: int, rows: Sequence[CellRow], replaced: Mapping[int, Sequence[int]]
+    ) -> None:
+        said = json.dumps({"since": self.since})
+        self.store.put_windows(
+            self.project,
             self.digest,
-            replaced={HOUR: range(begin, end, HOUR), DAY: [day] if days else []},
+            replaced=replaced,
             cells=rows,
             hours=[],
             open_hours=[],
-            progress=Progress(0, end, self.slicing.to_json(), json.dumps({"since": self.since})),
+            progress=Progress(0, as_of, self.slicing.to_json(), said),
         )
-        return len(starts)
 
-    def _sum_hour(
-        self, start: int, references: Mapping[str, Reference], foldings: Foldings
+    def _finish_day(
+        self, day: int, cells: Sequence[StoredCell], references: Mapping[str, Reference]
+    ) -> list[StoredCell]:
+        """Add the daily signals to the cells of a day, and the signals of the baseline set."""
+        store, project, codes = self.store, self.project, self.codes
+        counts = list_hours(store, project, codes, day, day + DAY)
+        shown = collect_lists(store, project, codes, counts)
+        finished = add_days(cells, shown, codes, references)
+        if self.set is None:
+            return finished
+        spans = [one for one in store.versions(project) if one.environment == self.set]
+        if not spans:
+            return finished
+        since, until = min(one.first for one in spans), max(one.last for one in spans) + 1
+        counts = list_hours(store, project, codes, since, until, environment=self.set)
+        shown = collect_lists(store, project, codes, counts, environment=self.set)
+        starts = sorted({start for hours in counts.values() for start in hours})
+        every = store.count_by_hour(project, since, until)
+        # A set may be spread over months of production, all of which would be read.
+        if sum(count for start, _, count in every if start in starts) > FIRST_RANKINGS:
+            return finished
+        of_set = [*add_hours(day, self._sum_hours(starts, references, self.set))]
+        return finished + add_days(of_set, shown, codes, references)
+
+    def _sum_hours(
+        self,
+        starts: Sequence[int],
+        references: Mapping[str, Reference],
+        environment: str = "production",
     ) -> Iterator[StoredCell]:
-        """Sum the signals of an hour."""
+        """Sum the signals of hours in an environment."""
+        if not starts:
+            return
+        foldings = fold_hours(self.store, self.project, starts, self.contexts)
+        grouping = Grouping(self.contexts, self.slicing, foldings)
 
         def measure(chunk: Chunk) -> tuple[Chunk, ListValues]:
-            rows = self.codes.choose(chunk.contexts, "production")
-            if len(rows) < len(chunk.seqs):
-                chunk = choose(chunk, rows)
-            lists = read_lists(chunk)
+            kept = self.codes.keep(chunk, environment)
             dimensions = self.slicing.dimensions()
-            return chunk, measure_lists(lists, self.codes, references, dimensions)
+            return kept, measure_lists(read_lists(kept), self.codes, references, dimensions)
 
-        chunks = self.store.read(self.project, start, start + HOUR)
-        sums = CellSums(Grouping(self.contexts, self.slicing, foldings), self.slicing)
-        for chunk, values in map_ahead(measure, chunks, self.threads):
-            sums.add(chunk, values)
-        yield from sums.finish()
-
-
-class CellSums:
-    """Sums the signals of rankings by version and slice.
-
-    Args:
-        grouping: Tells the cells of rankings.
-        slicing: The slices.
-    """
-
-    def __init__(self, grouping: Grouping, slicing: Slicing) -> None:
-        self._grouping = grouping
-        self._dimensions = slicing.dimensions()
-        self._cells: dict[Key, Cell] = {}
-        self._numbers: dict[Key, int] = {}
-        self._clusters = _core.ClusterSums(len(HOURLY))
-
-    def add(self, chunk: Chunk, values: ListValues) -> None:
-        """Add the rankings of a chunk, in the order of time."""
-        count = len(chunk.seqs)
-        if not count:
-            return
-        parts = self._grouping.divide(chunk, np.ones(count, dtype=np.bool_))
-        nothing, none = np.zeros(count, dtype=np.uint8), np.zeros(count, dtype=np.int64)
-        marks = {
-            "missing": values.columns["no_results"],
-            "tied": np.nan_to_num(values.columns["tied"]),
-        }
-        amounts = {"documents": np.diff(chunk.items.offsets)}
-        names = [chunk.user_ids, chunk.query_keys, chunk.ranking_ids]
-        undefined = [np.full(count, np.nan)] * (len(NAMES) - len(HOURLY))
-        for attributes in self._dimensions:
-            keys, groups = parts.group(attributes)
-            columns = values.list_columns(attributes)
-            [(counts, defined, sums)] = _core.sum_cells(
-                groups,
-                len(keys),
-                [
-                    (marks[name] > 0).view(np.uint8) if name in marks else nothing
-                    for name in COUNTS[1:7]
-                ],
-                [amounts.get(name, none) for name in COUNTS[7:]],
-                [*columns, *undefined],
-                [(np.arange(len(keys)), len(keys))],
-            )
-            table = zip(
-                keys,
-                read_integers(counts).reshape(len(keys), -1).tolist(),
-                read_integers(defined).reshape(len(keys), -1).tolist(),
-                sums,
-                strict=True,
-            )
-            for key, counted, known, packed in table:
-                cell = Cell(tuple(counted), tuple(known), packed)
-                here = self._cells.get(key)
-                self._cells[key] = cell if here is None else here.merge(cell)
-            if len(attributes) < 2:
-                numbers = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
-                self._clusters.take(np.array(numbers, dtype=np.int64)[groups], names, columns)
-
-    def finish(self) -> Iterator[StoredCell]:
-        """Return the cells."""
-        nothing = ((0.0, 0.0, 0.0, 0.0),) * (len(NAMES) - len(HOURLY))
-        for key, cell in self._cells.items():
-            number = self._numbers.get(key)
-            spread: Spread = ()
-            if number is not None:
-                spread = (*self._clusters.close(number), *nothing)
-            yield StoredCell(key, cell, spread)
+        for start in starts:
+            sums = CellSums(grouping, self.slicing)
+            chunks = self.store.read(self.project, start, start + HOUR)
+            for chunk, values in map_ahead(measure, chunks, self.threads):
+                sums.add(chunk, values)
+            yield from sums.finish()
 
 
 def read_signals(
@@ -301,3 +292,26 @@ def find_known(
     """Return from when and up to when signals are known, `None` if there are none yet."""
     progress = store.progress(project, digest(configuration))
     return None if progress is None else (json.loads(progress.baseline)["since"], progress.as_of)
+
+
+def read_mix(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    attribute: str,
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    length: int = DAY,
+) -> dict[int, dict[str, float]]:
+    """Return the share of rankings of each value of an attribute, by the start of windows."""
+    counts: dict[int, Counter[str]] = {}
+    cells = read_signals(store, project, configuration, since, until, length=length)
+    for key, cell, _ in cells:
+        if key.environment == "production" and [name for name, _ in key.slice] == [attribute]:
+            of_window = counts.setdefault(key.start, Counter())
+            of_window[key.slice[0][1]] += cell.tally("rankings")
+    return {
+        start: {value: count / values.total() for value, count in sorted(values.items())}
+        for start, values in sorted(counts.items())
+    }

@@ -90,14 +90,12 @@ def _compare(lists: Lists, reference: Reference) -> dict[str, Values]:
     with np.errstate(invalid="ignore"):
         length = np.minimum(lists.sizes / reference.length, 1.0)
     is_scored = ~np.isnan(lists.scores)
-    scored, of_scored = lists.scores[is_scored], owners[is_scored]
-    known = len(reference.scores)
-    below, upto = (np.searchsorted(reference.scores, scored, side) for side in ("left", "right"))
+    of_scored = owners[is_scored]
     ranks = _divide(
-        np.bincount(of_scored, below + upto, count),
-        2 * known * np.bincount(of_scored, minlength=count),
+        np.bincount(of_scored, _rank(lists.scores[is_scored], reference.scores), count),
+        2 * len(reference.scores) * np.bincount(of_scored, minlength=count),
     )
-    exposure = 1 / np.log2(1 + lists.ranks)
+    exposure = lists.exposure
     places = find(reference.documents, lists.documents)
     is_popular = places >= 0
     is_popular[is_popular] = reference.is_popular[places[is_popular]]
@@ -110,6 +108,14 @@ def _compare(lists: Lists, reference: Reference) -> dict[str, Values]:
         "popular": popular,
         **_compare_keys(lists, reference),
     }
+
+
+def _rank(scores: Values, known: Values) -> NDArray[np.int64]:
+    """Return how many of some sorted scores are below each score, and up to it, added up."""
+    order = np.argsort(scores)
+    ranks = np.empty(len(scores), dtype=np.int64)
+    ranks[order] = sum(np.searchsorted(known, scores[order], side) for side in ("left", "right"))
+    return ranks
 
 
 def _find_unseen(

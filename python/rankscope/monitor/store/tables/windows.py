@@ -345,8 +345,11 @@ def _where(table: Table, key: Mapping[str, object]) -> list[ColumnElement[bool]]
 
 def mark_hours(connection: Connection, project_id: int, starts: Sequence[int]) -> None:
     """Record that hours have to be summed again, for all windows there are."""
+    # Those of which no event counts yet are summed anyway; signals, which count none, never again.
     digests = connection.execute(
-        select(schema.progress.c.digest).where(schema.progress.c.project_id == project_id)
+        select(schema.progress.c.digest).where(
+            schema.progress.c.project_id == project_id, schema.progress.c.seq > 0
+        )
     ).scalars()
     open_hours = schema.open_hours
     for digest in digests.all() if starts else ():
