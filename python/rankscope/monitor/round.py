@@ -11,7 +11,7 @@ from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
-from rankscope.monitor.incidents.management import add_data_rule, summarize_rules
+from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
 from rankscope.monitor.intake.lake import scan_lake
 from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.refresh import refresh_signals
@@ -101,7 +101,7 @@ def evaluate_project(
     )
     if refreshed.is_new or shown.is_new:
         store.drop_windows(project, [configuration.digest, digest(configuration)])
-    add_data_rule(store, project, configuration, now)
+    add_default_rules(store, project, configuration, now)
     advanced = advance_rules(
         store,
         project,

@@ -147,10 +147,10 @@ def add_check(parser: Parser) -> None:
     add_store_arguments(parser, run_check, is_timed=True)
     parser.description = (
         "Evaluate new events and check the alert rules. If a service holds the store, check what "
-        "it found last. The exit status is 1 if a rule is in a state of --fail-on "
-        "and is not silenced; a rule is in ALERT while one of its incidents lasts. With --as-of, "
-        "nothing is written: the log is replayed up to that time, and the incidents are printed "
-        "that would have been opened and closed."
+        "it found last. The exit status is 1 if a rule is in a state of --fail-on and is not "
+        "silenced, unless its severity is info; a rule is in ALERT while one of its incidents "
+        "lasts. With --as-of, nothing is written: the log is replayed up to that time, and the "
+        "incidents are printed that would have been opened and closed."
     )
     parser.add_argument(
         "--rule", type=read_word, nargs="+", metavar="NAME", help="rules to check (default: all)"
@@ -228,10 +228,10 @@ def _evaluate(monitor: Monitor) -> None:
 def _check_names(monitor: Monitor, names: list[str] | None) -> None:
     """Refuse names of rules that there aren't, before anything is evaluated."""
     if names and monitor.is_configured:
-        from rankscope.monitor.rules.data.rule import default_rule  # noqa: PLC0415 - help needs no rules
+        from rankscope.monitor.rules.kinds import DEFAULTS  # noqa: PLC0415 - help needs no rules
 
         known = [rule.name for rule in monitor.rules()]
-        _refuse_unknown(names, known, {*known, default_rule().name})
+        _refuse_unknown(names, known, {*known, *DEFAULTS})
 
 
 def _refuse_unknown(names: Iterable[str], listed: list[str], known: Collection[str]) -> None:
@@ -272,6 +272,6 @@ def _describe(state: RuleState, now: int, failing: list[str]) -> dict[str, Any]:
         "since": format_time(state.since),
         "reason": state.reason,
         "is_silenced": is_silenced,
-        "fails": state.state in failing and not is_silenced,
+        "fails": state.state in failing and not is_silenced and state.rule.severity != "info",
         "named": [stream.name for stream in state.streams if stream.state == "ALERT"],
     }

@@ -11,7 +11,7 @@ from rankscope.monitor.incidents.incident import (
     read_incident,
     write_conclusion,
 )
-from rankscope.monitor.incidents.management import RESTARTED, find_default_row
+from rankscope.monitor.incidents.management import RESTARTED, find_default_rows
 from rankscope.monitor.incidents.transitions import resolve
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, Scene
@@ -108,9 +108,7 @@ def replay_rules(
     what was concluded later isn't known then. See `advance_rules` for the arguments.
     """
     rows, lasting = store.list_rules(project), store.list_incidents(project, states=LASTING)
-    default = find_default_row(store, project, configuration, now)
-    if default is not None:
-        rows.append(default)
+    rows += find_default_rows(store, project, configuration, now)
     if any(read_progress(row).following > now for row in rows):
         rows = [_rewind(row, configuration, now, store.last_seq) for row in rows]
         lasting = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.monitor.incidents.grouping import find_group, share_causes
-from rankscope.monitor.incidents.incident import EVENTS, Change, Notified, make_notice
+from rankscope.monitor.incidents.incident import EVENTS, SEVERITIES, Change, Notified, make_notice
 from rankscope.monitor.incidents.transitions import (
     Turn,
     find_timer,
@@ -258,7 +258,7 @@ def _rank(part: tuple[Event, Incident]) -> tuple[object, ...]:
     """Order parts of a notice by importance."""
     event, incident = part
     return (
-        incident.severity != "critical",
+        -SEVERITIES.index(incident.severity),
         EVENTS.index(event),
         incident.kind == "quality",
         len(incident.slice),

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 Status: TypeAlias = Literal[
     "open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
 ]
-Severity: TypeAlias = Literal["warning", "critical"]
+Severity: TypeAlias = Literal["info", "warning", "critical"]
 Event: TypeAlias = Literal[
     "opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""How bad incidents are, the worst one last."""
 ACTIVE: frozenset[Status] = frozenset({"open", "acknowledged", "snoozed"})
 """States in which the problem lasts."""
 LASTING: frozenset[Status] = ACTIVE | {"recovered"}
@@ -102,7 +104,7 @@ class Incident:
         model: The model; empty for all.
         version: Its version; empty for all.
         slice: Pairs of an attribute and its value; empty for all rankings.
-        severity: `warning` or `critical`, as its rule says.
+        severity: `info`, `warning` or `critical`, as its rule says.
         state: `open`, `acknowledged`, `snoozed`, `recovered`, `superseded` or `resolved`.
         opened: When it was opened, in UTC.
         began: When the problem seems to have begun, in UTC; when it was opened if that isn't known.

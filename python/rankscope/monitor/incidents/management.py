@@ -17,8 +17,7 @@ from rankscope.monitor.incidents.incident import (
     write_conclusion,
 )
 from rankscope.monitor.incidents.response import end_incidents
-from rankscope.monitor.rules.data.rule import default_rule
-from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
+from rankscope.monitor.rules.kinds import DEFAULTS, KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, RESOLVED
 from rankscope.monitor.rules.state import RuleState, join_first
 from rankscope.monitor.store.keys import AuditEntry
@@ -188,24 +187,35 @@ def make_change(
     return change
 
 
-def find_default_row(
+def find_default_rows(
     store: StoreReader, project: str, configuration: Configuration, now: int
-) -> RuleRow | None:
-    """Return the row of the rule about data if a project lacks it and nobody has removed it."""
-    rule = default_rule()
-    if store.find_rule(project, rule.name) is not None:
-        return None
-    known = {"rule.create", "rule.remove"}
-    if any(entry.subject == rule.name and entry.action in known for entry in store.audit(project)):
-        return None
-    progress = KINDS[rule.kind].begin(rule, configuration, now, store.last_seq)
-    return make_row(rule, progress, now, "no hour has been checked yet")
+) -> list[RuleRow]:
+    """Return the rows of the default rules that a project lacks and nobody has removed."""
+    known = {row.name for row in store.list_rules(project)}
+    lacking = [rule for name, rule in DEFAULTS.items() if name not in known]
+    if not lacking:
+        return []
+    changed = {
+        entry.subject
+        for entry in store.audit(project)
+        if entry.action in {"rule.create", "rule.remove"}
+    }
+    seq = store.last_seq
+    return [
+        make_row(
+            rule,
+            KINDS[rule.kind].begin(rule, configuration, now, seq),
+            now,
+            "no hour has been checked yet",
+        )
+        for rule in lacking
+        if rule.name not in changed
+    ]
 
 
-def add_data_rule(store: Store, project: str, configuration: Configuration, now: int) -> None:
-    """Create the rule about data if a project lacks it and nobody has removed it."""
-    row = find_default_row(store, project, configuration, now)
-    if row is not None:
+def add_default_rules(store: Store, project: str, configuration: Configuration, now: int) -> None:
+    """Create the default rules that a project lacks and nobody has removed."""
+    for row in find_default_rows(store, project, configuration, now):
         # If somebody else has created one meanwhile, it stays.
         store.save_rules(project, [row], audit=[AuditEntry(now, ACTOR, "rule.create", row.name)])
 

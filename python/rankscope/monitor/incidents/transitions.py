@@ -85,6 +85,9 @@ def take_finding(incident: Incident, finding: Finding, now: datetime) -> Turn | 
     """Return what a finding changes about the incident of its stream, `None` for nothing."""
     if finding.verdict in {"good", "gone"}:
         return _end(incident, finding, now) if incident.is_active else None
+    if finding.verdict == "noted":
+        told = replace(incident, evidence=finding.evidence, updated=now)
+        return Turn(told, Change(now, "noted", ACTOR, finding.reason))
     if finding.verdict != "bad":
         return None
     seen = replace(

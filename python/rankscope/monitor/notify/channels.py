@@ -40,6 +40,7 @@ from urllib.parse import urlsplit
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, MINUTE, SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime
+from rankscope.monitor.incidents.incident import SEVERITIES, Severity
 from rankscope.monitor.notify.alertmanager import PATH
 from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.notify.webhook import check_secret, find_webhook
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.monitor.incidents.incident import Severity
     from rankscope.monitor.store.store import StoreReader
     from rankscope.toml_file import TomlFlaw
 
@@ -75,7 +75,6 @@ RESERVED = frozenset({LOG, WEBHOOK, OPERATOR})
 VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
 TOP = ("public_url", "channels", "sign-in", "projects")
 ADDRESSES: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
     "url": ("service", ("weekly", "owner")),
@@ -116,14 +115,14 @@ class Channel:
     secret: Secret | None = None
     allows_http: bool = False
     allows_private: bool = False
-    severity: Severity = "warning"
+    severity: Severity = "info"
     digest: int = 0
     weekly: Weekly | None = None
     owner: str | None = None
 
-    def takes(self, severity: str) -> bool:
+    def takes(self, severity: Severity) -> bool:
         """Whether it takes incidents of a severity where a rule doesn't name its channels."""
-        return self.severity in {"warning", severity}
+        return SEVERITIES.index(severity) >= SEVERITIES.index(self.severity)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -297,9 +296,9 @@ class _FileReader:
         for key in ("allow_http", "allow_private"):
             if type(said.get(key, False)) is not bool:
                 raise self._expect(where, key, "true or false")
-        severity = said.get("severity", "warning")
+        severity = said.get("severity", SEVERITIES[0])
         if severity not in SEVERITIES:
-            raise self._expect(where, "severity", '"warning" (all incidents) or "critical"')
+            raise self._expect(where, "severity", '"info" (all incidents), "warning" or "critical"')
         secret = self._read_secret(said, where, address)
         return Channel(
             name=name,
@@ -452,14 +451,14 @@ def list_channel_states(
 ) -> tuple[ChannelState, ...]:
     """List the channels of a project: the log, its webhook, and those of the operator."""
     deliveries = {delivery.channel: delivery for delivery in store.list_channel_deliveries(project)}
-    kinds: dict[str, tuple[ChannelKind, str, str]] = {LOG: ("log", "", "warning")}
+    kinds: dict[str, tuple[ChannelKind, str, str]] = {LOG: ("log", "", "info")}
     if find_webhook(store, project) is not None:
-        kinds[WEBHOOK] = ("webhook", "", "warning")
+        kinds[WEBHOOK] = ("webhook", "", "info")
     for channel in channels.channels:
         kinds[channel.name] = (channel.kind, services.get(channel.name, ""), channel.severity)
     for name, delivery in deliveries.items():
         if name not in {*kinds, OPERATOR, WEBHOOK} and delivery.waiting:
-            kinds[name] = ("unknown", "", "warning")
+            kinds[name] = ("unknown", "", "info")
     states = []
     for name, (kind, service, severity) in kinds.items():
         known = deliveries.get(name) or ChannelDeliveries(name, None, "", 0)

@@ -15,6 +15,7 @@ from rankscope.monitor.incidents.incident import (
     ACTIVE,
     CHANGED,
     DIGEST,
+    SEVERITIES,
     Notice,
     read_incident,
 )
@@ -44,7 +45,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident, Severity
     from rankscope.monitor.notify.channels import Channel
     from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
@@ -148,7 +149,7 @@ class Deliverer:
 
     def _expand(self, letter: OutboxRow) -> None:
         """Let a notification wait for each channel of the operator that takes its severity."""
-        severity = "critical" if is_critical(letter.body) else "warning"
+        severity = find_severity(letter.body)
         names = [channel.name for channel in self.channels.channels if channel.takes(severity)]
         self.store.expand_notification(letter, names)
 
@@ -183,7 +184,7 @@ class Deliverer:
         for letter in letters:
             length = channel.digest
             until = -(-letter.created // length) * length
-            if is_critical(letter.body) or channel.kind != "service":
+            if find_severity(letter.body) == SEVERITIES[-1] or channel.kind != "service":
                 yield [letter]
             elif self.now() < until:
                 self.store.update_notification(replace(letter, due=until), None)
@@ -286,10 +287,11 @@ def list_incidents(body: str) -> list[Incident]:
     return [incident for _, incident in Notice.from_dict(said).parts] if is_notice else []
 
 
-def is_critical(body: str) -> bool:
-    """Whether a notification is about a critical incident."""
+def find_severity(body: str) -> Severity:
+    """Return the severity of the worst incident that a notification is about."""
     incidents = json.loads(body).get("incidents", ())
-    return any(incident["severity"] == "critical" for incident in incidents)
+    found = (incident["severity"] for incident in incidents)
+    return max(found, key=SEVERITIES.index, default="warning")
 
 
 def _run_together(works: Iterable[Callable[[], int]]) -> list[int]:

@@ -7,7 +7,7 @@ from collections import Counter
 
 from rankscope.monitor.events.times import describe_length, read_moment
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import CHANGED, DIGEST, Incident, Notice
+from rankscope.monitor.incidents.incident import CHANGED, DIGEST, SEVERITIES, Incident, Notice
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
     Link,
@@ -250,7 +250,8 @@ def _judge(notice: Notice) -> Urgency:
         # Nobody knows whether what is no longer served would be good again.
         is_over = all(event != "superseded" for event, _ in notice.parts)
         return "success" if is_over else "info"
-    return "failure" if any(one.severity == "critical" for one in ongoing) else "warning"
+    worst = max((one.severity for one in ongoing), key=SEVERITIES.index)
+    return "failure" if worst == "critical" else worst
 
 
 def _describe(notice: Notice, links: Links | None) -> Iterator[Paragraph]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
+from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.data.run import KIND as DATA
 from rankscope.monitor.rules.drop.run import KIND as DROP
+from rankscope.monitor.rules.early.rule import EarlyRule
+from rankscope.monitor.rules.early.run import KIND as EARLY
 from rankscope.monitor.rules.limit import KIND as LIMIT
 from rankscope.monitor.rules.rule import Rule, register
 from rankscope.monitor.rules.settings import Setting
@@ -28,12 +31,19 @@ if TYPE_CHECKING:
     ]
 
 
-KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, TRACE)}
+KINDS: Mapping[str, Kind] = {
+    register(kind.record): kind for kind in (DROP, LIMIT, DATA, TRACE, EARLY)
+}
 PROBLEMS: Mapping[str, Problem] = {
     name: problem for kind in KINDS.values() for name, problem in kind.problems.items()
 }
 """The kinds of incidents."""
-__all__ = ["KINDS", "PROBLEMS", "Rule", "find_kind", "read_progress"]
+DEFAULTS: Mapping[str, Rule] = {
+    rule.name: rule
+    for rule in (DataRule(name="data", kind="data"), EarlyRule(name="early", kind="early"))
+}
+"""The rules that every project gets, by name, unless somebody removes or changes them."""
+__all__ = ["DEFAULTS", "KINDS", "PROBLEMS", "Rule", "find_kind", "read_progress"]
 
 
 def find_kind(row: RuleRow) -> Kind:

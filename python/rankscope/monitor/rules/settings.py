@@ -229,7 +229,7 @@ Since = Annotated[
     ),
 ]
 Severity = Annotated[
-    Literal["warning", "critical"], Setting("how bad the incidents of this rule are")
+    Literal["info", "warning", "critical"], Setting("how bad the incidents of this rule are")
 ]
 Channels = Annotated[
     tuple[Annotated[str, described(minLength=1, maxLength=NAME_BYTES, pattern=NAMED)], ...] | None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # One of `rankscope.monitor.rules.kinds.PROBLEMS`.
 Kind: TypeAlias = str
-Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
+Verdict: TypeAlias = Literal["bad", "good", "gone", "noted", "unknown"]
 StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
 
 LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})
@@ -39,7 +39,8 @@ class Finding:
         version: Its version; empty where the check is about all of them.
         slice: Pairs of an attribute and its value; empty for all rankings.
         verdict: `bad` if there is a problem, `good` if there is none, `gone` if what it is about is
-            no longer served, `unknown` if the data doesn't tell; this changes nothing.
+            no longer served, `noted` if only more is known about an incident, `unknown` if the
+            data doesn't tell; this changes nothing.
         began: When the problem seems to have begun, in UTC.
         before: The value, count or share before; `None` where there is none.
         after: The same since it began.

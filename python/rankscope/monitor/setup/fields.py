@@ -319,7 +319,7 @@ class ChannelFields(TypedDict, total=False):
     secret: Annotated[str, Field(description="What a webhook is signed with: `${HOOK_SECRET}`.")]
     allow_http: bool
     allow_private: bool
-    severity: Literal["warning", "critical"]
+    severity: Literal["info", "warning", "critical"]
     weekly: Annotated[
         str, Field(description="When it gets a weekly digest, such as monday 09:00 Europe/Berlin.")
     ]

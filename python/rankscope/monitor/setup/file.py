@@ -12,10 +12,10 @@ from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.incidents.management import MOST_RULES
 from rankscope.monitor.notify.channels import TOP
-from rankscope.monitor.rules.kinds import FIELDS, KINDS
+from rankscope.monitor.rules.kinds import DEFAULTS, FIELDS, KINDS
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.setup import fields as shapes
-from rankscope.monitor.setup.project import DATA, read_project, read_rule, read_webhook
+from rankscope.monitor.setup.project import read_project, read_rule, read_webhook
 from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.records import LOG, WEBHOOK
 from rankscope.names import find_closest, quote
@@ -165,7 +165,7 @@ class _FileReader:
             raise self.refuse(f"{expected}, found another", "", (*keys, "rules"))
         for each, fields in rules.items():
             try:
-                if fields is not False or each != DATA.name:
+                if fields is not False or each not in DEFAULTS:
                     read_rule(each, fields, configuration)
             except RankscopeError as error:
                 raise self._place(error, (*keys, "rules", each)) from None

@@ -10,8 +10,7 @@ from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.document import read_configuration, write_configuration
 from rankscope.monitor.incidents.management import list_rules
 from rankscope.monitor.notify.http import read_url
-from rankscope.monitor.rules.data.rule import default_rule
-from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.kinds import DEFAULTS, KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.store.people import ROLES, read_member
 from rankscope.records import record
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankscope.monitor.store.store import StoreReader
-
-DATA = default_rule()
-"""The rule that every project has, unless it says otherwise."""
 
 
 @record(frozen=True, slots=True)
@@ -54,16 +50,20 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
 
     Examples:
         >>> clicks = {"attribution": {"positive": {"click": 1}}, "window": "24h"}
-        >>> read = read_project("music", {"definition": clicks, "rules": {"data": False}})
+        >>> read = read_project(
+        ...     "music", {"definition": clicks, "rules": {"data": False, "early": False}}
+        ... )
         >>> read.configuration.definition.window, read.rules
         (86400, {})
     """
     configuration = read_configuration(given)
-    said: dict[str, Any] = {DATA.name: DATA.to_dict()} | dict(given.get("rules", {}))
+    said: dict[str, Any] = {name: rule.to_dict() for name, rule in DEFAULTS.items()} | dict(
+        given.get("rules", {})
+    )
     rules = {
         each: read_rule(each, fields, configuration)
         for each, fields in sorted(said.items())
-        if fields is not False or each != DATA.name
+        if fields is not False or each not in DEFAULTS
     }
     listed = given.get("views")
     views = None
@@ -119,7 +119,7 @@ def read_rule(name: str, fields: object, configuration: Configuration) -> Rule:
     if not isinstance(fields, dict):
         raise UsageError(
             f"expected the fields of a rule, found {fields!r}",
-            hint=f"only {DATA.name} can be false: every project has it otherwise",
+            hint=f"only {' and '.join(DEFAULTS)} can be false: every project has them otherwise",
             code="bad_rule",
         )
     if fields.get("name", name) != name:
@@ -151,10 +151,11 @@ def write_project(project: Project) -> dict[str, Any]:
     chosen = project.configuration.baseline
     word = next((word for word, choice in BASELINES.items() if choice == chosen), None)
     rules: dict[str, Any] = {name: write_rule(rule) for name, rule in project.rules.items()}
-    if project.rules.get(DATA.name) == DATA:
-        del rules[DATA.name]
-    elif DATA.name not in rules:
-        rules[DATA.name] = False
+    for name, default in DEFAULTS.items():
+        if project.rules.get(name) == default:
+            del rules[name]
+        else:
+            rules.setdefault(name, False)
     more: dict[str, Any] = {} if word is None else {"baseline": word}
     more["rules"] = rules
     if project.views is not None:

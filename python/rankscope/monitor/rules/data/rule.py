@@ -45,10 +45,6 @@ Watches = Annotated[
 ]
 
 
-NAME = "data"
-"""The name of the rule that every project gets."""
-
-
 class DataRule(Rule):
     """A condition on the data of a project; see `Rule`."""
 
@@ -63,8 +59,3 @@ class DataRule(Rule):
     def describe(self) -> str:
         """Describe the rule in a sentence."""
         return "Alerts when rankings or labels don't arrive as usual."
-
-
-def default_rule() -> DataRule:
-    """Return the rule that watches the data of a project unless somebody changes it."""
-    return DataRule(name=NAME, kind="data")

@@ -92,7 +92,7 @@ class IncidentFields(TypedDict):
     rule: str
     measure: Annotated[str, Field(description="Empty for checks of data.")]
     kind: Kind
-    severity: Literal["warning", "critical"]
+    severity: Literal["info", "warning", "critical"]
     stream: StreamKeyFields
     state: Status
     opened: Time

@@ -126,7 +126,7 @@ class ChannelFields(TypedDict):
     name: str
     kind: Literal["log", "webhook", "service", "alertmanager", "unknown"]
     service: str
-    severity: Literal["warning", "critical"]
+    severity: Literal["info", "warning", "critical"]
     last_delivered: Time | None
     last_problem: str
     waiting: Count

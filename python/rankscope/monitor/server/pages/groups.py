@@ -7,10 +7,11 @@ import math
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
+from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.server.pages.charts.lines import EpisodeKind
 
-EARLY = "early"
-"""The kind of early warnings."""
-SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
 
 
@@ -95,7 +93,7 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
     began = to_micros(incident.began)
     return (
         STATUSES.index(incident.state),
-        SEVERITIES.index(incident.severity),
+        -SEVERITIES.index(incident.severity),
         incident.kind == "quality",
         -began,
         incident.incident_id,

@@ -1,0 +1,334 @@
+"""Checks whether signals are as usual, one hour after another.
+
+What is found depends only on the stored signals and on the hour, so that a replay finds the same.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankscope.deferred import np
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.rules.data.counts import HOURS, Segment
+from rankscope.monitor.rules.early.causes import find_cause
+from rankscope.monitor.rules.early.cells import MOST_STREAMS, choose_streams
+from rankscope.monitor.rules.early.progress import EarlyWarning, Fact
+from rankscope.monitor.rules.early.usual import (
+    DAYS,
+    FEWEST_DAYS,
+    SPANS,
+    Sums,
+    add_up,
+    judge,
+)
+from rankscope.monitor.rules.early.words import conclude, describe_end
+from rankscope.records import record, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.rules.early.cells import Cells, Hours
+    from rankscope.monitor.rules.early.progress import EarlyProgress
+    from rankscope.monitor.rules.early.rule import EarlyRule
+    from rankscope.monitor.rules.early.usual import Floats, Judgment
+    from rankscope.monitor.rules.state import Finding
+    from rankscope.monitor.signals.kinds import Signal
+
+QUARTER = 90
+REACH = 2 * DAYS
+"""Days that were left out are made up for by days from before, up to so many days ago."""
+TAILS = math.log(10)
+"""The most surprising hours of a quarter are more surprising than those of most days tell."""
+MIDDLE = -math.log(math.log(2))
+"""The median of the largest of many, beyond the logarithm of how many there are."""
+DEPENDENT = 3.0
+"""Streams and signals that move together count as fewer, but no less than by this factor's power
+of e."""
+ACCEPTED_AFTER = 28 * DAY
+"""What has lasted so long is what is usual."""
+BACK = 0.5
+"""A signal is as usual again if it is closer to it than by this part of its change, for a day."""
+SHARED = 2.0
+"""A stream that changes by no more than this times what all do needs no cause of its own."""
+MOST_FACTS = 60
+
+
+@record(frozen=True, slots=True)
+class Table:
+    """The signals of one grain, by stream.
+
+    Args:
+        signals: The signals.
+        cells: Their cells, by hour; those of days are in the first hour.
+        is_daily: Whether each day has one value.
+    """
+
+    signals: Sequence[Signal]
+    cells: Cells
+    is_daily: bool = False
+
+
+class Seen(NamedTuple):
+    """What the newest hours say of each stream and signal of a table.
+
+    Args:
+        table: The table.
+        hours: The sums of its streams.
+        judgment: What spans say: streams and signals × spans.
+        evidence: The evidence of changes that matter.
+    """
+
+    table: Table
+    hours: Hours
+    judgment: Judgment
+    evidence: Floats
+
+    def list_keys(self) -> list[tuple[str, Segment]]:
+        """Return the signal and the stream of each row."""
+        return [(one.name, stream) for stream in self.hours.segments for one in self.table.signals]
+
+
+def check_signals(
+    tables: Sequence[Table], rule: EarlyRule, progress: EarlyProgress, moment: int
+) -> tuple[list[Finding], EarlyProgress]:
+    """Check the signals of a project as of the end of an hour."""
+    progress = replace(progress, following=moment).forget(moment)
+    findings = []
+    for each in progress.warnings:
+        if moment - each.began >= ACCEPTED_AFTER:
+            progress = progress.end(each, moment, is_accepted=True)
+            findings.append(conclude(each, "good", describe_end(each, is_accepted=True)))
+    seen = [look(table, rule, progress, moment) for table in tables]
+    progress = _count(seen, progress, moment)
+    needed = find_needed(rule, progress, moment)
+    progress = _take(seen, progress, moment, needed)
+    for each in progress.warnings:
+        if _is_back(seen, each, moment):
+            progress = progress.end(each, moment)
+            findings.append(conclude(each, "good", describe_end(each, is_accepted=False)))
+    findings += [conclude(each, "bad") for each in progress.warnings]
+    return findings, progress
+
+
+def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) -> Seen:
+    """Compare the newest hours of all streams with what is usual."""
+    skipped = progress.list_skipped()
+    reach = REACH if skipped else DAYS
+    until = -(-moment // DAY) * DAY
+    since = until - (reach + 1 + max(SPANS) // HOURS) * DAY
+    hours = table.cells.add_up(since, until, choose_streams, MOST_STREAMS)
+    if rule.model is not None:
+        kept = [at for at, each in enumerate(hours.segments) if each.model == rule.model]
+        hours = hours._replace(
+            segments=tuple(hours.segments[at] for at in kept), sums=hours.sums[kept]
+        )
+    end = (moment - since) // HOUR
+    rows = Sums(*(each[:, :end] for each in hours.rows()))
+    keys = [(one.name, stream) for stream in hours.segments for one in table.signals]
+    left_out = _mark(keys, skipped, since, end)
+    before = _find_before(hours, rows, len(table.signals), end)
+    if left_out is not None:
+        before = Sums(*(each * ~left_out for each in before))
+    least = np.tile([one.least for one in table.signals], len(hours.segments))[:, None]
+    judgment = judge(
+        add_up(rows),
+        np.array([end]),
+        spans=SPANS[:1] if table.is_daily else SPANS,
+        before=add_up(before),
+        skipped=None if left_out is None else np.pad(np.cumsum(left_out, axis=1), ((0, 0), (1, 0))),
+        reach=reach,
+        margin=least / 2,
+        is_share=not table.is_daily,
+        is_daily=table.is_daily,
+    )
+    judgment = type(judgment)(*(each[:, 0] for each in judgment))
+    change = judgment.value - judgment.usual
+    sides = {"rise": 1, "fall": -1, "both": 0}
+    side = np.tile([sides[one.suspicious] for one in table.signals], len(hours.segments))[:, None]
+    with np.errstate(invalid="ignore"):
+        matters = (np.abs(change) >= least) & (change * side >= 0)
+    # A day's value is known once the day is over.
+    is_due = not table.is_daily or moment % DAY == 0
+    # What a warning was about, and is over, doesn't count again.
+    ended = [
+        max((one.until for one in progress.over if one.segment.model == each.model), default=0)
+        for each in hours.segments
+    ]
+    lengths = np.array(SPANS[: judgment.evidence.shape[-1]]) * HOUR
+    is_new = moment - lengths >= np.repeat(ended, len(table.signals))[:, None]
+    return Seen(table, hours, judgment, judgment.evidence * matters * is_due * is_new)
+
+
+def _mark(
+    keys: Sequence[tuple[str, Segment]],
+    skipped: dict[tuple[str, Segment], list[tuple[int, int]]],
+    since: int,
+    end: int,
+) -> NDArray[np.bool_] | None:
+    """Mark the hours that say nothing of what is usual; `None` if all do."""
+    if not skipped:
+        return None
+    marks = np.zeros((len(keys), end), np.bool_)
+    for at, key in enumerate(keys):
+        for began, until in skipped.get(key, ()):
+            first, last = ((each - since) // HOUR for each in (began, until))
+            marks[at, max(first, 0) : max(last, 0)] = True
+    return marks
+
+
+def _find_before(hours: Hours, rows: Sums, signals: int, end: int) -> Sums:
+    """Return the sums that say what is usual: a new version is compared with its model."""
+    places = {segment: at for at, segment in enumerate(hours.segments)}
+    chosen = np.arange(len(hours.segments))
+    is_shown = hours.sums[:, :end, 0].max(axis=-1) > 0
+    for at, segment in enumerate(hours.segments):
+        shown = np.flatnonzero(is_shown[at])
+        if segment.version and (not len(shown) or end - shown[0] <= (FEWEST_DAYS + 1) * HOURS):
+            chosen[at] = places.get(segment._replace(version=""), at)
+    index = (chosen[:, None] * signals + np.arange(signals)).ravel()
+    return Sums(*(each[index] for each in rows))
+
+
+def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyProgress:
+    """Count what is watched, and take note of how surprising this day is."""
+    known = {fact.key for each in progress.warnings for fact in each.facts}
+    peak, watched, rows = 0.0, set(), 0
+    for each in seen:
+        is_known = (each.judgment.days >= FEWEST_DAYS).any(axis=-1)
+        for at, key in enumerate(each.list_keys()):
+            if is_known[at]:
+                rows += 1
+                watched.add(key[1])
+                if key not in known:
+                    peak = max(peak, float(each.evidence[at].max()))
+    day = (moment - HOUR) // DAY * DAY
+    peaks = dict(progress.peaks)
+    peaks[day] = max(peak, peaks.get(day, 0.0))
+    return replace(progress, peaks=tuple(sorted(peaks.items())), watched=len(watched), rows=rows)
+
+
+def find_needed(rule: EarlyRule, progress: EarlyProgress, moment: int) -> float:
+    """Return the evidence that is needed, so that false warnings are as rare as promised.
+
+    How many independent streams and signals there are is told by the most surprising hours of the
+    days: of m, the largest evidence of a day is above log m + `MIDDLE` on every other day.
+    """
+    day = (moment - HOUR) // DAY * DAY
+    days = [peak for at, peak in progress.peaks if at < day]
+    many = math.log(max(progress.rows, 1))
+    if len(days) >= FEWEST_DAYS:
+        many = max(float(np.median(days)) - MIDDLE, many - DEPENDENT)
+    return many + math.log(QUARTER / rule.false_warnings) + TAILS
+
+
+def _take(
+    seen: Iterable[Seen], progress: EarlyProgress, moment: int, needed: float
+) -> EarlyProgress:
+    """Add what has changed to the warnings of the same cause, and open new ones."""
+    seen = list(seen)
+    facts = [fact for each in seen for fact in _list_facts(each, moment, needed)]
+    for model in sorted({fact.segment.model for fact in facts}):
+        rest = [fact for fact in facts if fact.segment.model == model]
+        whole = _find_changes(seen, Segment(model))
+        for each in progress.warnings:
+            if each.segment.model == model:
+                mine = [fact for fact in rest if _belongs(fact, each, whole)]
+                rest = [fact for fact in rest if fact not in mine]
+                if mine:
+                    progress = progress.put(_extend(each, mine))
+        while rest:
+            lead = max(rest, key=lambda one: (one.evidence, one.key))
+            widest = max(
+                (one for one in rest if one.signal == lead.signal),
+                key=lambda one: (one.rankings, not one.segment.slice, bool(one.segment.version)),
+            )
+            of = next(each for each in seen if lead.key in each.list_keys())
+            cause = find_cause(of.table, widest, moment)
+            opened = EarlyWarning(
+                segment=cause.segment, began=lead.began, found=moment, facts=(cause,)
+            )
+            mine = [fact for fact in rest if fact is lead or _belongs(fact, opened, whole)]
+            rest = [fact for fact in rest if fact not in mine]
+            known = next((one for one in progress.warnings if one.key == opened.key), opened)
+            progress = progress.put(_extend(known, mine))
+    return progress
+
+
+def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
+    facts = []
+    keys = seen.list_keys()
+    for at in np.flatnonzero(seen.evidence.max(axis=-1, initial=0.0) >= needed).tolist():
+        span = int(np.argmax(seen.evidence[at]))
+        numbers = seen.judgment
+        signal, segment = keys[at]
+        facts.append(
+            Fact(
+                signal=signal,
+                segment=segment,
+                began=moment - SPANS[span] * HOUR,
+                found=moment,
+                before=float(numbers.usual[at, span]),
+                after=float(numbers.value[at, span]),
+                rankings=int(numbers.count[at, span]),
+                evidence=float(seen.evidence[at, span]),
+            )
+        )
+    return facts
+
+
+def _find_changes(seen: Iterable[Seen], segment: Segment) -> dict[str, float]:
+    """Return the largest change of each signal of a stream, of all spans."""
+    changes = {}
+    for each in seen:
+        for at, (signal, stream) in enumerate(each.list_keys()):
+            if stream == segment:
+                change = np.abs(np.nan_to_num(each.judgment.value[at] - each.judgment.usual[at]))
+                changes[signal] = float(change.max())
+    return changes
+
+
+def _belongs(fact: Fact, warning: EarlyWarning, whole: Mapping[str, float]) -> bool:
+    """Return whether a fact has the cause of a warning.
+
+    It has if one of their streams contains the other. Other streams share rankings with that of
+    the warning: they change with it, but hardly more than all rankings do.
+    """
+    mine, its = fact.segment, warning.segment
+    is_near = not (mine.version and its.version and mine.version != its.version)
+    here, there = set(mine.slice), set(its.slice)
+    if is_near and (here <= there or there <= here):
+        return True
+    return abs(fact.change) <= SHARED * whole.get(fact.signal, 0.0)
+
+
+def _extend(warning: EarlyWarning, facts: Iterable[Fact]) -> EarlyWarning:
+    """Add facts to a warning; of one that it has, the newest numbers count."""
+    known = {fact.key: fact for fact in warning.facts}
+    for fact in facts:
+        old = known.get(fact.key)
+        first = fact if old is None else replace(fact, began=old.began, found=old.found)
+        known[fact.key] = first
+    ordered = sorted(known.values(), key=lambda one: (-one.evidence, one.key))
+    return replace(warning, facts=tuple(ordered[:MOST_FACTS]))
+
+
+def _is_back(seen: Iterable[Seen], warning: EarlyWarning, moment: int) -> bool:
+    """Return whether all signals of a warning were as usual for a day."""
+    rows: dict[Any, tuple[Seen, int]] = {}
+    for each in seen:
+        rows |= {key: (each, at) for at, key in enumerate(each.list_keys())}
+    for fact in warning.facts:
+        found = rows.get(fact.key)
+        if found is None:  # its stream is no longer shown
+            continue
+        each, at = found
+        value, usual = each.judgment.value[at, 0], each.judgment.usual[at, 0]
+        if math.isnan(value) or math.isnan(usual):
+            continue
+        if abs(value - usual) > BACK * abs(fact.change) or moment - fact.found < DAY:
+            return False
+    return True

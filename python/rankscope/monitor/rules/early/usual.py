@@ -1,0 +1,240 @@
+"""How surprising the newest hours of a signal are, by its own days.
+
+The mean of a span of hours is compared with the means of the same hours of the days before: with
+how much users differ, and with how much days differ beyond that. Of the latter, few days tell
+little, and so do days that are like the day before: then a change has to be larger.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rankscope.deferred import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+SPANS = (24, 1, 2, 3, 6, 12, 48, 72)
+"""The hours that are judged together, up to the newest one: first the day, which others need."""
+DAYS = 28
+"""So many days say what is usual."""
+FEWEST_DAYS = 7
+FEWEST = 10
+"""Fewer rankings, counted as users of one ranking each, tell nothing."""
+HOURS = 24
+WEEKDAYS = 7
+SURE = 1.0
+"""By how many standard errors what days differ by is taken to be larger than it seems."""
+LASTING = 1.5
+"""What days that are like the day before add to how far a day is from the mean of the others."""
+INDEPENDENT = 0.5
+"""How many of such days tell as much of what days differ by as independent ones, as a share."""
+
+
+class Sums(NamedTuple):
+    """Cumulative sums of signals by hour: a row for each stream and signal.
+
+    Their shape is rows × (hours + 1); the first column is 0. With S the sum of the values of a
+    user, or of what else is counted as one, in an hour, and n their number:
+
+    Args:
+        count: Of n.
+        total: Of S.
+        sizes: Of n².
+        products: Of S n.
+        squares: Of S².
+    """
+
+    count: Floats
+    total: Floats
+    sizes: Floats
+    products: Floats
+    squares: Floats
+
+
+class Judgment(NamedTuple):
+    """What the newest hours say, by row, end and span, as `SPANS` has them.
+
+    Args:
+        evidence: The natural logarithm of one divided by a bound of the probability of a mean as
+            far from the usual one; 0 where nothing can be said.
+        value: The mean.
+        usual: The mean that is usual.
+        spread: The standard deviation of their difference, by what is known.
+        count: The number of rankings.
+        days: How many days say what is usual.
+    """
+
+    evidence: Floats
+    value: Floats
+    usual: Floats
+    spread: Floats
+    count: Floats
+    days: Floats
+
+
+def add_up(hours: Sums) -> Sums:
+    """Return the cumulative sums of the sums of hours, which are rows × hours."""
+    return Sums(*(np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in hours))
+
+
+def judge(
+    sums: Sums,
+    ends: NDArray[np.int64],
+    *,
+    spans: Sequence[int] = SPANS,
+    before: Sums | None = None,
+    skipped: Floats | None = None,
+    reach: int = DAYS,
+    margin: Floats | float = 0.0,
+    is_share: bool = True,
+    is_daily: bool = False,
+) -> Judgment:
+    """Compare the spans that end before some hours with the same hours of the days before.
+
+    Args:
+        sums: The sums of hours.
+        ends: How many hours are before each end.
+        spans: How many hours are judged together, up to an end; a day is the first.
+        before: The sums of the hours that say what is usual, if they are others; those of hours
+            that are left out are 0.
+        skipped: How many hours were left out before each hour.
+        reach: How many days are looked at to find `DAYS` that are not left out.
+        margin: By how much the means of rows may differ without surprise.
+        is_share: Whether values are from 0 to 1.
+        is_daily: Whether each day has one value.
+    """
+    known = sums if before is None else before
+    judged, daily = [], None
+    for hours in spans:
+        first = -(-hours // HOURS)
+        shifts = np.arange(first, first + reach)
+        stops = ends[:, None] - HOURS * shifts
+        counts, totals = (_cut(each, stops, hours) for each in (known.count, known.total))
+        if skipped is not None:
+            counts[_cut(skipped, stops, hours) > 0] = 0.0
+        if reach > DAYS:
+            counts[np.cumsum(counts > 0, axis=-1) > DAYS] = 0.0
+        totals[counts == 0] = 0.0
+        long = [_cut(each, (ends - hours)[:, None], reach * HOURS)[..., 0] for each in known]
+        here = [_cut(each, ends[:, None], hours)[..., 0] for each in sums[:3]]
+        usual = _learn(counts, totals, shifts, long, daily, is_daily=is_daily)
+        daily = usual.between if daily is None else daily
+        judged.append(_compare(*here, usual, margin, is_share=is_share, is_daily=is_daily))
+    return Judgment(*(np.stack(each, axis=-1) for each in zip(*judged, strict=True)))
+
+
+def _cut(summed: Floats, stops: NDArray[np.int64], hours: int) -> Floats:
+    """Return the sums of spans; those that begin before the first hour have what there is."""
+    cut: Floats = summed[:, np.maximum(stops, 0)] - summed[:, np.maximum(stops - hours, 0)]
+    return cut
+
+
+class _Usual(NamedTuple):
+    """What is usual in spans: the mean, and what makes single spans differ from it."""
+
+    mean: Floats
+    unit: Floats  # the variance of a ranking
+    squared: Floats  # the variance of the mean of a user of n rankings, by n² / N²
+    between: Floats  # the variance of days
+    error: Floats  # the variance of the mean
+    degrees: Floats
+    days: Floats
+
+
+def _learn(
+    counts: Floats,
+    totals: Floats,
+    shifts: NDArray[np.int64],
+    long: list[Floats],
+    daily: Floats | None,
+    *,
+    is_daily: bool,
+) -> _Usual:
+    """Learn what is usual from the same hours of several days: rows × ends × days."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        count, total, sizes, products, squares = long
+        middle = total / count
+        size = sizes / count
+        # With one more that is as far off as can be: what never happened may happen.
+        rest = np.maximum(squares - 2 * middle * products + middle**2 * sizes, 0.0) + size**2
+        squared = rest / sizes * (not is_daily)
+        unit = squared * size
+        days, weight = (counts > 0).sum(axis=-1), counts.sum(axis=-1)
+        mean = totals.sum(axis=-1) / weight
+        in_all = np.where(counts > 0, totals**2 / counts, 0.0).sum(axis=-1)
+        kinds = (shifts[:, None] % WEEKDAYS == np.arange(WEEKDAYS)).astype(np.float64)
+        of_kind, sum_of_kind = counts @ kinds, totals @ kinds
+        parts = np.where(of_kind > 0, sum_of_kind**2 / of_kind, 0.0).sum(axis=-1)
+        within = np.maximum(in_all - parts, 0.0)
+        among = np.maximum(parts - totals.sum(axis=-1) ** 2 / weight, 0.0)
+        # Weekdays count as far as they differ by more than days of one weekday do.
+        share = 1 - (within / (days - WEEKDAYS)) / (among / (WEEKDAYS - 1))
+        is_known = (days >= 2 * WEEKDAYS) & (of_kind > 0).all(axis=-1) & (among > 1e-12 * weight)
+        share = np.where(is_known, np.clip(np.nan_to_num(share), 0.0, 1.0), 0.0)
+        degrees = np.where(
+            is_known, days - WEEKDAYS + (WEEKDAYS - 1) * (1 - share) ** 2, days - 1.0
+        )
+        ours = np.where(of_kind[..., 0] > 0, sum_of_kind[..., 0] / of_kind[..., 0], mean)
+        usual = mean + share * (ours - mean)
+        residual = (within + (1 - share) ** 2 * among) / degrees
+        often = (weight - (counts**2).sum(axis=-1) / weight) / (days - 1)
+        upper = residual * (1 + SURE * np.sqrt(2 / degrees))
+        between = np.maximum(upper - unit, 0.0) / often
+        if daily is not None:
+            between = np.maximum(between, daily)
+        own = np.where(of_kind[..., 0] > 0, share / of_kind[..., 0], 0.0)
+        error = (unit + between * often) * ((1 - share) / weight + own)
+    return _Usual(usual, unit, squared, between, error, degrees, days)
+
+
+def _compare(
+    count: Floats,
+    total: Floats,
+    sizes: Floats,
+    usual: _Usual,
+    margin: Floats | float,
+    *,
+    is_share: bool,
+    is_daily: bool,
+) -> Judgment:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = total / count
+        between = LASTING * usual.between
+        variance = usual.squared * sizes / count**2 + between + usual.error
+        degrees = INDEPENDENT * usual.degrees * (variance / between) ** 2
+        change = np.maximum(np.abs(value - usual.mean) - margin, 0.0)
+        farthest = np.where(value > usual.mean, 1 - usual.mean, usual.mean)
+        step = farthest * sizes / count**2 if is_share else np.zeros_like(change)
+        gaussian = bound(change, variance, step)
+        degrees = np.minimum(degrees, 1e6)
+        evidence = (degrees + 1) / 2 * np.log1p(2 * gaussian / degrees)
+        fewest = 1 if is_daily else FEWEST
+        is_known = (usual.days >= FEWEST_DAYS) & (count**2 >= fewest * sizes) & (count > 0)
+        evidence = np.where(is_known, np.nan_to_num(evidence), 0.0)
+    return Judgment(evidence, value, usual.mean, np.sqrt(variance), count, usual.days)
+
+
+def bound(change: Floats, variance: Floats, step: Floats) -> Floats:
+    """Return the logarithm of one divided by Bennett's bound of a deviation of a mean.
+
+    That of a normal distribution where no value alone moves the mean by much; where values are
+    mostly 0 and rarely 1, a few of them are less surprising.
+
+    Examples:
+        >>> import numpy as np
+        >>> change, variance = np.array([0.3]), np.array([0.01])
+        >>> [bound(change, variance, np.array([step])).round(2).tolist() for step in (0.0, 0.1)]
+        [[4.5], [2.55]]
+    """
+    part = step * change / variance
+    exact = ((1 + part) * np.log1p(part) - part) / np.maximum(part, 1e-300) ** 2
+    factor = np.where(part < 1e-3, 0.5 - part / 6, exact)
+    surprise: Floats = change**2 / variance * factor
+    return surprise
