@@ -14,6 +14,7 @@ from rankscope.monitor.plain import write_record
 from rankscope.monitor.signals.kinds import NAMES, REFERENCE_DAYS, SIGNALS
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record
+from rankscope.stats.means import Mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,6 +169,22 @@ def _sum(cells: list[StoredCell]) -> _Sums:
     return total, spread, total.means()
 
 
+def _measure(signal: Signal, sums: _Sums) -> tuple[float, float, float, int]:
+    """Return the value of a signal, the ends of its interval, and how many rankings have one."""
+    total, spread, means = sums
+    at = NAMES.index(signal.name)
+    count = total.defined[at]
+    if signal.grain == "day":
+        # The number of a day is that of one version.
+        return (means[at] if count == 1 else math.nan), math.nan, math.nan, count
+    lower = upper = math.nan
+    if spread and count:
+        lower, upper = find_interval(spread[at], mean=means[at], count=count, level=LEVEL)
+        # No share is below 0 or above 1.
+        lower, upper = max(lower, 0.0), min(upper, 1.0)
+    return means[at], lower, upper, count
+
+
 def _make_one(
     signal: Signal,
     summed: Mapping[Every, Mapping[int, _Sums]],
@@ -178,17 +195,11 @@ def _make_one(
 ) -> SignalSeries:
     at = NAMES.index(signal.name)
     rows = []
-    for start, (total, spread, means) in summed[every].items():
-        count = total.defined[at]
-        value = means[at] if signal.grain == "hour" or count == 1 else math.nan
-        lower = upper = math.nan
-        if signal.grain == "hour" and spread and count:
-            lower, upper = find_interval(spread[at], mean=value, count=count, level=LEVEL)
-            # No share is below 0 or above 1.
-            lower, upper = max(lower, 0.0), min(upper, 1.0)
+    for start, sums in summed[every].items():
+        value, lower, upper, count = _measure(signal, sums)
         known = usual.get(start - start % DAY)
         base = math.nan if known is None else known[at]
-        rows.append((value, lower, upper, base, count, total.tally("rankings")))
+        rows.append((value, lower, upper, base, count, sums[0].tally("rankings")))
     columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
     return SignalSeries(
         signal=signal.name,
@@ -198,6 +209,24 @@ def _make_one(
         **dict(zip(COLUMNS, columns, strict=True)),
         **said,
     )
+
+
+def average_set(days: Iterable[StoredCell], model: str | None) -> dict[str, Mean]:
+    """Return the means of the signals of the baseline set by name, as of the newest day with it."""
+    known: dict[int, list[StoredCell]] = {}
+    for cell in days:
+        if cell.key.environment != "production" and model in {None, cell.key.model}:
+            known.setdefault(cell.key.start, []).append(cell)
+    if not known:
+        return {}
+    means = {}
+    newest = _sum(known[max(known)])
+    for signal in SIGNALS:
+        value, lower, upper, count = _measure(signal, newest)
+        if not math.isnan(value):
+            rankings = newest[0].tally("rankings")
+            means[signal.name] = Mean(value, lower, upper, LEVEL, count, rankings)
+    return means
 
 
 COLUMNS = ("values", "lower", "upper", "usual", "defined", "rankings")

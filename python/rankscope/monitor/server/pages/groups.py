@@ -11,18 +11,18 @@ from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
-from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
+from rankscope.monitor.server.pages.early import EARLY, address_signals, list_signals
 from rankscope.monitor.server.pages.render import describe_times, write_field
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -159,17 +159,6 @@ def _find_episode(incident: Incident, measure: str, signal: str) -> EpisodeKind 
     return "incident" if not measure or incident.measure in {"", measure} else None
 
 
-def list_signals(incident: Incident) -> set[str]:
-    """Return the signals that an early warning is about."""
-    return {str(fact.get("signal")) for fact in list_facts(incident)}
-
-
-def list_facts(incident: Incident) -> list[Mapping[str, Any]]:
-    """Return what an early warning is based on; nothing for another incident."""
-    facts = incident.evidence.get("facts", ())
-    return [fact for fact in facts if isinstance(fact, dict)] if incident.kind == EARLY else []
-
-
 def trace_incident(incident: Incident, now: int) -> str:
     """Return the path of a trace of what an incident is about, with its spans filled in.
 
@@ -242,6 +231,11 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
             ),
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
+    if incident.kind == EARLY:
+        return (
+            Step("Look at what changed.", address_signals(incident), "Show the signals"),
+            Step(PROBLEMS[incident.kind].step),
+        )
     return (
         Step(PROBLEMS[incident.kind].step),
         Step("See what arrived, and what was rejected and why.", "/quality", "Data quality"),
@@ -277,6 +271,8 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         nDCG@5: 0.8176 before, 0.7045 since
         Evidence: 3.3× the alert level
     """
+    if incident.kind == EARLY:  # its facts are sentences
+        return ()
     evidence = dict(incident.evidence)
     is_of_measure = bool(PROBLEMS[incident.kind].verb)
     said = [] if is_of_measure else _describe_data(incident, evidence)
