@@ -8,6 +8,7 @@ from rankscope.monitor.events.times import describe_duration
 from rankscope.monitor.links import add_query
 from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import DEFAULTS
+from rankscope.monitor.rules.limit import SIGNALED
 from rankscope.stats.quantiles import quantile_of, wilson
 
 TYPE_CHECKING = False
@@ -24,7 +25,9 @@ LEVEL = 0.95
 
 
 def list_signals(incident: Incident) -> list[str]:
-    """Return the signals that an early warning is about, each once."""
+    """Return the signals that an incident is about, each once; none where it is about others."""
+    if incident.kind == "limit" and incident.measure in SIGNALED:
+        return [incident.measure]
     return list(dict.fromkeys(str(fact.get("signal")) for fact in list_facts(incident)))
 
 

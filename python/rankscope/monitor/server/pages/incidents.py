@@ -197,7 +197,7 @@ class IncidentView:
         every: How long its windows are.
         chart: The chart of its slice; `None` where there is nothing to draw.
         series: What the chart is drawn from.
-        signals: The signals that an early warning is about, in place of a chart.
+        signals: The signals that it is about, if it is about any, in place of a chart.
     """
 
     incident: Incident
@@ -290,7 +290,7 @@ def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
     every = choose_windows(incident, now)[0]
     signals: tuple[SignalView, ...] = ()
     if read_configuration(monitor) is not None:
-        if incident.kind == EARLY:
+        if list_signals(incident) or incident.kind == EARLY:
             signals = _view_signals(monitor, incident, now)
         else:
             series, chart = _draw(monitor, incident, now)
@@ -308,7 +308,7 @@ def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
 
 
 def _view_signals(monitor: Monitor, incident: Incident, now: int) -> tuple[SignalView, ...]:
-    """Look at the signals that an early warning is about, those that tell most first."""
+    """Look at the signals that an incident is about, those that tell most first."""
     every, since, until = choose_windows(incident, now)
     versions = list_versions(monitor.store, monitor.project)
     extent = Extent("", every, since, until, incident.model or None, None, versions)
