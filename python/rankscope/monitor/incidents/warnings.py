@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.incidents.grouping import are_nested
 from rankscope.monitor.incidents.incident import read_incident
 from rankscope.monitor.rules.early.progress import EarlyProgress
 from rankscope.monitor.rules.kinds import read_progress
@@ -88,7 +89,7 @@ def _measure_lead(warning: EarlyWarning, falls: Iterable[Incident]) -> int:
         to_micros(one.opened)
         for one in falls
         if one.model == segment.model
-        and ({*one.slice} <= {*segment.slice} or {*segment.slice} <= {*one.slice})
+        and are_nested(one.slice, segment.slice)
         and to_micros(one.opened) >= warning.found
         and to_micros(one.began) <= warning.judged
     ]
