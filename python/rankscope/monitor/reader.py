@@ -11,16 +11,20 @@ from rankscope.monitor.ask.expected import make_expected, tabulate_forecasts
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
+from rankscope.monitor.ask.signals import average_set, make_signal_series
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
 from rankscope.monitor.ask.versions import describe_version, list_versions
 from rankscope.monitor.ask.views import list_views
 from rankscope.monitor.definition.configuration import Configuration, find_configuration
 from rankscope.monitor.evaluate.baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import read_clock, read_span
 from rankscope.monitor.expect.lists import list_measures
 from rankscope.monitor.incidents import management, response
+from rankscope.monitor.incidents.warnings import rate_warnings
+from rankscope.monitor.signals.kinds import REFERENCE_DAYS
+from rankscope.monitor.signals.refresh import read_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Every, Series
+    from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.ask.trace import Span
     from rankscope.monitor.ask.versions import ModelVersion
     from rankscope.monitor.ask.views import View
@@ -43,11 +48,13 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.incident import Change, Incident
     from rankscope.monitor.incidents.management import Notification
     from rankscope.monitor.incidents.response import Chosen
+    from rankscope.monitor.incidents.warnings import WarningRecord
     from rankscope.monitor.rules.kinds import Rule
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.records import Coverage, Exported
     from rankscope.monitor.store.store import StoreReader
     from rankscope.output.table import Table
+    from rankscope.stats.means import Mean
     from rankscope.trace.compute import TraceChoices
     from rankscope.trace.result import Trace
 
@@ -241,6 +248,93 @@ class ProjectReader(Hinted):
 
     def _find_forecast(self, measure: str | None) -> str:
         return measure if measure is not None else [*self.forecast_measures, *self.measures][0]
+
+    def signals(
+        self,
+        *,
+        every: Every = "hour",
+        since: Time | None = None,
+        until: Time | None = None,
+        model: str | None = None,
+        version: str | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> dict[str, SignalSeries]:
+        """Return the signals over time by name: what was shown, known before labels arrive.
+
+        Args:
+            every: The length of the windows: `hour` or `day`. Signals that are one number a day
+                have days in any case.
+            since: The start of the first window (default: the oldest that is stored). A `datetime`
+                with a time zone, or ISO text.
+            until: The time before which windows start.
+            model: The model that ranked (default: all together).
+            version: Its version (default: all together).
+            slice: Pairs of an attribute and its value; the attributes are those configured.
+
+        Raises:
+            UsageError: A time has no time zone, or there are no such windows.
+        """
+        [series] = self.all_signals(
+            [(model, version)], every=every, since=since, until=until, slice=slice
+        )
+        return series
+
+    def all_signals(
+        self,
+        parts: Sequence[tuple[str | None, str | None]] = ((None, None),),
+        *,
+        every: Every = "hour",
+        since: Time | None = None,
+        until: Time | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> list[dict[str, SignalSeries]]:
+        """Return the signals over time for several versions, in one read.
+
+        Args:
+            parts: Pairs of a model and a version; `None` stands for all together.
+            every: As in `signals`, like the next three.
+            since: The start of the first window.
+            until: The time before which windows start.
+            slice: Pairs of an attribute and its value.
+
+        Returns:
+            For each pair, the series by signal.
+        """
+        begin, end = read_span(since, until)
+        early = None if begin is None else begin - begin % DAY - REFERENCE_DAYS * DAY
+        return make_signal_series(
+            self._read_signals(begin, end, HOUR, slice) if every == "hour" else (),
+            self._read_signals(early, end, DAY, slice),
+            parts,
+            every=every,
+            since=begin,
+            slice=slice,
+        )
+
+    def set_signals(
+        self,
+        *,
+        model: str | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> dict[str, Mean]:
+        """Return the means of the signals of the baseline set by name, as of the newest day.
+
+        Args:
+            model: The model that ranked (default: all together).
+            slice: Pairs of an attribute and its value.
+
+        Returns:
+            Those that are known; none where the baseline isn't a set.
+        """
+        since = self.clock() - (REFERENCE_DAYS + 1) * DAY
+        return average_set(self._read_signals(since, None, DAY, slice), model)
+
+    def _read_signals(
+        self, since: int | None, until: int | None, length: int, slice_: Slice
+    ) -> Iterator[StoredCell]:
+        """Read the signals of a slice."""
+        asked = self.store, self.project, self.configuration, since, until
+        return read_signals(*asked, length=length, slice=name_place(slice_))
 
     def slices(
         self,
@@ -503,6 +597,10 @@ class ProjectReader(Hinted):
             UsageError: There is no such incident.
         """
         return response.find_incident(self.store, self.project, incident_id)
+
+    def rate_warnings(self) -> WarningRecord:
+        """Return how many early warnings of the last 90 days labels confirmed, and how early."""
+        return rate_warnings(self.store, self.project, self.clock())
 
     def notifications(self, limit: int = 100) -> tuple[Notification, ...]:
         """List the notifications of incidents and whether they were delivered, newest first."""

@@ -76,13 +76,14 @@ def test_there_are_no_rules_yet(site: Service) -> None:
     assert "rankscope monitor rule add STORE quality --measure nDCG@5" in reader.text
 
 
-def test_the_rule_that_every_project_gets_has_a_page(site: Service) -> None:
+def test_the_rules_that_every_project_gets_have_pages(site: Service) -> None:
     monitor = open_monitor(site.store, watches_data=True)
-    assert [rule.kind for rule in monitor.rules()] == ["data"]
+    assert [rule.kind for rule in monitor.rules()] == ["data", "early"]
     reader = check_page(get(site, "/rules"))
-    assert "/rules/data" in find_links(reader)
+    assert {"/rules/data", "/rules/early"} <= set(find_links(reader))
     assert "No rules about quality yet" in reader.text
-    check_page(get(site, "/rules/data"))
+    for path in ("/rules/data", "/rules/early"):
+        check_page(get(site, path))
 
 
 def test_an_incident_is_on_all_pages_that_tell_of_it(watched: Service) -> None:

@@ -15,10 +15,11 @@ from rankscope.stats.means import Mean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.ask.expected import Expected
     from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.store.records import Version
+
+    AnySeries: TypeAlias = Series | SignalSeries
 
 MOST_CHOICES = 8
 """Versions that can be chosen by a link."""
@@ -73,17 +76,7 @@ class MeasureView:
     @property
     def description(self) -> str:
         """The chart in words, for screen readers."""
-        whole = self.series[0]
-        known = [
-            (value, start)
-            for value, start in zip(whole.values, whole.times, strict=True)
-            if not math.isnan(value)
-        ]
-        if not known:
-            return f"There is no {whole.every} with a value."
-        (least, when), (most, _) = min(known), max(known)
-        text = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}. "
-        text += f"The lowest is at {describe_time(when)}."
+        text = describe_values(self.series[0], "{:.4f}".format)
         if self.baseline is not None and not math.isnan(self.baseline.value):
             text += f" The baseline is {self.baseline.value:.4f}."
         return text
@@ -98,6 +91,20 @@ class MeasureView:
             "difference": make_plain(self.difference),
             "series": [series.to_dict() for series in self.series],
         }
+
+
+def describe_values(series: AnySeries, write: Callable[[float], str]) -> str:
+    """Describe the values of a chart, for who does not see it."""
+    known = [
+        (value, start)
+        for value, start in zip(series.values, series.times, strict=True)
+        if not math.isnan(value)
+    ]
+    if not known:
+        return f"There is no {series.every} with a value."
+    (least, when), (most, _) = min(known), max(known)
+    text = f"{len(known)} {series.every}s with a value, from {write(least)} to {write(most)}. "
+    return f"{text}The lowest is at {describe_time(when)}."
 
 
 class OverTime:
@@ -285,13 +292,13 @@ def _find_newest(series: Series) -> Mapping[str, Any] | None:
     return {"start": to_micros(series.times[at]), "value": series.values[at], **columns}
 
 
-def _start(series: Series) -> list[int]:
+def _start(series: AnySeries) -> list[int]:
     """Return when windows begin, as charts count time."""
     return [*map(to_micros, series.times)]
 
 
-def take_values(series: Series) -> list[Point]:
-    """Return the values of a measure as points."""
+def take_values(series: AnySeries) -> list[Point]:
+    """Return values as points."""
     columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
     return [Point(*row) for row in zip(*columns, strict=True)]
 
@@ -325,9 +332,9 @@ COUNTS: tuple[tuple[str, Callable[[Series], list[Point]], tuple[float, ...]], ..
 
 
 def draw_series(
-    series: Sequence[Series],
+    series: Sequence[AnySeries],
     extent: Extent,
-    take: Callable[[Series], list[Point]],
+    take: Callable[[Any], list[Point]],
     with_values: tuple[float, ...] = (),
     *,
     level: Level | None = None,
@@ -336,6 +343,7 @@ def draw_series(
     within: tuple[float, float] = (0.0, math.inf),
     is_share: bool = False,
     expected: Sequence[Point] = (),
+    beside: Sequence[Line] = (),
 ) -> LineChart:
     """Draw versions shown at a time as a line each, and otherwise mark where they begin."""
     drawn = series[1:] or series[:1]
@@ -343,6 +351,7 @@ def draw_series(
         Line(name_version(one.model, one.version) if len(series) > 1 else "", tuple(take(one)))
         for one in drawn
     ]
+    lines += beside
     listed = [version for version in extent.versions if not version.folded]
     events = [
         Event(one.first, name_version(one.model, one.version))
