@@ -110,7 +110,7 @@ class _Work:
             cells, doubts = [], self._read_doubts(day, begin)
             whole: Summaries = {}
             for start in range(begin, end, HOUR):
-                here = self._summarize(state, start)
+                here = self._summarize(state, start, start + HOUR)
                 contradicted = self._find_contradicted(state, start) if here else set()
                 for key, count, made in self._forecast(state, here, start, contradicted, None):
                     cells.append(pack_cell(HOUR, make_cell(key, count, made)))
@@ -118,8 +118,8 @@ class _Work:
                 _add(whole, here)
             days = []
             if end == day + DAY:
-                for start in range(day, begin, HOUR):
-                    _add(whole, self._summarize(state, start))
+                if begin > day:
+                    _add(whole, self._summarize(state, day, begin))
                 for key, count, made in self._forecast(state, whole, day, set(), doubts):
                     days.append(pack_cell(DAY, make_cell(key, count, made)))
             self.store.put_windows(
@@ -143,9 +143,9 @@ class _Work:
             _collect(doubts, key, made)
         return doubts
 
-    def _summarize(self, state: State, start: int) -> Summaries:
-        """Return what forecasts need of the rankings of an hour."""
-        parts = self.reader.read(start, start + HOUR, now=None)
+    def _summarize(self, state: State, since: int, until: int) -> Summaries:
+        """Return what forecasts need of the rankings of a time."""
+        parts = self.reader.read(since, until, now=None)
         found: Summaries = {}
         if not parts:
             return found
