@@ -16,12 +16,19 @@ import numpy as np
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.evaluate.stored_windows import AGES, LabelKind
+from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.check import check_data
-from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Counts, DayCounts, Segment
+from rankscope.monitor.rules.data.counts import (
+    HOURS,
+    TOTAL,
+    Counts,
+    DayCounts,
+    LabelDay,
+    Segment,
+)
 from rankscope.monitor.rules.data.progress import DataProgress
-from rankscope.monitor.rules.data.rule import default_rule
+from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.store.records import Version
 
 TYPE_CHECKING = False
@@ -164,17 +171,18 @@ class DrawnCounts(Counts):
         empty = {model: round(share * size) for model, size in sizes.items()}
         return DayCounts(rankings, sizes, dict(sizes), empty, [*(1 for _ in AGES), 0])
 
-    def count_labels(self, day: int) -> Mapping[LabelKind, int]:
-        """Count the labels of a day."""
+    def count_labels(self, day: int) -> LabelDay:
+        """Count the labels of a day, which come within a minute."""
         at = (day - START) // DAY
         if self._labels is None or not 0 <= at < len(self._labels):
-            return {}
+            return LabelDay({}, {})
         sizes = self.read_day(day).sizes
         share = int(self._labels[at]) / max(sum(sizes.values()), 1)
-        return {
-            LabelKind(model, ("click",), is_grade=False): round(share * size)
-            for model, size in sizes.items()
-        }
+        found = LabelDay({}, {})
+        for model, size in sizes.items():
+            ages = found.ages[model, "click"] = np.zeros((HOURS, len(AGES) + 1))
+            ages[0, 0] = round(share * size)
+        return found
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return true: labels come, as far as the hours tell."""
@@ -219,7 +227,9 @@ def watch(
     """
     progress, bad, found = DataProgress.begin("", 0, 0), set(), []
     for hour in range(since, until):
-        findings, progress = check_data(counts, default_rule(), progress, START + (hour + 1) * HOUR)
+        findings, progress = check_data(
+            counts, DEFAULTS["data"], progress, START + (hour + 1) * HOUR
+        )
         for one in findings:
             if one.verdict == "bad" and one.key not in bad:
                 found.append((hour, one))

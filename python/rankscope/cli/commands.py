@@ -153,6 +153,10 @@ MONITOR = Group(
             evaluate="Compute windows and baselines, and check alerts.",
             status="Show the newest values next to the baseline.",
         ),
+        "expected": Command(
+            "Show the values that are expected before labels arrive.",
+            "monitor.commands.expected",
+        ),
         "trace": Command("Find out why a measure dropped.", "monitor.commands.causes:add_trace"),
         "compare": Command(
             "Compare two versions that serve at the same time.", "monitor.commands.compare"

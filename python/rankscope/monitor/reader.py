@@ -8,6 +8,7 @@ from rankscope.hints import Hinted
 from rankscope.monitor.ask.bots import find_bots
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
+from rankscope.monitor.ask.expected import make_expected, tabulate_forecasts
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
@@ -19,6 +20,7 @@ from rankscope.monitor.evaluate.baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import read_clock, read_span
+from rankscope.monitor.expect.lists import list_measures
 from rankscope.monitor.incidents import management, response
 
 TYPE_CHECKING = False
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.ask.bots import BotReport
     from rankscope.monitor.ask.comparison import VersionComparison
+    from rankscope.monitor.ask.expected import Expected
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Every, Series
@@ -92,6 +95,11 @@ class ProjectReader(Hinted):
     def measures(self) -> tuple[str, ...]:
         """The names of the measures."""
         return tuple(measure.name for measure in self.configuration.definition.measures)
+
+    @property
+    def forecast_measures(self) -> tuple[str, ...]:
+        """The names of the measures whose values are forecast before labels arrive."""
+        return tuple(one.name for one in list_measures(self.configuration.definition))
 
     def versions(self) -> tuple[ModelVersion, ...]:
         """List the versions in production in the order in which they were first shown.
@@ -164,6 +172,77 @@ class ProjectReader(Hinted):
         return make_all_series(
             cells, definition, parts, every=every, slice=slice, coverage=self.coverage()
         )
+
+    def expected(
+        self,
+        measure: str | None = None,
+        *,
+        every: Every = "day",
+        since: Time | None = None,
+        until: Time | None = None,
+        model: str | None = None,
+        version: str | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> Expected:
+        """Return the values that rankings were expected to have before their labels arrived.
+
+        Args:
+            measure: One of the nDCG measures (default: the first).
+            every: The length of the windows: `hour` or `day`.
+            since: As in `series`, like the next three.
+            until: The time before which windows start.
+            model: The model that ranked.
+            version: Its version.
+            slice: An attribute and its value; slices by two attributes have no forecasts.
+
+        Raises:
+            UsageError: There is no such measure, it isn't nDCG, or a time has no time zone.
+        """
+        begin, end = read_span(since, until)
+        return make_expected(
+            self.store,
+            self.project,
+            self.configuration,
+            self._find_forecast(measure),
+            every=every,
+            since=begin,
+            until=end,
+            model=model,
+            version=version,
+            place=slice,
+        )
+
+    def forecasts(
+        self, measure: str | None = None, *, since: Time | None = None, until: Time | None = None
+    ) -> Table:
+        """Tabulate how good the forecasts of days were that have become final.
+
+        Args:
+            measure: One of the nDCG measures (default: the first).
+            since: As in `series`.
+            until: The time before which days start.
+
+        Returns:
+            One row for each model, version and slice, with `days`; `coverage`, the share of final
+            values within their intervals; `bias`, what was expected less the final value on
+            average; `error`, the mean of the absolute differences; `half_width` of the intervals;
+            how many days were `doubtful`; how many `missed`; and how many of these were doubtful.
+
+        Raises:
+            UsageError: There is no such measure, it isn't nDCG, or a time has no time zone.
+        """
+        begin, end = read_span(since, until)
+        return tabulate_forecasts(
+            self.store,
+            self.project,
+            self.configuration,
+            self._find_forecast(measure),
+            since=begin,
+            until=end,
+        )
+
+    def _find_forecast(self, measure: str | None) -> str:
+        return measure if measure is not None else [*self.forecast_measures, *self.measures][0]
 
     def slices(
         self,

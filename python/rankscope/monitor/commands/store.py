@@ -348,3 +348,11 @@ def ask_service(
     if told.status >= 500:
         raise FileError(message, hint=hint, code="service")
     raise UsageError(message, hint=hint, code=str(said.get("code", "service")))
+
+
+def read_pair(text: str) -> tuple[str, str]:
+    """Read an attribute and its value, such as `device=tv`."""
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise ArgumentTypeError(f"expected NAME=VALUE such as device=tv, found {quote(text)}")
+    return read_word(name), read_word(value)

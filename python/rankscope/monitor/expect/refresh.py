@@ -68,21 +68,31 @@ def refresh_expected(
         state = None
     else:
         begin, state = before.as_of, State.from_json(before.baseline)
-    _Work(store, project, configuration, reader, begin, state).run(begin, until)
+    _Work(store, configuration, reader, since=begin, state=state).run(begin, until)
     return before is None
 
 
 class _Work:
+    """The forecasts of a project.
+
+    Args:
+        store: The store.
+        configuration: The configuration of the project.
+        reader: Reads its rankings.
+        since: The start of the first hour with forecasts.
+        state: What the last forecasts were made from, if there are any.
+    """
+
     def __init__(
         self,
         store: Store,
-        project: str,
         configuration: Configuration,
         reader: ListReader,
+        *,
         since: int,
         state: State | None,
     ) -> None:
-        self.store, self.project, self.configuration = store, project, configuration
+        self.store, self.project, self.configuration = store, reader.project, configuration
         self.reader = reader
         self.calibrator = Calibrator(reader, configuration)
         self.since = since if state is None else state.since
@@ -129,7 +139,7 @@ class _Work:
         stored = read_forecasts(
             self.store, self.project, self.configuration, day, begin, length=HOUR
         )
-        for key, made in stored:
+        for key, _, made in stored:
             _collect(doubts, key, made)
         return doubts
 

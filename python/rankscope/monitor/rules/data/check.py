@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.rules.data import labels, watches
+from rankscope.monitor.rules.data import labels, usage, watches
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import KEPT, DataProgress
 from rankscope.monitor.rules.data.traffic import (
@@ -26,18 +26,18 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import TypeAlias
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.rules.data.counts import Counts
-    from rankscope.monitor.rules.data.labels import Rate
     from rankscope.monitor.rules.data.progress import Anomaly, RateDay
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.state import Kind, Verdict
 
-    DayWatch: TypeAlias = Callable[
-        [DataRule, DataProgress, Segment, RateDay], tuple[Rate, ...] | None
-    ]
+    # What isn't as usual of a segment: nothing if all is, `None` if that isn't known.
+    Judged: TypeAlias = Mapping[Segment, Sequence[Any] | None]
+    Make: TypeAlias = Callable[[Segment, Sequence[Any], Anomaly | None], Anomaly]
+    DayWatch: TypeAlias = Callable[[DataRule, DataProgress, Segment, RateDay], Sequence[Any] | None]
 
 
 def check_data(
@@ -308,41 +308,51 @@ class HourCheck:
             # Of days that were final before the first check, the newest is looked at.
             if day + 2 * DAY + window > self.progress.since:
                 self.segments = labels.find_segments(self.progress)
-                for kind, watch in DAILY.items():
-                    self._judge_day(kind, watch)
+                if not self._had_silence():
+                    for kind, watch in DAILY.items():
+                        self._judge_day(kind, watch)
             rates = (*self.progress.rates, self.today)
             self.progress = replace(self.progress, rates=rates, day=day + DAY)
 
     def _judge_day(self, kind: Kind, watch: DayWatch) -> None:
-        """Report all models together or some of them, unless labels did not arrive for a while."""
-        if self._had_silence():
-            return
-        rates = {
+
+        def make(segment: Segment, found: Sequence[Any], known: Anomaly | None) -> Anomaly:
+            if kind == "label_ranks":
+                return usage.make_position(segment, found, now=self.moment, before=known)
+            day = self.today.day
+            made = labels.make_anomaly(kind, segment, found, day=day, now=self.moment, before=known)
+            delay = self.find("label_delay", segment) or self.find("label_delay", TOTAL)
+            if kind != "labels" or delay is None or made.ratio >= 1:
+                return made
+            more = "Labels come more slowly, too, some of them after the window."
+            return replace(made, reason=f"{made.reason} {more}")
+
+        judged = {
             segment: watch(self.rule, self.progress, segment, self.today)
             for segment in self.segments
         }
-        bad = [segment for segment, found in rates.items() if found]
-        judged = [
-            segment for segment, found in rates.items() if found is not None and segment != TOTAL
+        self.report(kind, judged, make, until=self.today.day)
+
+    def report(self, kind: Kind, judged: Judged, make: Make, *, until: int) -> None:
+        """Report all models together or some of them, and what is over."""
+        bad = [segment for segment, found in judged.items() if found]
+        known_of = [
+            segment for segment, found in judged.items() if found is not None and segment != TOTAL
         ]
         models = [segment for segment in bad if segment != TOTAL]
-        is_common = TOTAL in bad and len(models) == len(judged)
-        for segment, found in rates.items():
+        is_common = TOTAL in bad and len(models) == len(known_of)
+        for segment, found in judged.items():
             known = self.find(kind, segment)
             if found is None:
                 continue
             if not found:
                 if known is not None:
-                    self.end(known, self.today.day)
+                    self.end(known, until)
                 continue
             is_explained = segment == TOTAL and models and not is_common
             if known is None and (is_explained or (segment != TOTAL and is_common)):
                 continue
-            self.add(
-                labels.make_anomaly(
-                    kind, segment, found, day=self.today.day, now=self.moment, before=known
-                )
-            )
+            self.add(make(segment, found, known))
 
     def _had_silence(self) -> bool:
         """Return whether labels did not arrive on the day for some time."""
@@ -425,6 +435,19 @@ def _watch_label_silence(check: HourCheck) -> None:
         check.end(known)
 
 
+def _watch_label_delay(check: HourCheck) -> None:
+    traffic, window = check.traffic, check.reader.window
+    judged = {
+        segment: usage.find_delay(traffic, check.progress, segment)
+        for segment in labels.find_segments(check.progress)
+    }
+
+    def make(segment: Segment, found: Sequence[Any], known: Anomaly | None) -> Anomaly:
+        return usage.make_delay(segment, found, window=window, now=check.moment, before=known)
+
+    check.report("label_delay", judged, make, until=check.moment)
+
+
 def _watch_names(check: HourCheck) -> None:
     is_first = check.moment == check.progress.since
     if not watches.is_due(check.reader, check.moment, is_first=is_first):
@@ -465,10 +488,12 @@ HOURLY = (
     _watch_values,
     _watch_value_volumes,
     _watch_label_silence,
+    _watch_label_delay,
 )
 """What is looked for each hour, what explains most first."""
 DAILY: Mapping[Kind, DayWatch] = {
     "labels": labels.watch_labels,
     "relevance": labels.watch_relevance,
+    "label_ranks": usage.find_position,
 }
 """What is looked for once a day is final, by the kind of what is found."""

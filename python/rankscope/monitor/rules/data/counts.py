@@ -14,7 +14,14 @@ from rankscope.deferred import np
 from rankscope.monitor.ask.quality import find_mismatches
 from rankscope.monitor.definition.slices import MISSING, Slice
 from rankscope.monitor.evaluate.days import sum_day
-from rankscope.monitor.evaluate.stored_windows import AGES, count_labels, name_place, unpack_ages
+from rankscope.monitor.evaluate.stored_windows import (
+    AGES,
+    RANKS,
+    name_place,
+    unpack_ages,
+    unpack_labels,
+    unpack_ranks,
+)
 from rankscope.monitor.evaluate.windows import COUNTS
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import OTHER
@@ -28,7 +35,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.evaluate.stored_windows import LabelKind
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.rules.data.usual import Usual
     from rankscope.monitor.rules.run import Scene
@@ -41,6 +47,10 @@ RANKINGS, LABELLED, EMPTY = (COUNTS.index(name) for name in ("rankings", "labell
 COUNTED = struct.Struct(f"<{len(COUNTS)}q")
 PRODUCTION = "production"
 WHOLE = name_place(())
+
+
+GRADE = "grade"
+"""What labels that have a value instead of a name are called."""
 
 
 class Segment(NamedTuple):
@@ -100,6 +110,19 @@ class DayCounts(NamedTuple):
     hours: tuple[HourRow, ...] = ()
 
 
+class LabelDay(NamedTuple):
+    """How labels of a day were given.
+
+    Args:
+        ages: By model and kind of label, for each hour of their rankings, how many came by which
+            age, as `AGES` has them.
+        ranks: By model, how many relevant documents are at which rank, as `RANKS` says.
+    """
+
+    ages: dict[tuple[str, str], Hours]
+    ranks: dict[str, Hours]
+
+
 class Counts(ABC):
     """How many rankings and labels there are, whatever they are read from.
 
@@ -114,6 +137,7 @@ class Counts(ABC):
         self.window = configuration.definition.window * SECOND
         self.learned: dict[tuple[object, ...], Usual | None] = {}
         self._days: dict[int, DayCounts] = {}
+        self._given: dict[int, LabelDay] = {}
         self._read: tuple[tuple[int, int], dict[Segment, Hours]] = (0, 0), {}
 
     @property
@@ -126,7 +150,7 @@ class Counts(ABC):
         """Count the rankings of each day of UTC from one midnight to before another."""
 
     @abstractmethod
-    def count_labels(self, day: int) -> Mapping[LabelKind, int]:
+    def count_labels(self, day: int) -> LabelDay:
         """Count the labels of the rankings of a day that came in time to count."""
 
     @abstractmethod
@@ -186,6 +210,7 @@ class Counts(ABC):
                 found.setdefault(segment, np.zeros(size))[at : at + HOURS] = counts
         for stale in [day for day in self._days if day < since - DAY]:
             del self._days[stale]
+            self._given.pop(stale, None)
         return found
 
     def read_day(self, day: int) -> DayCounts:
@@ -193,6 +218,12 @@ class Counts(ABC):
         if day not in self._days:
             self._days |= self.count_days(day, day + DAY)
         return self._days[day]
+
+    def read_labels(self, day: int) -> LabelDay:
+        """Return how labels of a day of UTC were given, which is counted once."""
+        if day not in self._given:
+            self._given[day] = self.count_labels(day)
+        return self._given[day]
 
 
 class DataReader(Counts):
@@ -223,9 +254,23 @@ class DataReader(Counts):
         coverage = self._store.coverage(self._project)
         return () if coverage is None else coverage.left_out
 
-    def count_labels(self, day: int) -> Mapping[LabelKind, int]:
+    def count_labels(self, day: int) -> LabelDay:
         """Count the labels of the rankings of a day that came in time to count."""
-        return count_labels(self.read_day(day).hours)
+        known = self.configuration.definition.attribution.weights
+        found = LabelDay({}, {})
+        for row in self.read_day(day).hours:
+            hour = row.start % DAY // HOUR
+            for kind, by_age in unpack_labels(row):
+                named = [GRADE] if kind.is_grade else [one for one in kind.labels if one in known]
+                for name in named:
+                    ages = found.ages.setdefault(
+                        (kind.model, name), np.zeros((HOURS, len(AGES) + 1))
+                    )
+                    ages[hour, : len(by_age)] += by_age
+            for model, by_rank in unpack_ranks(row):
+                ranks = found.ranks.setdefault(model, np.zeros(RANKS + 1))
+                ranks[: len(by_rank)] += by_rank
+        return found
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""

@@ -33,8 +33,6 @@ FEWEST_DAYS = 17
 """How many final days are needed to know what is usual: with fewer, 4.9 standard deviations that
 are estimated from them are too few for the promise."""
 DAYS = 28
-GRADE = "grade"
-"""What labels that have a value instead of a name are called."""
 MORE_EMPTY = 0.02
 """By how much the share of rankings without relevant document must rise to be reported."""
 ROOM = 1.0
@@ -66,21 +64,22 @@ class Rate:
 def count_day(reader: Counts, day: int) -> RateDay:
     """Count the rankings and labels of a day that is final."""
     counts = reader.read_day(day)
-    known = reader.configuration.definition.attribution.weights
     labels: dict[str, dict[str, int]] = {}
-    for kind, number in reader.count_labels(day).items():
-        named = [GRADE] if kind.is_grade else [one for one in kind.labels if one in known]
-        of_model = labels.setdefault(kind.model, {})
-        for one in named:
-            of_model[one] = of_model.get(one, 0) + number
-    return RateDay(day, dict(counts.sizes), dict(counts.labelled), dict(counts.empty), labels)
+    for (model, kind), ages in reader.read_labels(day).ages.items():
+        labels.setdefault(model, {})[kind] = int(ages.sum())
+    ranks = {
+        model: tuple(map(int, by_rank)) for model, by_rank in reader.read_labels(day).ranks.items()
+    }
+    return RateDay(
+        day, dict(counts.sizes), dict(counts.labelled), dict(counts.empty), labels, ranks
+    )
 
 
 def watch_labels(
     rule: DataRule, progress: DataProgress, segment: Segment, today: RateDay
 ) -> tuple[Rate, ...] | None:
     """Return the kinds of labels of which a day has too few or too many; `None` if unknown."""
-    days = _find_days(progress, "labels", segment)
+    days = find_days(progress, "labels", segment)
     kinds = sorted({kind for day in days for row in day.labels.values() for kind in row})
     size = _add(today.rankings, segment)
     if len(days) < FEWEST_DAYS or not kinds or not size:
@@ -100,7 +99,7 @@ def watch_relevance(
     rule: DataRule, progress: DataProgress, segment: Segment, today: RateDay
 ) -> tuple[Rate, ...] | None:
     """Return whether too many rankings of a day have no relevant document; `None` if unknown."""
-    days = _find_days(progress, "relevance", segment)
+    days = find_days(progress, "relevance", segment)
     if len(days) < FEWEST_DAYS:
         return None
     verdict = _judge(days, today, segment, lambda one, model: one.empty.get(model, 0))
@@ -259,7 +258,7 @@ def _share_by(ages: Sequence[int], age: int) -> float:
     return sum(count for by, count in zip(AGES, ages, strict=False) if by <= age) / sum(ages)
 
 
-def _find_days(progress: DataProgress, kind: Kind, segment: Segment) -> list[RateDay]:
+def find_days(progress: DataProgress, kind: Kind, segment: Segment) -> list[RateDay]:
     """Find the days from which it is learned what is usual."""
     since = progress.find_restart(lambda *key: key == (kind, segment))
     kinds, segments = {kind, *LOST_LABELS}, {segment, TOTAL}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.cells import choose_parts
-from rankscope.monitor.rules.early.usual import DAYS
+from rankscope.monitor.rules.early.usual import DAYS, FEWEST
 from rankscope.records import replace
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def find_cause(table: Table, fact: Fact, moment: int) -> Fact:
             continue
         mine, part, _ = find_excess(segment)
         others = count - mine
+        if set(segment.slice) != set(wide.slice) and 0 < others < FEWEST:
+            continue  # too few to tell that they have not changed
         chance = math.sqrt(variance * others)
         rest = abs(excess - part)
         is_alone = mine and rest <= REST * abs(part) * others / mine + chance

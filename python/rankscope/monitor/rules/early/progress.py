@@ -34,6 +34,7 @@ class Fact(Stored):
         before: What is usual.
         after: The mean since it changed.
         rankings: The number of rankings since.
+        spread: The standard deviation of the change, if nothing had changed.
         evidence: How surprising that is.
     """
 
@@ -44,6 +45,7 @@ class Fact(Stored):
     before: float
     after: float
     rankings: int
+    spread: float
     evidence: float
 
     @property

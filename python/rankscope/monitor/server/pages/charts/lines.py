@@ -195,6 +195,7 @@ class LineChart:
         length: How long windows are, in microseconds.
         provisional: From where on windows are not final, from 0 to 100; `None` if all are.
         is_share: Whether values are shares, which are written in percent.
+        expected: What is expected of windows that aren't final.
     """
 
     time: TimeAxis
@@ -207,6 +208,7 @@ class LineChart:
     length: int
     provisional: float | None
     is_share: bool = False
+    expected: DrawnLine | None = None
 
     @property
     def rows(self) -> tuple[tuple[float, str], ...]:
@@ -232,8 +234,9 @@ def draw_lines(
     within: tuple[float, float] = (-math.inf, math.inf),
     with_values: tuple[float, ...] = (),
     is_share: bool = False,
+    expected: Sequence[Point] = (),
 ) -> LineChart:
-    """Draw lines.
+    """Draw lines, and what is expected as another one.
 
     Examples:
         >>> line = Line("", (Point(0, 0.5), Point(10, 0.75), Point(30, 0.5)))
@@ -243,7 +246,8 @@ def draw_lines(
     """
     time = TimeAxis(since, until)
     least, most = within
-    shown = (min(max(end, least), most) for end in _list_ends(lines, level, floor))
+    forecast = Line("expected", tuple(expected))
+    shown = (min(max(end, least), most) for end in _list_ends([*lines, forecast], level, floor))
     axis = choose_axis([*shown, *with_values], within)
     drawn = tuple(
         _draw(line, number, time, axis, length) for number, line in enumerate(lines, start=1)
@@ -260,6 +264,7 @@ def draw_lines(
         length,
         time.place(min(not_final)) if not_final else None,
         is_share,
+        _draw(forecast, 1, time, axis, length) if expected else None,
     )
 
 

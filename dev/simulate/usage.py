@@ -1,0 +1,220 @@
+"""False alarms and delays of the watches on label delay and on the ranks of labels.
+
+Labels are drawn hour by hour, and checked by the same function as those of a store:
+`python -m dev.simulate.usage`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from rankscope.monitor.evaluate.stored_windows import AGES, RANKS
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.rules.data.check import check_data
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, LabelDay, Segment
+from rankscope.monitor.rules.data.progress import DataProgress
+from rankscope.monitor.rules.data.rule import DataRule
+
+from dev.simulate.volumes import SHAPE, START, WEEKDAYS, DrawnCounts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rankscope.monitor.rules.state import Finding
+
+HISTORY, QUARTER = 28, 90
+MODEL = "search"
+CLICK, BUY = (MODEL, "click"), (MODEL, "buy")
+RULE = DataRule(
+    name="data", kind="data", watches=("labels", "label_delay", "label_ranks", "relevance")
+)
+MEMORY = 0.8
+MOST_FALSE, STANDARD_ERRORS = 0.05, 3.0
+
+
+@dataclass(kw_only=True)
+class LabelWorld:
+    """How labels are given.
+
+    Clicks come with a median of 40 minutes and purchases with one of 5 hours; ages are lognormal.
+    How soon they come, and how far down people look, varies from day to day.
+
+    Args:
+        seed: Where chance begins.
+        days: How many days.
+        a_day: How many rankings on a weekday.
+        window: The attribution window, in microseconds.
+        speed: The standard deviation of the logarithm of a day's ages.
+        depth: The standard deviation of a day's share of labels that are one rank lower.
+        change: The day from which on something is different.
+        until: The first day on which it is as before.
+        slower: By how much ages are multiplied.
+        kept: The share of labels that are not lost.
+        kinds: How many kinds of labels are lost, clicks first.
+        moved: How much of the labels is at the first rank instead, or one rank lower if negative.
+    """
+
+    seed: int
+    days: int
+    a_day: int
+    window: int = DAY
+    speed: float = 0.0
+    depth: float = 0.0
+    change: int = 10_000
+    until: int = 10_000
+    slower: float = 1.0
+    kept: float = 1.0
+    kinds: int = 2
+    moved: float = 0.0
+
+
+class DrawnLabels(DrawnCounts):
+    """Labels that were drawn instead of read.
+
+    Args:
+        world: How they are given.
+    """
+
+    def __init__(self, world: LabelWorld) -> None:
+        draw = np.random.default_rng(world.seed)
+        level = world.a_day * WEEKDAYS[np.arange(world.days) % 7]
+        hours = draw.poisson(np.outer(level, SHAPE / SHAPE.sum()).ravel())
+        super().__init__({TOTAL: hours, Segment(MODEL): hours}, window=world.window // SECOND)
+        speed, depth = (_draw_effects(draw, world.days) for _ in range(2))
+        self._drawn = [
+            _draw_day(draw, world, day, hours, world.speed * speed[day], world.depth * depth[day])
+            for day in range(world.days)
+        ]
+
+    def count_labels(self, day: int) -> LabelDay:
+        """Count the labels of a day."""
+        at = (day - START) // DAY
+        return self._drawn[at] if 0 <= at < len(self._drawn) else LabelDay({}, {})
+
+
+def _draw_effects(draw: np.random.Generator, days: int) -> NDArray[np.float64]:
+    noise = draw.normal(size=days)
+    for day in range(1, days):
+        noise[day] = MEMORY * noise[day - 1] + math.sqrt(1 - MEMORY**2) * noise[day]
+    return noise
+
+
+def _draw_day(
+    draw: np.random.Generator,
+    world: LabelWorld,
+    day: int,
+    hours: NDArray[np.int64],
+    speed: float,
+    depth: float,
+) -> LabelDay:
+    """Draw the labels of a day: a click for 7 of 10 rankings, a purchase for one."""
+    is_changed = world.change <= day < world.until
+    found = LabelDay({}, {MODEL: np.zeros(RANKS + 1)})
+    for number, (key, rate, median) in enumerate(((CLICK, 0.7, 40 * MINUTE), (BUY, 0.1, 5 * HOUR))):
+        ages = found.ages[key] = np.zeros((HOURS, len(AGES) + 1))
+        kept = world.kept if is_changed and number < world.kinds else 1.0
+        for hour in range(HOURS):
+            count = draw.binomial(hours[day * HOURS + hour], rate * kept)
+            each = median * np.exp(1.5 * draw.normal(size=count) + speed)
+            each = each * (world.slower if is_changed else 1.0)
+            each = each[each < world.window]
+            ages[hour] = np.bincount(np.searchsorted(AGES, each), minlength=len(AGES) + 1)
+            ranks = np.minimum(draw.geometric(0.45, size=len(each)), RANKS + 1)
+            if is_changed and world.moved > 0:
+                ranks[draw.random(len(ranks)) < world.moved] = 1
+            lower = depth - (min(world.moved, 0.0) if is_changed else 0.0)
+            moves = np.sign(lower) * (draw.random(len(ranks)) < abs(lower))
+            ranks = np.clip(ranks + moves.astype(np.int64), 1, RANKS + 1)
+            found.ranks[MODEL] += np.bincount(ranks - 1, minlength=RANKS + 1)
+    return found
+
+
+def watch_labels(world: LabelWorld, since: int, until: int) -> list[tuple[int, Finding]]:
+    """Check every hour of a world, and return what was found or over when it was new."""
+    counts = DrawnLabels(world)
+    progress, known, found = DataProgress.begin("", 0, 0), {}, []
+    for hour in range(since, until):
+        moment = START + (hour + 1) * HOUR
+        findings, progress = check_data(counts, RULE, progress, moment)
+        for one in findings:
+            if one.verdict != known.get(one.key, "good" if one.verdict != "bad" else ""):
+                known[one.key] = one.verdict
+                found.append((hour + 1, one))
+    return found
+
+
+class Row(NamedTuple):
+    """A world of the record: its name and what is different in it."""
+
+    name: str
+    said: dict[str, float]
+
+
+QUIET = (
+    Row("200 a day, days are alike", {"a_day": 200}),
+    Row(
+        "2,000 a day, AR(0.8): ages by 15 %, 3 % one rank lower",
+        {"a_day": 2000, "speed": 0.15, "depth": 0.03},
+    ),
+    Row(
+        "2,000 a day, AR(0.8): ages by 30 %, 6 % one rank lower",
+        {"a_day": 2000, "speed": 0.3, "depth": 0.06},
+    ),
+)
+"""Quarters in which nothing changes."""
+CHANGES = (
+    Row("labels take 4.5 times as long, 200 a day", {"a_day": 200, "slower": 4.5}),
+    Row(
+        "labels take 4.5 times as long, 2,000 a day, ages by 15 %",
+        {"a_day": 2000, "slower": 4.5, "speed": 0.15},
+    ),
+    Row("a fifth of the labels moves to the first rank, 200 a day", {"a_day": 200, "moved": 0.2}),
+    Row(
+        "a fifth of the labels moves to the first rank, 2,000 a day, 3 % one rank lower",
+        {"a_day": 2000, "moved": 0.2, "depth": 0.03},
+    ),
+    Row(
+        "a quarter of the labels moves one rank down, 2,000 a day, 3 % one rank lower",
+        {"a_day": 2000, "moved": -0.25, "depth": 0.03},
+    ),
+)
+"""Changes on the 31st day."""
+
+
+def main() -> int:
+    """Print how often something is reported although nothing changed, and how soon changes are."""
+    parser = argparse.ArgumentParser(prog="python -m dev.simulate.usage", description=__doc__)
+    parser.add_argument("--quarters", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    for row in QUIET:
+        alarms = {"label_delay": 0, "label_ranks": 0}
+        for run in range(options.quarters):
+            world = LabelWorld(seed=options.seed + run, days=HISTORY + QUARTER, **row.said)
+            found = watch_labels(world, HISTORY * HOURS, (HISTORY + QUARTER) * HOURS)
+            for kind in {one.kind for _, one in found if one.verdict == "bad"} & {*alarms}:
+                alarms[kind] += 1
+        print(row.name, options.quarters, alarms, sep=" | ", flush=True)
+    for row in CHANGES:
+        kind = "label_delay" if "slower" in row.said else "label_ranks"
+        delays = []
+        change = HISTORY + 3
+        for run in range(options.runs):
+            days = change + 14
+            world = LabelWorld(seed=options.seed + run, days=days, change=change, **row.said)
+            found = watch_labels(world, (change - 3) * HOURS, days * HOURS)
+            late = [hour for hour, one in found if one.kind == kind and one.verdict == "bad"]
+            delays.append(min((hour - change * HOURS for hour in late), default=999))
+        half, most = (int(np.quantile(delays, level, method="higher")) for level in (0.5, 0.9))
+        print(row.name, options.runs, f"{half} h", f"{most} h", sep=" | ", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
