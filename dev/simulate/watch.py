@@ -21,7 +21,7 @@ from rankscope.stats.sequential.noise import QUARTER
 from dev.simulate.traffic import select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rankscope.stats.sequential.observations import Gaps, Observations
 
@@ -49,8 +49,13 @@ class Watch:
         for name in names:
             self.detectors[name] = Detector(run_length=RUN_LENGTH)
 
-    def take(self, gaps: Mapping[str, Gaps]) -> list[str]:
-        """Take the gaps of the next period, and return the streams that alarm now."""
+    def take(
+        self, gaps: Mapping[str, Gaps], confirm: Callable[[int], bool] | None = None
+    ) -> list[str]:
+        """Take the gaps of the next period, and return the streams that alarm now.
+
+        What confirms a fall is asked with the number of the period in which it seems to have begun.
+        """
         self.day += 1
         for name, each in gaps.items():
             before = self.detectors.get(name) or Detector(run_length=RUN_LENGTH)
@@ -68,6 +73,8 @@ class Watch:
                 continue
             detector = self.detectors[name]
             if detector.fall is None:
+                continue
+            if confirm is not None and not confirm(detector.since or 1):
                 continue
             self.recoveries[name] = begin_recovery(detector.fall, detector.size)
             self.opened.append((self.day, name))

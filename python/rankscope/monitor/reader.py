@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rankscope.hints import Hinted
+from rankscope.monitor.ask.bots import find_bots
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.expected import make_expected, tabulate_forecasts
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rankscope.monitor.ask.bots import BotReport
     from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.ask.expected import Expected
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
@@ -477,6 +479,19 @@ class ProjectReader(Hinted):
             sample=sample,
             threads=self._threads,
         )
+
+    def find_bots(self, days: int = 7) -> BotReport:
+        """Find the users of the last days whose rate or pattern is unlike people.
+
+        What is odd about a user is a fact, not a verdict: you decide whether to leave them out.
+
+        Args:
+            days: How many days are read, at most 31. Of more than 500,000 rankings, the newest are.
+
+        Raises:
+            UsageError: The number of days is out of range.
+        """
+        return find_bots(self.store, self.project, self.configuration, now=self.clock(), days=days)
 
     def compare(
         self,
