@@ -103,7 +103,7 @@ def find_shifts(
         old = np.flatnonzero(is_known & (at < len(values) - span))
         if len(old) < fewest or not len(new):
             continue
-        weekly, fitted = _fit_weekdays(values[old], old % WEEK)
+        weekly, fitted = fit_weekdays(values[old], old % WEEK)
         rest = values - weekly[at % WEEK]
         usual = float(rest[old].mean())
         effects = estimate_effects(rest[old] - usual, float(errors[old].mean()), old, fitted)
@@ -122,7 +122,7 @@ def find_shifts(
     return found
 
 
-def _fit_weekdays(
+def fit_weekdays(
     values: NDArray[np.float64], weekdays: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], float]:
     """Return by how much each weekday differs, as far as that is more than chance.
