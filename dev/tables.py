@@ -12,6 +12,7 @@ import re
 import runpy
 import sys
 import tomllib
+from functools import partial
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -52,6 +53,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TESTS = ROOT / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
+FORECASTS = TESTS.parent / "dev" / "simulate" / "records_expected"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 COUNTERPARTS = TESTS / "parity" / "counterparts.py"
@@ -386,9 +388,15 @@ def write_formats() -> str:
     return "\n".join(["| extension | format |", "| --- | --- |", *lines])
 
 
-def write_simulations() -> str:
-    """Return the tables of the newest record of simulated quarters."""
-    text = max(SIMULATIONS.glob("*.md")).read_text(encoding="utf-8")
+def write_simulations(folder: Path = SIMULATIONS) -> str:
+    """Return the tables of the newest record of simulated quarters, or of another folder."""
+    text = max(folder.glob("*.md")).read_text(encoding="utf-8")
+    return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
+
+
+def write_simulated(about: str) -> str:
+    """Return the tables of the newest record of another simulation."""
+    text = max((SIMULATIONS.parent / about / "records").glob("*.md")).read_text(encoding="utf-8")
     return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
 
 
@@ -454,6 +462,7 @@ def write_table(what: str, which: str) -> str:
         "measures": write_measures,
         "formats": write_formats,
         "simulations": write_simulations,
+        "expected": partial(write_simulations, FORECASTS),
         "counterparts": write_counterparts,
         "conventions": conventions.write_table,
     }
@@ -467,6 +476,7 @@ def write_table(what: str, which: str) -> str:
         "fusion": write_fusion,
         "version": write_version,
         "compared": write_compared,
+        "simulated": write_simulated,
         "costs": write_costs,
     }
     match what, which:

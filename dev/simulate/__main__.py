@@ -1,6 +1,6 @@
-"""Simulate alerts, comparisons and click logs, and count how often they are wrong.
+"""Simulate alerts, comparisons, click logs, early warnings and forecasts, and count the errors.
 
-`python -m dev.simulate [--about alerts|comparisons|clicks] [--only TEXT] [--short]`
+`python -m dev.simulate [--about alerts|comparisons|clicks|early|expected] [--only TEXT] [--short]`
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from dev.simulate.alerts import ALERTS
 from dev.simulate.clicks.page import CLICKS
 from dev.simulate.compare.page import COMPARISONS
+from dev.simulate.early.page import EARLY
+from dev.simulate.expected import EXPECTED
 from dev.simulate.record import Record
 
 if TYPE_CHECKING:
     from dev.simulate.case import Case, Row
 
-PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS)}
+PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY, EXPECTED)}
 
 
 def main() -> int:

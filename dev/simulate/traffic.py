@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # The share of each slice on a day, counted from the first of the quarter.
     Mix = Callable[[int], NDArray[np.float64]]
 
-BASELINE_DAYS = 28
+BASELINE_DAYS = 84
 DAYS = 90
 # A Monday.
 MONDAY = 4 * DAY
@@ -33,7 +33,7 @@ class World:
 
     Args:
         per_day: The number of searches on a day of the quarter.
-        baseline_per_day: The number on a day of the baseline; by default, the same.
+        baseline_days: The number of days of the baseline.
         slices: The quality of each slice, as a difference.
         mix: The share of each slice on a day of the quarter; by default, all are equal.
         weekend: What is added on Saturdays and Sundays.
@@ -42,11 +42,12 @@ class World:
         users: The number of users, who come back; by default, queries are the units, and the head
             comes back every day.
         user_deviation: The standard deviation between users.
+        tail: The exponent of the Pareto distribution of how often users come.
         known_item: Whether values are 1, or rarely something else.
     """
 
     per_day: int = 200
-    baseline_per_day: int | None = None
+    baseline_days: int = BASELINE_DAYS
     slices: tuple[float, ...] = (0.0,) * 10
     mix: Mix | None = None
     weekend: float = 0.0
@@ -54,6 +55,7 @@ class World:
     correlation: float = 0.8
     users: int | None = None
     user_deviation: float = 0.0
+    tail: float = 2.0
     known_item: bool = False
 
 
@@ -80,11 +82,11 @@ class Traffic:
             weights = 1 / (np.arange(QUERIES) + 10)
             self.quality = random.beta(4, 2.5, QUERIES)
         else:
-            weights = random.pareto(2, world.users) + 1
+            weights = random.pareto(world.tail, world.users) + 1
             self.quality = 0.615 + random.normal(0, world.user_deviation, world.users)
         self.popularity = np.cumsum(weights / weights.sum())
         self.units = len(weights)
-        days = BASELINE_DAYS + DAYS
+        days = world.baseline_days + DAYS
         shocks = random.normal(0, 1, days)
         self.effect = np.empty(days)
         rho, now = world.correlation, shocks[0]
@@ -96,8 +98,7 @@ class Traffic:
 
     def draw_baseline(self) -> Observations:
         """Return the searches of the baseline."""
-        per_day = self.world.baseline_per_day or self.world.per_day
-        days = np.repeat(np.arange(-BASELINE_DAYS, 0), per_day)
+        days = np.repeat(np.arange(-self.world.baseline_days, 0), self.world.per_day)
         count = len(self.world.slices)
         return self.draw(days, self.random.integers(0, count, len(days)))
 
@@ -114,7 +115,7 @@ class Traffic:
     def draw(self, days: NDArray[np.int64], cells: NDArray[np.int64]) -> Observations:
         """Return searches on some days, counted from the first of the quarter, in some slices."""
         world, random, count = self.world, self.random, len(days)
-        place = days + BASELINE_DAYS
+        place = days + world.baseline_days
         added = np.array(world.slices)[cells] + self.effect[place]
         added = added + np.where(place % 7 >= 5, world.weekend, 0.0)
         unit = np.searchsorted(self.popularity, random.random(count))

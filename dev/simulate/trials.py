@@ -13,7 +13,7 @@ from rankscope.stats.sequential.lanes import fit_lane, judge_lane
 from rankscope.stats.sequential.observations import DAY
 
 from dev.simulate.labels import arrived, draw_lists, find_broken
-from dev.simulate.peers import NAMES, fit_peers
+from dev.simulate.peers import find_gaps
 from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower
 from dev.simulate.watch import Streams, Watch, fit_streams
 
@@ -41,14 +41,16 @@ class Quarter:
             while it lasted, and `None` if a false alarm was still open when it came.
         recovered: The number of days from its end to the recovery, or `NEVER`.
         is_reopened: Whether it was reported again after its end.
-        peers: By other rule, whether it had a false alarm, and its delay.
+        quiet: By day, how far its mean is below the tolerance, in standard errors.
+        fallen: The same with the fall; empty without one.
     """
 
     is_false: bool
     delay: float | None
     recovered: float
     is_reopened: bool
-    peers: dict[str, tuple[bool, float]]
+    quiet: NDArray[np.float64]
+    fallen: NDArray[np.float64]
 
 
 def chance(case: int, run: int) -> np.random.Generator:
@@ -65,34 +67,33 @@ def watch_quarter(
     streams = fit_streams(baseline, TOLERANCE, has_slices=has_slices)
     mean, breaking = float(baseline.value.mean()), chance(case + 1000, run)
     quiet, fallen, was_open = Watch(), Watch(), False
-    peers = others = fit_peers(baseline, TOLERANCE, BASELINE_DAYS)
-    false: dict[str, bool] = dict.fromkeys(NAMES, False)
-    first: dict[str, float] = dict.fromkeys(NAMES, NEVER)
+    means: list[float] = []
+    others: list[float] = []
     for day in range(DAYS):
         seen = traffic.draw_day(day)
         if day == CHANGE_DAY:
-            fallen, others = quiet.copy(), peers.copy()
+            fallen = quiet.copy()
             fallen.opened.clear()
             was_open = bool(fallen.recoveries)
         quiet.take(streams.find_gaps(seen))
-        for name in peers.take(seen):
-            false[name] = True
-        if fall is not None and day >= CHANGE_DAY:
-            broken = lower(seen, fall, breaking, mean) if day < FIXED_DAY else seen
-            fallen.take(streams.find_gaps(broken))
-            for name in others.take(broken):
-                first[name] = min(first[name], day - CHANGE_DAY + 1)
+        means.append(float(seen.value.mean()))
+        if fall is not None:
+            is_broken = CHANGE_DAY <= day < FIXED_DAY
+            broken = lower(seen, fall, breaking, mean) if is_broken else seen
+            others.append(float(broken.value.mean()))
+            if day >= CHANGE_DAY:
+                fallen.take(streams.find_gaps(broken))
     opened = [day - CHANGE_DAY for day, _ in fallen.opened if day <= FIXED_DAY]
     ends = [day - FIXED_DAY for day, _ in fallen.recovered if day > FIXED_DAY]
     again = bool(ends) and any(day > FIXED_DAY + min(ends) for day, _ in fallen.opened)
     recovered = max(ends, default=0) if opened and not fallen.recoveries else NEVER
-    compared = {name: (false[name], first[name]) for name in NAMES}
     return Quarter(
         is_false=bool(quiet.opened),
         delay=None if was_open else min(opened, default=NEVER),
         recovered=recovered,
         is_reopened=again,
-        peers=compared,
+        quiet=find_gaps(baseline.value, world.per_day, means, TOLERANCE),
+        fallen=find_gaps(baseline.value, world.per_day, others, TOLERANCE),
     )
 
 

@@ -28,7 +28,7 @@ from rankscope.monitor.rules.data.counts import (
     Segment,
 )
 from rankscope.monitor.rules.data.progress import DataProgress
-from rankscope.monitor.rules.data.rule import default_rule
+from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.store.records import Version
 
 TYPE_CHECKING = False
@@ -227,7 +227,9 @@ def watch(
     """
     progress, bad, found = DataProgress.begin("", 0, 0), set(), []
     for hour in range(since, until):
-        findings, progress = check_data(counts, default_rule(), progress, START + (hour + 1) * HOUR)
+        findings, progress = check_data(
+            counts, DEFAULTS["data"], progress, START + (hour + 1) * HOUR
+        )
         for one in findings:
             if one.verdict == "bad" and one.key not in bad:
                 found.append((hour, one))

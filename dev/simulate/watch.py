@@ -16,16 +16,17 @@ from rankscope.stats.sequential.detector import (
     follow,
 )
 from rankscope.stats.sequential.discoveries import discover
+from rankscope.stats.sequential.noise import QUARTER
 
 from dev.simulate.traffic import select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rankscope.stats.sequential.observations import Gaps, Observations
 
-# A quarter of 90 days has a false alarm with a probability of at most 1 in 20.
-RUN_LENGTH = 1800.0
+FALSE_ALARMS = 0.05
+RUN_LENGTH = QUARTER / FALSE_ALARMS
 
 
 @dataclass(slots=True)
@@ -48,8 +49,13 @@ class Watch:
         for name in names:
             self.detectors[name] = Detector(run_length=RUN_LENGTH)
 
-    def take(self, gaps: Mapping[str, Gaps]) -> list[str]:
-        """Take the gaps of the next period, and return the streams that alarm now."""
+    def take(
+        self, gaps: Mapping[str, Gaps], confirm: Callable[[int], bool] | None = None
+    ) -> list[str]:
+        """Take the gaps of the next period, and return the streams that alarm now.
+
+        What confirms a fall is asked with the number of the period in which it seems to have begun.
+        """
         self.day += 1
         for name, each in gaps.items():
             before = self.detectors.get(name) or Detector(run_length=RUN_LENGTH)
@@ -67,6 +73,8 @@ class Watch:
                 continue
             detector = self.detectors[name]
             if detector.fall is None:
+                continue
+            if confirm is not None and not confirm(detector.since or 1):
                 continue
             self.recoveries[name] = begin_recovery(detector.fall, detector.size)
             self.opened.append((self.day, name))
@@ -118,5 +126,7 @@ def fit_streams(baseline: Observations, tolerance: float, *, has_slices: bool) -
         part = select(baseline, cell)
         if len(part.value):
             level = split_level(len(cells), is_whole=cell is None)
-            baselines[name] = fit_baseline(part, tolerance=tolerance, level=level)
+            baselines[name] = fit_baseline(
+                part, tolerance=tolerance, level=level, is_calibrated=True
+            )
     return Streams(baselines, {name: cells[name] for name in baselines})

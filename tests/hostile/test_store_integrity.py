@@ -387,12 +387,10 @@ def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None
 def test_the_doctor_finds_values_that_are_not_those_of_the_events(
     windows: Monitor, change: str, wrong: str
 ) -> None:
-    theirs = (
-        f"digest = x'{windows.configuration.digest.hex()}' AND slice = '[]' AND length = {HOUR}"
-    )
-    first = f"cells.rowid = (SELECT min(rowid) FROM cells WHERE {theirs})"
-    last = f"other.rowid = (SELECT max(rowid) FROM cells WHERE {theirs})"
-    named = {"day": DAY, "one": first, "two": last}
+    theirs = "FROM cells WHERE length = {hour} AND slice = '[]' AND digest = x'{digest}'"
+    of_windows = theirs.format(hour=HOUR, digest=windows.configuration.digest.hex())
+    first, last = (f"(SELECT {end}(rowid) {of_windows})" for end in ("min", "max"))
+    named = {"day": DAY, "one": f"cells.rowid = {first}", "two": f"other.rowid = {last}"}
     with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
         assert connection.execute(change.format(**named)).rowcount
         # As if they had been stored like this: checksums show nothing.

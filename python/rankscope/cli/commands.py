@@ -153,9 +153,21 @@ MONITOR = Group(
             evaluate="Compute windows and baselines, and check alerts.",
             status="Show the newest values next to the baseline.",
         ),
+        "expected": Command(
+            "Show the values that are expected before labels arrive.",
+            "monitor.commands.expected",
+        ),
+        "signals": Command(
+            "Show what was shown and how it was ordered, before labels arrive.",
+            "monitor.commands.signals",
+        ),
         "trace": Command("Find out why a measure dropped.", "monitor.commands.causes:add_trace"),
         "compare": Command(
             "Compare two versions that serve at the same time.", "monitor.commands.compare"
+        ),
+        "bots": Command(
+            "List users whose rate or pattern is unlike people, and leave them out.",
+            "monitor.commands.bots",
         ),
         "explain": Command(
             "Show how the value of one logged ranking is computed.",

@@ -20,6 +20,7 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.intake.lake import scan_lake
+from rankscope.monitor.signals import kinds as signals
 from rankscope.monitor.store.lake.formats import ParquetFiles
 
 from tests.monitor.lake.lakes import to_row, write_lake, write_table
@@ -102,6 +103,10 @@ def describe(monitor: Monitor) -> dict[str, Any]:
         "cells": store.cells("default", digest),
         "days": store.cells("default", digest, length=DAY),
         "hours": store.hours("default", digest),
+        "signals": [
+            store.cells("default", signals.digest(monitor.configuration), length=length)
+            for length in (HOUR, DAY)
+        ],
         "labels": count_labels(store.hours("default", digest)),
         "open hours": store.open_hours("default", digest),
         "versions": store.versions("default"),

@@ -338,8 +338,8 @@ def test_states_say_when_and_what_failed_and_no_token(store: SQLiteStore) -> Non
     ]
     now = to_datetime(START)
     assert said == [
-        ("log", "log", "", "warning", now, ""),
-        ("good", "service", "Slack", "warning", now, ""),
+        ("log", "log", "", "info", now, ""),
+        ("good", "service", "Slack", "info", now, ""),
         ("bad", "service", "Slack", "critical", None, "status 403"),
     ]
     assert [one.waiting for one in states] == [0, 0, 1]

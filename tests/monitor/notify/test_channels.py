@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rankscope import FileError, FormatError, RankscopeError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.incidents.incident import SEVERITIES
 from rankscope.monitor.notify.channels import Channels, is_service, read_channels, read_public_url
 
 TYPE_CHECKING = False
@@ -55,8 +56,8 @@ def test_a_file_defines_channels(tmp_path: Path) -> None:
     assert hook.secret is not None
     assert hook.secret.reveal() == SECRET
     assert oncall.url.reveal() == ENVIRONMENT["CHAT"]
-    assert [oncall.takes(severity) for severity in ("warning", "critical")] == [False, True]
-    assert [chat.takes(severity) for severity in ("warning", "critical")] == [True, True]
+    assert [oncall.takes(severity) for severity in SEVERITIES] == [False, False, True]
+    assert [chat.takes(severity) for severity in SEVERITIES] == [True, True, True]
     assert TOKEN not in f"{found!r} {found}"
     assert SECRET not in f"{found!r} {found}"
 

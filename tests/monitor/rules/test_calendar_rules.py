@@ -15,8 +15,8 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader
 from rankscope.monitor.rules.data.progress import DataProgress
-from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.traffic import Traffic
+from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.records import replace
 
 from tests.monitor.rules.world import (
@@ -158,7 +158,7 @@ def make_traffic(store: SQLiteStore, moment: int, configuration: object) -> Traf
         versions=store.versions(PROJECT),
         now=moment,
     )
-    return Traffic(DataReader(scene), default_rule(), DataProgress.begin("", START, 0), moment)
+    return Traffic(DataReader(scene), DEFAULTS["data"], DataProgress.begin("", START, 0), moment)
 
 
 def test_lower_traffic_in_a_period_is_no_incident_but_silence_is(store: SQLiteStore) -> None:

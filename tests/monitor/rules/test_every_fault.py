@@ -13,9 +13,9 @@ from rankscope.monitor.incidents.conclusion import conclude
 from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.rules.data.check import DAILY, FROM_THE_START, HOURLY, check_data
 from rankscope.monitor.rules.data.progress import DataProgress
-from rankscope.monitor.rules.data.rule import Watch, default_rule
+from rankscope.monitor.rules.data.rule import Watch
 from rankscope.monitor.rules.data.usual import FALLEN, RISEN
-from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.rules.run import Check
 from rankscope.records import replace
 
@@ -37,7 +37,7 @@ FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
 """The hours at which the first and the second fault begin."""
 STEP = 3
 BEGIN = DataProgress.begin("", 0, 0)
-RULE = replace(default_rule(), remind=0.0)
+RULE = replace(DEFAULTS["data"], remind=0.0)
 QUALITY = Rule(name="quality", measure="RR@3", remind=0.0)
 WORSE = Incident(
     incident_id="incident_1",

@@ -112,7 +112,7 @@ def check(
 
 def place(store: SQLiteStore, **said: object) -> None:
     """Make a rule of a project whose baseline is the previous version."""
-    rule = make_rule(run_length=1800.0, **said)
+    rule = make_rule(false_alarms=0.05, **said)
     set_rule(store, PROJECT, BY_VERSION, rule, now=START, actor="ada")
 
 
@@ -140,7 +140,7 @@ def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final
     store: SQLiteStore,
 ) -> None:
     slow = replace(BY_VERSION, definition=replace(SLOW, window=3 * DAY // 1_000_000))
-    rule = make_rule(lanes=("15m", "4h"), run_length=1800.0)
+    rule = make_rule(lanes=("15m", "4h"), false_alarms=0.05)
     set_rule(store, PROJECT, slow, rule, now=START, actor="ada")
     released = RELEASE + 9 * HOUR
     serve(store, until=released)

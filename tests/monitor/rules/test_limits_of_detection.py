@@ -46,7 +46,7 @@ WEEK = 7 * DAY
 START = 2857 * WEEK
 MICROSECOND = timedelta(microseconds=1)
 RULE = DropRule(name="quality", measure="RR@3", slices=("device",), lanes=())
-TRACE = TraceRule(name="nights", measure="RR@3", kind="trace", run_length=100.0)
+TRACE = TraceRule(name="nights", measure="RR@3", kind="trace", false_alarms=0.9)
 
 
 def make_sample(contexts: int, *, times: int = START) -> Sample:

@@ -23,7 +23,6 @@ from rankscope.monitor.rules.data.progress import (
     Restart,
     UnusualTime,
 )
-from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.traffic import Traffic
 from rankscope.monitor.rules.data.watches import (
     advance_missing,
@@ -33,6 +32,7 @@ from rankscope.monitor.rules.data.watches import (
     watch_names,
 )
 from rankscope.monitor.rules.data.words import code, name
+from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.store.records import LeftOut
 from rankscope.records import replace
 
@@ -61,7 +61,7 @@ def look(
     found = []
     for hour in range(since, until):
         findings, progress = check_data(
-            counted, default_rule(), progress, START + (hour + 1) * HOUR
+            counted, DEFAULTS["data"], progress, START + (hour + 1) * HOUR
         )
         found.append(findings)
     return found
@@ -205,7 +205,7 @@ def make_traffic(
         },
         attributes=("device",),
     )
-    return Traffic(counted, default_rule(), progress, START + hour * HOUR)
+    return Traffic(counted, DEFAULTS["data"], progress, START + hour * HOUR)
 
 
 def fill(count: int, *, since: int = 0, until: int = 40 * HOURS) -> np.ndarray:
@@ -378,7 +378,7 @@ def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> 
     traffic = make_traffic({TOTAL: fill(100)}, hour=END)
     traffic.streams = 3
     # Hours overlap, which costs e².
-    assert traffic.needed == math.log(HOURS * default_rule().run_length * 3) + 2
+    assert traffic.needed == math.log(HOURS * DEFAULTS["data"].run_length * 3) + 2
 
 
 @pytest.mark.parametrize(("after", "is_watched"), [(-1, True), (0, True), (1, False)])
@@ -386,7 +386,7 @@ def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_wat
     moment = START + 60 * DAY + after * HOUR
     progress = replace(BEGIN, since=START, day=START + 57 * DAY)
     counted = DrawnCounts({TOTAL: np.array([5])})
-    check = HourCheck(counted, default_rule(), progress, moment)
+    check = HourCheck(counted, DEFAULTS["data"], progress, moment)
     check.run()
     # Each day is counted as long as something is missed.
     assert bool(check.progress.rates) == is_watched
@@ -401,7 +401,7 @@ def test_what_is_over_is_remembered_for_40_days(after: int, *, is_kept: bool) ->
         restarts=(Restart("volume", TOTAL, at),),
         rates=(RateDay(at, {}, {}, {}, {}),),
     )
-    kept = HourCheck(DrawnCounts({}), default_rule(), progress, 40 * DAY).progress
+    kept = HourCheck(DrawnCounts({}), DEFAULTS["data"], progress, 40 * DAY).progress
     assert (bool(kept.spans), bool(kept.restarts), bool(kept.rates)) == (is_kept,) * 3
 
 
@@ -440,7 +440,7 @@ def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> DataProgr
 def test_days_of_labels_are_reported_from_an_evidence_that_follows_from_the_run_length_on(
     more: float, monkeypatch: pytest.MonkeyPatch, *, is_found: bool
 ) -> None:
-    progress, rule = make_rates(), default_rule()
+    progress, rule = make_rates(), DEFAULTS["data"]
     # One kind of labels of all models together, and e for what is not counted.
     evidence = math.log(rule.run_length) + 1
     monkeypatch.setattr(labels, "_measure", lambda *_: evidence + more)
@@ -454,7 +454,7 @@ def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do(
     back: int, *, is_over: bool
 ) -> None:
     counted = Unlabelled({TOTAL: fill(100)}, {END - 1, END - back})
-    traffic = Traffic(counted, default_rule(), make_rates(), START + END * HOUR)
+    traffic = Traffic(counted, DEFAULTS["data"], make_rates(), START + END * HOUR)
     began = START + 30 * DAY
     anomaly = Anomaly(kind="label_freshness", segment=TOTAL, began=began, found=began, ratio=0.0)
     assert labels.is_silence_over(traffic, anomaly) == is_over
@@ -471,7 +471,9 @@ class Prompt(Unlabelled):
 
 def expect_unlabelled(counts: np.ndarray) -> tuple[float, int]:
     """How many of the newest rankings should have labels by now, and since when."""
-    traffic = Traffic(Prompt({TOTAL: counts}, ()), default_rule(), make_rates(), START + END * HOUR)
+    traffic = Traffic(
+        Prompt({TOTAL: counts}, ()), DEFAULTS["data"], make_rates(), START + END * HOUR
+    )
     return labels._expect_unlabelled(traffic, make_rates())
 
 
@@ -505,14 +507,14 @@ def test_rankings_without_relevant_document_are_more_from_two_in_100_on(
 ) -> None:
     progress = make_rates(28, 100_000)
     today = make_rate_day(progress.day, 100_000, empty=empty)
-    found = labels.watch_relevance(default_rule(), progress, TOTAL, today)
+    found = labels.watch_relevance(DEFAULTS["data"], progress, TOTAL, today)
     assert found is not None
     assert bool(found) == is_found
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(16, False), (17, True), (18, True)])
 def test_labels_are_watched_after_17_days(days: int, *, is_known: bool) -> None:
-    progress, rule = make_rates(days, 100_000), default_rule()
+    progress, rule = make_rates(days, 100_000), DEFAULTS["data"]
     today = make_rate_day(progress.day, 100_000, empty=90_000, clicks=10)
     assert bool(labels.watch_labels(rule, progress, TOTAL, today)) == is_known
     assert bool(labels.watch_relevance(rule, progress, TOTAL, today)) == is_known
@@ -527,5 +529,7 @@ def test_what_is_usual_is_learned_from_four_weeks() -> None:
             replace(one, empty={"a": 100_000 if at <= old else 0})
             for at, one in enumerate(progress.rates)
         )
-        found = labels.watch_relevance(default_rule(), replace(progress, rates=rates), TOTAL, today)
+        found = labels.watch_relevance(
+            DEFAULTS["data"], replace(progress, rates=rates), TOTAL, today
+        )
         assert bool(found) == (old == 11)

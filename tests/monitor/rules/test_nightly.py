@@ -21,8 +21,8 @@ from rankscope.monitor.rules.trace import (
     CHANGED,
     CLEAN_NIGHTS,
     DAYS,
+    LEAST_FALSE_ALARMS,
     MOST_MODELS,
-    MOST_NIGHTS,
     Night,
     NightlyProgress,
     SliceNight,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
 
 DEFINITION = define(measures=["nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
-RULE = TraceRule(name="night", measure="nDCG@5", kind="trace", run_length=100.0)
+RULE = TraceRule(name="night", measure="nDCG@5", kind="trace", false_alarms=0.9)
 COUNT = 600
 START = 28 * DAY
 EVENTS = [
@@ -178,7 +178,7 @@ def test_what_a_trace_cannot_do_is_refused(given: dict[str, Any], message: str) 
 
 
 def test_the_rarest_p_value_can_be_reached_for_all_models() -> None:
-    level = 1 / (MOST_NIGHTS * MOST_MODELS)
+    level = LEAST_FALSE_ALARMS / (90 * MOST_MODELS)
     TraceChoices(level=level, permutations=math.ceil(2 / level))
 
 
@@ -222,7 +222,7 @@ def test_a_rule_traces_each_night_and_keeps_a_resolved_slice_closed(tmp_path: Pa
         assert NightlyProgress.from_json(row.progress).slices == ()
         # What is measured was changed, so that what was found is void.
         set_rule(
-            store, "music", configuration, replace(rule, run_length=90.0), now=now, actor="ada"
+            store, "music", configuration, replace(rule, false_alarms=0.8), now=now, actor="ada"
         )
         assert pass_nights(1) == (1, ["open"], "ALERT")
         resolve_rule(store, "music", "night", now=now, actor="ada")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DAYS = 7
 """From then on, a day with an unusual number of labels is judged by their ranks."""
-RUN_LENGTH = 20.0
+FALSE_ALARMS = 0.9
 
 
 def draw_day(drawn: random.Random, day: int) -> list[tuple[str, str, str, int]]:
@@ -62,7 +62,7 @@ def read_usual(stream: Stream) -> PlainUsual:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_rule_concludes_what_the_plain_one_does(store: SQLiteStore, seed: int) -> None:
     drawn = random.Random(seed)
-    put(store, make_rule(slices=("device",), run_length=RUN_LENGTH))
+    put(store, make_rule(slices=("device",), false_alarms=FALSE_ALARMS))
     days = [draw_day(drawn, day) for day in range(DAYS)]
     sent: list[list[Event]] = []
     for day, rows in enumerate(days):
@@ -72,7 +72,7 @@ def test_a_rule_concludes_what_the_plain_one_does(store: SQLiteStore, seed: int)
             events += show(name, at, rank, user=user, version=version, device=device)
         drawn.shuffle(events)
         sent.append(events)
-    plain = PlainRule(RUN_LENGTH)
+    plain = PlainRule(90 / FALSE_ALARMS)
     for day, events in enumerate(sent):
         for at in range(0, len(events), 50):
             store.append(PROJECT, events[at : at + 50])

@@ -48,7 +48,7 @@ def play(
 ) -> dict[str, Incident]:
     """Serve a version a day, check the rule for all days, and return the newest incidents."""
     configuration = BY_VERSION if baseline == "version" else CONFIGURATION
-    rule = make_rule(run_length=1800.0)
+    rule = make_rule(false_alarms=0.05)
     set_rule(store, PROJECT, configuration, rule, now=START, actor="ada")
     for day, (version, ranks) in enumerate(days):
         store.append(PROJECT, make_day(day, ranks, version=version))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from rankscope import UsageError
@@ -33,7 +34,7 @@ RULES = [
     ),
     make_rule(measure="empty", lanes=("15m", "4h"), anchor=False, slices=("device:country",)),
     make_rule(tolerance=0.1, is_relative=True),
-    Rule(name="night", kind="trace", measure="RR@3", run_length=2500.0, model="m"),
+    Rule(name="night", kind="trace", measure="RR@3", false_alarms=0.04, model="m"),
 ]
 
 
@@ -51,7 +52,8 @@ REFUSED: dict[str, list[object]] = {
     "slices": [["\ud800"], "device", ["device", "device"], [1], [""]],
     "period": ["week"],
     "tolerance": [-0.1, float("nan"), float("inf"), "0.1", True],
-    "run_length": [float("inf")],
+    "false_alarms": [0.0, 1.0, float("nan")],
+    "method": ["bayes", None],
     "since": ["yesterday", "2026-11-21T00:00:00"],
     "webhook": ["yes"],
     "severity": ["bad"],
@@ -160,7 +162,8 @@ def test_a_drop_is_of_values_from_0_to_1() -> None:
         ({"slices": ("device",)}, True),
         ({"period": "hour"}, True),
         ({"since": to_datetime(DAY)}, True),
-        ({"run_length": 7.0}, True),
+        ({"false_alarms": 0.25}, True),
+        ({"method": "anytime"}, True),
     ],
 )
 def test_what_is_measured_is_told_from_what_is_not(change: dict[str, Any], is_other: bool) -> None:
@@ -187,7 +190,8 @@ def is_rule(**said: object) -> bool:
         ("lanes", ("1s",), ("0s",)),
         ("remind", 8760.0, 8760.001),
         ("remind", 0.0, -0.001),
-        ("run_length", 2.0, 1.999),
+        ("false_alarms", 5e-324, 0.0),
+        ("false_alarms", math.nextafter(1.0, 0.0), 1.0),
     ],
 )
 def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> None:
@@ -195,11 +199,16 @@ def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> 
     assert not is_rule(**{field: above})
 
 
-def test_a_trace_promises_at_most_2_500_nights() -> None:
-    rule = TraceRule(name="nights", measure="nDCG@3", kind="trace", run_length=2500.0)
+def test_a_trace_promises_at_most_2_250_nights() -> None:
+    rule = TraceRule(name="nights", measure="nDCG@3", kind="trace", false_alarms=0.04)
     assert rule.check(CONFIGURATION) == rule
-    with pytest.raises(UsageError, match="at most 2500 nights"):
-        rule.replace(run_length=2500.5).check(CONFIGURATION)
+    assert rule.run_length == 90 / 0.04
+    with pytest.raises(UsageError, match=r"at least 0\.04 for a trace"):
+        rule.replace(false_alarms=math.nextafter(0.04, 0.0)).check(CONFIGURATION)
+
+
+def test_a_chance_of_5_percent_in_90_days_is_one_false_alarm_in_1_800_days() -> None:
+    assert make_rule(false_alarms=0.05).run_length == 90 / 0.05
 
 
 def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window() -> None:

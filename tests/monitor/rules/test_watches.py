@@ -11,8 +11,7 @@ from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import DataProgress
-from rankscope.monitor.rules.data.rule import default_rule
-from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
 
@@ -71,7 +70,7 @@ def watch(
     progress, found = BEGIN, []
     for hour in range(since, until):
         findings, progress = check_data(
-            counts, rule or default_rule(), progress, START + (hour + 1) * HOUR
+            counts, rule or DEFAULTS["data"], progress, START + (hour + 1) * HOUR
         )
         assert DataProgress.from_json(progress.to_json()) == progress
         for one in findings:
@@ -147,16 +146,16 @@ def test_a_rule_reports_only_what_it_watches() -> None:
 def test_what_a_person_has_resolved_counts_as_usual() -> None:
     counts = DrawnCounts(change(a=0, b=2), attributes=("device",))
     moment = START + FAULT * DAY + 6 * HOUR
-    findings, progress = check_data(counts, default_rule(), BEGIN, moment)
+    findings, progress = check_data(counts, DEFAULTS["data"], BEGIN, moment)
     (bad,) = findings
     assert bad.verdict == "bad"
     resolved = progress.restart([bad.key], moment, is_all=False)
-    assert check_data(counts, default_rule(), resolved, moment + HOUR)[0] == []
+    assert check_data(counts, DEFAULTS["data"], resolved, moment + HOUR)[0] == []
 
 
 def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
     counts = DrawnCounts(draw())
-    ((finding,), progress) = check_data(counts, default_rule(), BEGIN, START + 3 * DAY)
+    ((finding,), progress) = check_data(counts, DEFAULTS["data"], BEGIN, START + 3 * DAY)
     assert finding.verdict == "unknown"
     assert finding.reason == (
         "The data are watched from 14 Oct 2024 on, after 7 days to compare with."
@@ -166,7 +165,7 @@ def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
 
 
 def test_a_project_without_rankings_says_so() -> None:
-    findings, progress = check_data(DrawnCounts({}), default_rule(), BEGIN, START + 40 * DAY)
+    findings, progress = check_data(DrawnCounts({}), DEFAULTS["data"], BEGIN, START + 40 * DAY)
     assert findings == []
     assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
 
@@ -185,9 +184,9 @@ def test_the_same_hours_give_the_same_findings_however_they_are_read() -> None:
     hours = change(a=0)
     one, other = DrawnCounts(hours), DrawnCounts(hours)
     moment = START + FAULT * DAY + 5 * HOUR
-    _, progress = check_data(one, default_rule(), BEGIN, moment)
-    again = check_data(one, default_rule(), progress, moment + HOUR)
-    assert again == check_data(other, default_rule(), progress, moment + HOUR)
+    _, progress = check_data(one, DEFAULTS["data"], BEGIN, moment)
+    again = check_data(one, DEFAULTS["data"], progress, moment + HOUR)
+    assert again == check_data(other, DEFAULTS["data"], progress, moment + HOUR)
 
 
 @pytest.mark.parametrize(("left", "state"), [(0.6, "fewer"), (1.5, "more")])
@@ -201,7 +200,7 @@ def test_a_label_rate_that_changes_is_reported_after_a_final_day(left: float, st
     progress, known, found = BEGIN, "good", []
     for hour in range(FAULT * HOURS, DAYS * HOURS, HOURS):
         findings, progress = check_data(
-            counts, default_rule(), progress, START + hour * HOUR + counts.window
+            counts, DEFAULTS["data"], progress, START + hour * HOUR + counts.window
         )
         for one in findings:
             if one.kind == "labels" and one.verdict != known:

@@ -101,7 +101,7 @@ def make_rule(**said: Any) -> DropRule:  # noqa: ANN401 - whatever a rule has
     """A rule about the reciprocal rank, one final day after another, without reminders."""
     since = said.pop("since", START)
     return DropRule(
-        **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "remind": 0.0}
+        **{"name": "quality", "measure": "RR@3", "false_alarms": 0.9, "remind": 0.0}
         | {"lanes": ()}
         | {"since": to_datetime(since) if isinstance(since, int) else since}
         | said

@@ -155,7 +155,7 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
     for endpoint in list_endpoints():
         if endpoint.scope == "read" and endpoint.method == "GET" and endpoint.kind == "api":
             needed = {
-                name: "nDCG@5"
+                name: {"signal": "length"}.get(name, "nDCG@5")
                 for name in endpoint.parameters
                 if name in describe_type(endpoint.query).get("required", ())
             }
@@ -200,6 +200,17 @@ def test_what_cannot_be_asked_is_refused(
         assert answer.json()["error"]["hint"]
     if code is not None:
         assert answer.json()["error"]["code"] == code
+
+
+def test_a_signal_is_the_one_of_python(reader: Reader) -> None:
+    monitor = open_monitor(reader.service)
+    for every in ("hour", "day"):
+        said = reader.read("/v1/signals", signal="no_results", every=every, slice="device=tv")
+        series = monitor.signals(every=every, slice=(("device", "tv"),))["no_results"]
+        assert said == json.loads(json.dumps(series.to_dict()))
+        assert said["values"]
+    for query in ({}, {"signal": "lenght"}, {"signal": "length", "slice": "country=de"}):
+        assert reader.get("/v1/signals", **query).status_code == 422
 
 
 def test_other_bytes_in_a_query_are_refused(reader: Reader) -> None:
@@ -558,7 +569,7 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
         ("a", {"measure": "nDCG@7"}),
         ("a", RULE | {"name": "b"}),
         ("a", RULE | {"tolerance": float("nan")}),
-        ("a", RULE | {"run_length": 0}),
+        ("a", RULE | {"false_alarms": 0}),
         ("a", RULE | {"watches": ["volume"]}),
         ("a", {"kind": "limit", "measure": "empty"}),
         ("a", RULE | {"model": "\ud800"}),

@@ -16,10 +16,10 @@ from rankscope.errors import FileError, FormatError
 from rankscope.monitor.ask.views import View
 from rankscope.monitor.definition.configuration import BASELINES, BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.setup.fields import describe_setup
 from rankscope.monitor.setup.file import read_setup
-from rankscope.monitor.setup.project import DATA, Project, write_project
+from rankscope.monitor.setup.project import Project, write_project
 from rankscope.monitor.setup.toml import write_setup
 
 LEAST = """
@@ -79,7 +79,7 @@ def refuse(folder: Path, text: str) -> FormatError:
 def test_a_project_needs_its_labels_and_its_window_only(tmp_path: Path) -> None:
     [project] = read(tmp_path, LEAST).values()
     music = define(positive={"click": 1, "buy": 5}, window="24h")
-    assert project == Project("music", Configuration(definition=music), {"data": DATA})
+    assert project == Project("music", Configuration(definition=music), dict(DEFAULTS))
 
 
 def test_a_file_says_all_of_its_projects(tmp_path: Path) -> None:
@@ -94,13 +94,14 @@ def test_a_file_says_all_of_its_projects(tmp_path: Path) -> None:
         ),
     )
     assert music.rules == {
+        "early": DEFAULTS["early"],
         "quality": Rule(
             name="quality",
             measure="nDCG@5",
             slices=("device",),
             channels=("oncall", "log"),
             since="2026-09-10T00:00:00Z",
-        )
+        ),
     }
     assert books.configuration is not None
     assert books.configuration.baseline is None
@@ -280,11 +281,12 @@ WORDS = st.lists(
 RULES = st.sampled_from(
     [
         {},
-        {"data": DATA.replace(severity="critical")},
+        {"data": DEFAULTS["data"].replace(severity="critical")},
         {"q": Rule(name="q", measure="nDCG@5", tolerance=0.05, is_relative=True, lanes=("15m",))},
         {"q": Rule(name="q", measure="nDCG@5", channels=(), lanes=(), model="")},
         {"a b": Rule(name="a b", measure="empty", kind="limit", above=0.25, rankings=100)},
-        {"n": Rule(name="n", measure="nDCG@5", kind="trace"), "data": DATA},
+        {"n": Rule(name="n", measure="nDCG@5", kind="trace"), **DEFAULTS},
+        {"early": DEFAULTS["early"].replace(severity="warning", false_warnings=0.5)},
         {"d": Rule(name="d", kind="data", since="2026-09-01T00:00:00Z")},
     ]
 )

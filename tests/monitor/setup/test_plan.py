@@ -12,9 +12,9 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.setup.plan import Plan, apply_projects, find_plan, list_left_out
-from rankscope.monitor.setup.project import DATA, Project, find_project, read_project
+from rankscope.monitor.setup.project import Project, find_project, read_project
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -77,13 +77,13 @@ def test_a_project_that_is_new_has_everything_that_the_file_says(store: SQLiteSt
     assert tell(plan) == [
         ("add", "configuration", ""),
         ("add", "rule", "data"),
+        ("add", "rule", "early"),
         ("add", "rule", "low"),
     ]
     assert find_project(store, "music") == want()
     assert [(entry.action, entry.actor) for entry in store.audit("music")] == [
         ("configuration.set", "ann"),
-        ("rule.create", "ann"),
-        ("rule.create", "ann"),
+        *[("rule.create", "ann")] * 3,
         ("setup.apply", "ann"),
     ]
 
@@ -120,7 +120,7 @@ def test_a_rule_that_is_left_out_is_removed_and_the_project_is_not(store: SQLite
     apply(store, want(), want("books"))
     [plan] = apply(store, want(rules={}))
     assert tell(plan) == [("remove", "rule", "low")]
-    assert find_project(store, "music").rules == {"data": DATA}
+    assert find_project(store, "music").rules == dict(DEFAULTS)
     assert find_project(store, "books") == want("books")
     assert list_left_out(store, [want()]) == ["books"]
 

@@ -143,13 +143,13 @@ def test_the_gain_of_the_last_day_counts_where_a_period_is_short() -> None:
     )
 
 
-def test_the_anchor_is_up_to_28_days_before_it_is_first_compared_with() -> None:
-    assert choose_anchor(100 * DAY, 200 * DAY) == Anchor(172 * DAY, 200 * DAY)
+def test_the_anchor_is_up_to_84_days_before_it_is_first_compared_with() -> None:
+    assert choose_anchor(100 * DAY, 200 * DAY) == Anchor(116 * DAY, 200 * DAY)
     assert choose_anchor(180 * DAY, 200 * DAY) == Anchor(180 * DAY, 200 * DAY)
     assert choose_anchor(100 * DAY, 200 * DAY, longest=3 * DAY) == Anchor(197 * DAY, 200 * DAY)
     assert choose_anchor(186 * DAY, 200 * DAY) == Anchor(186 * DAY, 200 * DAY)
     assert choose_anchor(186 * DAY + 1, 200 * DAY) is None
-    assert choose_anchor(172 * DAY - 1, 200 * DAY) == Anchor(172 * DAY, 200 * DAY)
+    assert choose_anchor(116 * DAY - 1, 200 * DAY) == Anchor(116 * DAY, 200 * DAY)
 
 
 def test_versions_are_compared_within_the_cells_that_have_both() -> None:

@@ -8,7 +8,7 @@ from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
-from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
+from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out, name_columns
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.merging import choose, offsets_of
 from rankscope.settings.reading import count_threads
@@ -97,7 +97,8 @@ class QueryCollector:
 
     def _choose(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Yield the chunks that have wanted rankings, of users who may be in the sample."""
-        for chunk in chunks:
+        for read in chunks:
+            chunk = leave_out(read, self._definition)
             is_wanted = self._finder.find(chunk.contexts) >= 0
             count = int(is_wanted.sum())
             self.seen += count

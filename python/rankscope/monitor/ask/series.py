@@ -159,14 +159,8 @@ def make_all_series(
     The cells of a window are added up once, however many measures there are.
     """
     length = read_length(every)
-    shown = [cell for cell in cells if cell.key.environment == "production"]
     made = []
-    for model, version in parts:
-        buckets: dict[int, list[StoredCell]] = {}
-        for one in shown:
-            key = one.key
-            if model in {None, key.model} and version in {None, key.version}:
-                buckets.setdefault(key.start - key.start % length, []).append(one)
+    for (model, version), buckets in zip(parts, gather_windows(cells, parts, length), strict=True):
         rows = [sum_window(buckets[start], definition) for start in sorted(buckets)]
         times = tuple(map(to_datetime, sorted(buckets)))
         made.append(
@@ -189,6 +183,22 @@ def make_all_series(
             }
         )
     return made
+
+
+def gather_windows(
+    cells: Iterable[StoredCell], parts: Sequence[tuple[str | None, str | None]], length: int
+) -> list[dict[int, list[StoredCell]]]:
+    """Return the cells of production by the start of their window, for several versions."""
+    shown = [cell for cell in cells if cell.key.environment == "production"]
+    gathered: list[dict[int, list[StoredCell]]] = []
+    for model, version in parts:
+        buckets: dict[int, list[StoredCell]] = {}
+        for one in shown:
+            key = one.key
+            if model in {None, key.model} and version in {None, key.version}:
+                buckets.setdefault(key.start - key.start % length, []).append(one)
+        gathered.append(buckets)
+    return gathered
 
 
 def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
@@ -14,10 +13,10 @@ from rankscope.monitor.commands.store import (
     is_service,
     open_reader,
     read_moment,
+    read_pair,
     read_word,
 )
 from rankscope.monitor.events.times import format_time
-from rankscope.names import quote
 from rankscope.output.table import Table
 from rankscope.output.text import show
 
@@ -50,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--slice",
         action="append",
-        type=_read_pair,
+        type=read_pair,
         default=[],
         metavar="NAME=VALUE",
         help="compare only rankings with this value of an attribute",
@@ -113,10 +112,3 @@ def _tabulate(days: list[dict[str, Any]]) -> Table:
             "final": ["yes" if day["is_final"] else "no" for day in days],
         }
     )
-
-
-def _read_pair(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not (name and sign):
-        raise ArgumentTypeError(f"expected NAME=VALUE such as device=tv, found {quote(text)}")
-    return read_word(name), read_word(value)

@@ -166,16 +166,22 @@ def _change(options: Namespace, present: dict[str, Any] | None) -> Configuration
         changed["baseline"] = options.baseline
     if options.owner is not None:
         changed["owner"] = options.owner
+    return read_configuration(changed | _read_calendar(options))
+
+
+def _read_calendar(options: Namespace) -> dict[str, Any]:
+    """Return the calendar that the options name, if they do."""
     if options.calendar is not None:
-        own = options.calendar_baseline or "none"
-        changed["calendar"] = [one.to_dict() for one in read_ics(options.calendar, baseline=own)]
-    elif options.calendar_baseline is not None:
+        own: Any = options.calendar_baseline or "none"
+        periods = read_ics(options.calendar, baseline=own)
+        return {"calendar": [one.to_dict() for one in periods]}
+    if options.calendar_baseline is not None:
         raise UsageError(
             "--calendar-baseline needs --calendar",
             hint="name the ICS file whose events are compared: --calendar holidays.ics",
             code="usage",
         )
-    return read_configuration(changed)
+    return {}
 
 
 def _read_positive(text: str) -> tuple[str, float]:

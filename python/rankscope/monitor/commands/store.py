@@ -148,6 +148,14 @@ def read_word(text: str) -> str:
     return text
 
 
+def read_pair(text: str) -> tuple[str, str]:
+    """Return an attribute and its value, such as `device=tv`."""
+    name, sign, value = text.partition("=")
+    if not (sign and name):
+        raise ArgumentTypeError(f"expected NAME=VALUE such as device=tv, found {quote(text)}")
+    return read_word(name), read_word(value)
+
+
 def read_roles(
     given: Iterable[str], option: str, roles: Collection[str], more: str = ""
 ) -> dict[str, str]:

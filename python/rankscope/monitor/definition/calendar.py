@@ -214,7 +214,7 @@ def write_period(period: Period) -> str:
 def read_period(line: str) -> Period:
     """Read a period: its first day, maybe its last one and its baseline, and its name."""
     first, *words = line.split()
-    parts = {}
+    parts: dict[str, Any] = {}
     for name, shape in (("last", DATE), ("baseline", WORD)):
         if len(words) > 1 and shape.fullmatch(words[0]):
             parts[name] = words.pop(0)

@@ -21,6 +21,7 @@ from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TypeAlias
 
     from rankscope.engine.requests import Measures
@@ -34,6 +35,7 @@ LIMITS = Limits()
 RULE = 1
 """The version of the rules that turn events into values; a change of any value raises it."""
 
+MOST_LEFT_OUT = 1000
 DEEPEST = 1000
 """The largest cutoff."""
 
@@ -56,6 +58,7 @@ class Definition:
         max_grade: The largest grade, without its sign; a ranking with a larger one has no values,
             and is counted.
         policy: The policy.
+        left_out: The IDs of users whose rankings don't count, such as bots.
 
     Raises:
         UsageError: There could be no window of such values, or a measure lacks a parameter.
@@ -66,8 +69,17 @@ class Definition:
     window: int
     max_grade: float = 100.0
     policy: Policy = POLICY
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        users = tuple(sorted(set(self.left_out)))
+        if len(users) > MOST_LEFT_OUT:
+            expected = f"at most {MOST_LEFT_OUT:,} users that are left out"
+            raise _bad(expected, f"{len(users):,}", "stop logging what bots see")
+        for user in users:
+            if not (user and can_be_stored(user, LIMITS.id_bytes)):
+                raise _bad("the IDs of users", repr(user), "write them as they are logged")
+        object.__setattr__(self, "left_out", users)
         if type(self.window) is not int or self.window < 1:
             raise _bad("a window of whole seconds, 1 or more", self.window, 'write window="24h"')
         if not (_is_number(self.max_grade) and 0 < self.max_grade < math.inf):
@@ -127,6 +139,7 @@ class Definition:
             "window_seconds": self.window,
             "max_grade": self.max_grade,
             "policy": self.policy.to_dict(),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
 
     def to_json(self) -> str:
@@ -153,6 +166,7 @@ class Definition:
                 "window": given["window_seconds"],
                 "max_grade": given["max_grade"],
                 "policy": Policy(**given["policy"]),
+                "left_out": given.get("left_out", ()),
             }
         except (ValueError, TypeError, KeyError) as error:
             raise _bad("a definition as JSON", f"{text[:80]!r}", str(error)) from None
@@ -175,6 +189,7 @@ def define(
     unlabelled: float | None = 0.0,
     max_grade: float = 100.0,
     policy: Policy | str | None = None,
+    left_out: Iterable[str] = (),
 ) -> Definition:
     """Define what values of production are values of.
 
@@ -190,6 +205,7 @@ def define(
             it unjudged.
         max_grade: The largest grade, without its sign.
         policy: The policy, or the fields of it that differ from the default.
+        left_out: The IDs of users whose rankings don't count, such as bots.
 
     Raises:
         UsageError: A part is none, or there could be no window of such values.
@@ -217,6 +233,7 @@ def define(
         window=_read_window(window),
         max_grade=float(max_grade),
         policy=read_policy(policy, POLICY),
+        left_out=tuple(left_out),
     )
 
 
@@ -233,10 +250,10 @@ def check_comparable(one: Definition, other: Definition) -> None:
     mine, theirs = one.to_dict(), other.to_dict()
     if mine == theirs:
         return
-    name = next(name for name, value in mine.items() if theirs[name] != value)
+    name = next(name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name))
     raise UsageError(
         f"expected values of one definition, found two, whose {name} differ: "
-        f"{mine[name]} and {theirs[name]}",
+        f"{mine.get(name)} and {theirs.get(name)}",
         hint="evaluate both with one definition",
         code="other_definition",
     )

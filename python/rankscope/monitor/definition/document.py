@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LONGEST_WINDOW = 3660 * DAY
 CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner")
-DEFINITION_FIELDS = ("measures", "max_grade")
+DEFINITION_FIELDS = ("measures", "max_grade", "left_out")
 LENGTHS = ("grace", "retention", "archive_after")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
 
@@ -60,6 +60,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
             "window": _write_length(configuration.definition.window * SECOND),
             "max_grade": definition["max_grade"],
             "policy": definition["policy"],
+            **({"left_out": definition["left_out"]} if "left_out" in definition else {}),
         },
         **{name: said[name] for name in CONFIGURATION_FIELDS},
         "baseline": None if chosen is None else _write_baseline(chosen),

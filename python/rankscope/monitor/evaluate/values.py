@@ -11,6 +11,7 @@ from rankscope.evaluation.evaluating import make_plan
 from rankscope.inputs.arrays import Groups
 from rankscope.losses.difference import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
+from rankscope.monitor.arrays import find_texts
 from rankscope.monitor.evaluate.grades import (
     list_columns,
     list_items,
@@ -20,7 +21,7 @@ from rankscope.monitor.evaluate.grades import (
     read_numbers,
 )
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.merging import choose, offsets_of
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
@@ -287,6 +288,20 @@ class Evaluated:
     values: ChunkValues
 
 
+def find_left_out(chunk: Chunk, definition: Definition) -> NDArray[np.bool_] | None:
+    """Return which rankings of a chunk are of users who are left out; `None` for none."""
+    if not definition.left_out:
+        return None
+    is_left = find_texts(chunk.user_ids, definition.left_out)
+    return is_left if is_left.any() else None
+
+
+def leave_out(chunk: Chunk, definition: Definition) -> Chunk:
+    """Return the rankings of a chunk that count."""
+    is_left = find_left_out(chunk, definition)
+    return chunk if is_left is None else choose(chunk, np.flatnonzero(~is_left))
+
+
 def evaluate_chunks(
     chunks: Iterable[Chunk],
     definition: Definition,
@@ -294,10 +309,11 @@ def evaluate_chunks(
     now: int | None,
     threads: int | None = None,
 ) -> Iterator[Evaluated]:
-    """Evaluate rankings by what is known of them as of a moment."""
+    """Evaluate the rankings that count by what is known of them as of a moment."""
     plan = ChunkPlan.of(definition)
 
     def evaluate(chunk: Chunk) -> Evaluated:
+        chunk = leave_out(chunk, definition)
         grades, values = _core.grade_items(*list_columns(chunk, definition, now), plan.choices)
         graded = read_grades(grades)
         if values is None:

@@ -13,7 +13,7 @@ from functools import partial
 from rankscope.errors import FileError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.arrays import write_numbers
-from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
+from rankscope.monitor.evaluate.values import evaluate_chunks, find_left_out, name_columns
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.columns import MAKERS
 from rankscope.monitor.store.log.blocks import are_there
@@ -152,7 +152,8 @@ def write_values(path: Path, file: HourFile, definition: Definition, start: int)
 
     def read() -> Iterator[Chunk]:
         for chunk, beside in file.read_beside(BESIDE, is_brief=True):
-            waiting.append(beside)
+            is_left = find_left_out(chunk, definition)
+            waiting.append(beside if is_left is None else beside.filter(~is_left))
             yield chunk
 
     with parquet.ParquetWriter(

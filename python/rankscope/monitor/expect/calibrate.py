@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 from rankscope.deferred import np
-from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
+from rankscope.monitor.evaluate.baseline import join_hours
+from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cells
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.expect.kinds import CalibratedVersion, Missed, State, Usual
@@ -13,6 +15,7 @@ from rankscope.monitor.expect.lists import Worth, join_parts
 from rankscope.monitor.expect.stored import read_forecasts
 from rankscope.monitor.signals.kinds import NAMES
 from rankscope.monitor.signals.refresh import read_signals
+from rankscope.records import record
 from rankscope.stats.expected.calibration import count_missing, fit_calibration
 
 TYPE_CHECKING = False
@@ -21,7 +24,10 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.evaluate.windows import Key
     from rankscope.monitor.expect.lists import ListReader, Part
+    from rankscope.monitor.store.store import StoreReader
 
 DAYS = 28
 """The days before that a calibration is from."""
@@ -30,6 +36,8 @@ MOST_RANKINGS = 100_000
 MOST_VERSIONS = 20
 LOOKS, MOST_MISSED = 7, 2
 """Of so many forecasts that have become final, at most so many may miss."""
+FAR, FAR_LOOKS = 2.0, 3
+"""None of the last ones may miss by so many half widths of its interval."""
 WATCHED = ("tied", "constant", "ascending", "score_rank", "unseen", "overlap")
 """The signals whose change makes a forecast doubtful."""
 
@@ -82,10 +90,14 @@ class Calibrator:
         # Multiples of the golden ratio are spread evenly over the hours of the day.
         kept = [start for start in sorted(counts) if start // HOUR * 0.6180339887498949 % 1 < share]
         self._hours = {start: self._hours[start] for start in kept if start in self._hours}
+        for first, end in join_hours([start for start in kept if start not in self._hours]):
+            self._hours.update(dict.fromkeys(range(first, end, HOUR)))
+            found = reader.read(first, end, now=day)
+            whole = join_parts(found) if found else None
+            for hour in [] if whole is None else np.unique(whole.lists.hours).tolist():
+                rows = np.flatnonzero(whole.lists.hours == hour)
+                self._hours[hour * HOUR] = whole.choose(rows)
         for start in kept:
-            if start not in self._hours:
-                found = reader.read(start, start + HOUR, now=day)
-                self._hours[start] = join_parts(found) if found else None
             part = self._hours[start]
             if part is not None:
                 yield part
@@ -147,41 +159,69 @@ class Calibrator:
         """Find the streams whose last forecasts of days missed the final values."""
         reader, configuration = self._reader, self._configuration
         since = day - (LOOKS + 3) * DAY - configuration.definition.window * SECOND
-        compared = compare_days(reader, configuration, since - since % DAY, day)
-        for (model, version, place, measure), looks in compared.items():
-            last = [lower <= final <= upper for _, _, lower, upper, final in looks[-LOOKS:]]
-            if last.count(False) > MOST_MISSED:
-                yield Missed(model, version, place, measure)
+        since -= since % DAY
+        compared = compare_days(reader.store, reader.project, configuration, since, day)
+        for where, looks in compared.items():
+            misses = [look.miss for look in looks[-LOOKS:]]
+            if sum(miss > 1 for miss in misses) > MOST_MISSED or max(misses[-FAR_LOOKS:]) > FAR:
+                yield Missed(*where)
+
+
+@record(frozen=True, slots=True)
+class Look:
+    """A forecast of a day, and the value that became final.
+
+    Args:
+        day: When the day begins.
+        expected: What was expected.
+        lower: The lower end of its interval.
+        upper: The upper end.
+        marks: Why it was doubtful.
+        final: The final value.
+    """
+
+    day: int
+    expected: float
+    lower: float
+    upper: float
+    marks: int
+    final: float
+
+    @property
+    def miss(self) -> float:
+        """How far the final value is from what was expected, in half widths of the interval."""
+        half = max(self.upper - self.expected, self.expected - self.lower, 1e-9)
+        return abs(self.final - self.expected) / half
 
 
 def compare_days(
-    reader: ListReader, configuration: Configuration, since: int, until: int
-) -> dict[tuple[str, str, Slice, str], list[tuple[int, float, float, float, float]]]:
-    """Compare the forecasts of days with the values that have become final.
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    since: int | None,
+    until: int | None,
+) -> dict[tuple[str, str, Slice, str], list[Look]]:
+    """Compare forecasts of days with the values that became final.
 
     Returns:
-        By model, version, slice and measure: the day, what was expected, lower and upper end, and
-        the final value.
+        The days in order, by model, version, slice and measure.
     """
-    store, project, definition = reader.store, reader.project, configuration.definition
-    columns = name_columns(definition)
-    finals: dict[tuple[int, str, str, Slice], list] = {}
-    for row in store.cells(project, configuration.digest, since, until, length=DAY):
-        cell = unpack_cell(row)
-        key = cell.key
-        if key.environment == "production":
-            finals.setdefault((key.start, key.model, key.version, key.slice), []).append(cell)
-    found: dict[tuple[str, str, Slice, str], list[tuple[int, float, float, float, float]]] = {}
-    for key, forecasts in read_forecasts(store, project, configuration, since, until, length=DAY):
-        cells = finals.get((key.start, key.model, key.version, key.slice), [])
+    columns = name_columns(configuration.definition)
+    finals: dict[Key, list[StoredCell]] = {}
+    rows = store.cells(project, configuration.digest, since, until, length=DAY)
+    for cell in unpack_cells(rows):
+        finals.setdefault(cell.key._replace(is_mature=True), []).append(cell)
+    found: dict[tuple[str, str, Slice, str], list[Look]] = {}
+    stored = read_forecasts(store, project, configuration, since, until, length=DAY)
+    for key, _, forecasts in stored:
+        cells = finals.get(key, [])
         if not cells or not all(cell.key.is_mature for cell in cells):
             continue
         means = add_cells(cells)[0].means()
         for measure, made in forecasts.items():
             final = means[columns.index(measure)]
-            if made.is_made and not np.isnan(final):
-                where = key.model, key.version, key.slice, measure
-                found.setdefault(where, []).append(
-                    (key.start, made.expected, made.lower, made.upper, final)
-                )
+            if made.is_made and not math.isnan(final):
+                ends = made.expected, made.lower, made.upper
+                look = Look(key.start, *ends, made.marks, final)
+                found.setdefault((key.model, key.version, key.slice, measure), []).append(look)
     return found

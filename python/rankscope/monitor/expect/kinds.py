@@ -24,8 +24,8 @@ DOUBTS = {
     "lists": "The lists are unlike nearly all lists of the calibration.",
     "signals": "What is shown, or its order, has moved far from the days of the calibration.",
     "labels": "The first labels contradict the calibration.",
-    "missed": "The last forecasts missed: at least 3 of 7 final values were outside of their "
-    "intervals.",
+    "missed": "The last forecasts missed: of the last 7 final values, 3 were outside of their "
+    "intervals, or one of the last 3 was twice as far from what was expected as the interval is.",
 }
 """Why a forecast is doubtful."""
 REFUSALS = {

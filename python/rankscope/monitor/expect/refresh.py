@@ -68,21 +68,31 @@ def refresh_expected(
         state = None
     else:
         begin, state = before.as_of, State.from_json(before.baseline)
-    _Work(store, project, configuration, reader, begin, state).run(begin, until)
+    _Work(store, configuration, reader, since=begin, state=state).run(begin, until)
     return before is None
 
 
 class _Work:
+    """The forecasts of a project.
+
+    Args:
+        store: The store.
+        configuration: The configuration of the project.
+        reader: Reads its rankings.
+        since: The start of the first hour with forecasts.
+        state: What the last forecasts were made from, if there are any.
+    """
+
     def __init__(
         self,
         store: Store,
-        project: str,
         configuration: Configuration,
         reader: ListReader,
+        *,
         since: int,
         state: State | None,
     ) -> None:
-        self.store, self.project, self.configuration = store, project, configuration
+        self.store, self.project, self.configuration = store, reader.project, configuration
         self.reader = reader
         self.calibrator = Calibrator(reader, configuration)
         self.since = since if state is None else state.since
@@ -100,7 +110,7 @@ class _Work:
             cells, doubts = [], self._read_doubts(day, begin)
             whole: Summaries = {}
             for start in range(begin, end, HOUR):
-                here = self._summarize(state, start)
+                here = self._summarize(state, start, start + HOUR)
                 contradicted = self._find_contradicted(state, start) if here else set()
                 for key, count, made in self._forecast(state, here, start, contradicted, None):
                     cells.append(pack_cell(HOUR, make_cell(key, count, made)))
@@ -108,8 +118,8 @@ class _Work:
                 _add(whole, here)
             days = []
             if end == day + DAY:
-                for start in range(day, begin, HOUR):
-                    _add(whole, self._summarize(state, start))
+                if begin > day:
+                    _add(whole, self._summarize(state, day, begin))
                 for key, count, made in self._forecast(state, whole, day, set(), doubts):
                     days.append(pack_cell(DAY, make_cell(key, count, made)))
             self.store.put_windows(
@@ -129,13 +139,13 @@ class _Work:
         stored = read_forecasts(
             self.store, self.project, self.configuration, day, begin, length=HOUR
         )
-        for key, made in stored:
+        for key, _, made in stored:
             _collect(doubts, key, made)
         return doubts
 
-    def _summarize(self, state: State, start: int) -> Summaries:
-        """Return what forecasts need of the rankings of an hour."""
-        parts = self.reader.read(start, start + HOUR, now=None)
+    def _summarize(self, state: State, since: int, until: int) -> Summaries:
+        """Return what forecasts need of the rankings of a time."""
+        parts = self.reader.read(since, until, now=None)
         found: Summaries = {}
         if not parts:
             return found

@@ -75,8 +75,8 @@ def read_forecasts(
     *,
     length: int,
     slice: str | None = None,  # noqa: A002 - the field's word
-) -> Iterator[tuple[Key, dict[str, StoredForecast]]]:
-    """Yield the stored forecasts of a span, by measure."""
+) -> Iterator[tuple[Key, int, dict[str, StoredForecast]]]:
+    """Yield the stored forecasts of a span by measure, and how many rankings they are of."""
     names = [measure.name for measure in list_measures(configuration.definition)]
     rows = store.cells(project, digest(configuration), since, until, length=length, slice=slice)
     for cell in unpack_cells(rows):
@@ -85,4 +85,4 @@ def read_forecasts(
         for name in names:
             *numbers, marks = (next(means) for _ in COLUMNS)
             found[name] = StoredForecast(*numbers, int(marks))
-        yield cell.key, found
+        yield cell.key, cell.cell.tally("rankings"), found

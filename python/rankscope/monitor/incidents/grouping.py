@@ -41,23 +41,29 @@ def are_related(one: Incident, other: Incident, lengths: Mapping[str, timedelta]
     They begin close together, or one goes on with the fall of the other's version. They have the
     same cause if the trace named the same one for both. Otherwise, they have if one slice contains
     the other, and they are about the same model and version; that of missing data then explains
-    that of quality. Falls of quality of several models or versions have one cause, too, unless the
-    trace named a new version for one of them.
+    that of quality, and so does an early warning. Early warnings of several models or versions have
+    one cause, too, and so have falls of quality, unless the trace named a new version for one.
     """
     near = PERIODS * max(lengths[one.rule], lengths[other.rule])
     if abs(one.began - other.began) > near:
         return False
     if one.cause is not None and other.cause is not None and _is_same(one.cause, other.cause):
         return True
-    here, there = set(one.slice), set(other.slice)
-    if not (here <= there or there <= here):
+    if not are_nested(one.slice, other.slice):
         return False
     if _may_be(one.model, other.model) and _may_be(one.version, other.version):
+        return True
+    if one.kind == other.kind == "early":
         return True
     if one.kind != "quality" or other.kind != "quality":
         return False
     goes_on = (one.model, one.began) == (other.model, other.began)
     return goes_on or not any((each.cause or {}).get("new_version") for each in (one, other))
+
+
+def are_nested(one: Slice, other: Slice) -> bool:
+    """Return whether one of two slices contains the other."""
+    return set(one) <= set(other) or set(other) <= set(one)
 
 
 def _may_be(one: str, other: str) -> bool:

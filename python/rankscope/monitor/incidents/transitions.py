@@ -86,8 +86,8 @@ def take_finding(incident: Incident, finding: Finding, now: datetime) -> Turn | 
     if finding.verdict in {"good", "gone"}:
         return _end(incident, finding, now) if incident.is_active else None
     if finding.verdict == "noted":
-        told = replace(incident, evidence=finding.evidence, updated=now)
-        return Turn(told, Change(now, "noted", ACTOR, finding.reason))
+        noted = replace(incident, evidence=finding.evidence, updated=now)
+        return Turn(noted, Change(now, "noted", ACTOR, finding.reason))
     if finding.verdict != "bad":
         return None
     seen = replace(

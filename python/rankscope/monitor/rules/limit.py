@@ -12,6 +12,7 @@ from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.clusters import number_clusters
+from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import HOUR
@@ -20,6 +21,8 @@ from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.run import Kind, Problem, Progress, RuleRun, Scene
 from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
 from rankscope.monitor.rules.state import Finding, RuleVerdict
+from rankscope.monitor.signals.kinds import NAMES, SIGNALS
+from rankscope.monitor.signals.refresh import read_signals
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.evaluate.clusters import Moments
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.rules.state import StreamKey
     from rankscope.monitor.store.records import Chunk, Context, RuleRow
@@ -42,7 +46,13 @@ SHARES: Mapping[str, str] = {
     "no_results": "share of rankings that show nothing",
     "unjudged": "share of documents without a grade",
 }
-"""What can be limited besides measures and the count of rankings."""
+"""What can be limited besides measures, signals and the count of rankings."""
+SIGNALED: Mapping[str, str] = {
+    signal.name: signal.label
+    for signal in SIGNALS
+    if signal.grain == "hour" and signal.name not in SHARES
+}
+"""The signals that can be limited, all of which are shares, and what people call them."""
 MOST_RANKINGS = 100_000
 """A check looks at the newest rankings of its time, as many as this at most."""
 MOST_HOURS = 30 * 24
@@ -54,10 +64,15 @@ LimitMeasure = Annotated[
     described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
     Setting(
         "a limit can also be about `no_results` (the share of rankings that show nothing), "
-        "`unjudged` (the share of documents without a grade) or `rankings` (their number per hour)",
+        "`unjudged` (the share of documents without a grade), `rankings` (their number per hour) "
+        "or a signal such as `length`",
         "the name of a measure",
         source="measures",
-        words=(*SHARES.items(), (RANKINGS, "rankings per hour")),
+        words=(
+            *SHARES.items(),
+            (RANKINGS, "rankings per hour"),
+            *((name, f"signal: {label.lower()}") for name, label in SIGNALED.items()),
+        ),
     ),
 ]
 Above = Annotated[
@@ -110,8 +125,10 @@ class LimitRule(Rule):
                 hint="such as above 0.05, to alert when the value is higher",
                 code="bad_rule",
             )
-        if self.measure in SHARES and not 0 <= self.limit <= 1:
+        if self.measure in {*SHARES, *SIGNALED} and not 0 <= self.limit <= 1:
             raise bad(self.side, "a share from 0 to 1", self.limit)
+        if self.measure in SIGNALED and self.rankings is not None:
+            raise bad("rankings", "none for a signal, which is stored by hour", self.rankings)
         if self.measure == RANKINGS and self.rankings is not None:
             raise bad("rankings", "none where rankings are counted", self.rankings)
 
@@ -144,9 +161,10 @@ class LimitRule(Rule):
 
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""
-        if self.measure in SHARES or self.measure == RANKINGS:
+        more = (*SHARES, RANKINGS, *SIGNALED)
+        if self.measure in more:
             return self
-        measure = check_measure(self.measure, configuration, more=[*SHARES, RANKINGS])
+        measure = check_measure(self.measure, configuration, more=more)
         return self.replace(measure=measure.name)
 
     def describe(self) -> str:
@@ -181,12 +199,14 @@ def name_subject(measure: str) -> str:
     """Name what is limited, such as `the share of rankings that show nothing`."""
     if measure == RANKINGS:
         return "the number of rankings per hour"
+    if measure in SIGNALED:
+        return f"the signal {measure}"
     return f"the {SHARES[measure]}" if measure in SHARES else measure
 
 
 def write_value(measure: str, value: float) -> str:
     """Write a value, or a limit, of what is limited."""
-    if measure in SHARES:
+    if measure in SHARES or measure in SIGNALED:
         return f"{100 * value:.3g}%"
     return f"{value:,.4g}" if measure == RANKINGS else f"{value:.4f}"
 
@@ -236,7 +256,7 @@ class LimitRun(RuleRun):
 
     def __init__(self, scene: Scene, row: RuleRow) -> None:
         super().__init__(scene, row)
-        needs_labels = self.rule.measure not in {RANKINGS, "no_results"}
+        needs_labels = self.rule.measure not in {RANKINGS, "no_results", *SIGNALED}
         self._window = scene.window if needs_labels else 0
         self.wait = self._window + scene.grace
 
@@ -277,9 +297,11 @@ class LimitRun(RuleRun):
         scene, rule = self._scene, self.rule
         span = MOST_HOURS * HOUR if rule.rankings is not None else rule.length
         since = max(end - span, self.progress.fresh)
-        numbers = find_contexts(scene.share(read_contexts), "production", rule.model, None)
         if since >= end:
             return None
+        if rule.measure in SIGNALED:
+            return self._average_signal(since, end)
+        numbers = find_contexts(scene.share(read_contexts), "production", rule.model, None)
         counts: dict[int, int] = {}
         for hour, context, count in scene.store.count_by_hour(scene.project, since, end):
             if context in numbers:
@@ -296,6 +318,21 @@ class LimitRun(RuleRun):
         if not seen:
             return None
         return self._average(scene.store.read(scene.project, since, end), numbers, wanted, end)
+
+    def _average_signal(self, since: int, end: int) -> Mean | None:
+        """Average a signal over the stored hours of a span; `None` where it isn't known."""
+        scene, rule = self._scene, self.rule
+        asked = scene.store, scene.project, scene.configuration, since, end
+        cells = [
+            each
+            for each in read_signals(*asked, slice=name_place(()))
+            if each.key.environment == "production" and rule.model in {None, each.key.model}
+        ]
+        if not cells:
+            return None
+        total, spread = add_cells(cells)
+        at = NAMES.index(rule.measure)
+        return bound_mean(spread[at], total.means()[at], total.defined[at]) if spread else None
 
     def _average(
         self, chunks: Iterable[Chunk], numbers: Collection[int], wanted: int, end: int
@@ -334,6 +371,26 @@ class LimitRun(RuleRun):
             until = describe_time(known.following)
             return RuleVerdict("NO_DATA", f"no value in {self.rule.span} by {until}")
         return RuleVerdict("ALERT" if known.is_beyond else "OK", known.reason)
+
+
+def bound_mean(moments: Moments, value: float, count: int) -> Mean | None:
+    """Return a mean of shares with an interval that allows for few users; `None` without values.
+
+    It is the empirical Bernstein bound of Maurer and Pontil, *Empirical Bernstein bounds and sample
+    variance penalization* (2009), with the cluster-robust variance, and as many users as would have
+    it if all had the same number of rankings.
+    """
+    if not count:
+        return None
+    clusters, sizes, products, squares = moments
+    alike = count * count / sizes
+    if alike <= 1:
+        return Mean(value, math.nan, math.nan, LEVEL, int(clusters), count)
+    total = max(squares - 2 * value * products + value * value * sizes, 0.0)
+    variance = total * clusters / (clusters - 1) / count**2
+    weight = math.log(4 / (1 - LEVEL))
+    half = math.sqrt(2 * weight * variance) + 7 * weight / (3 * (alike - 1))
+    return Mean(value, max(value - half, 0.0), min(value + half, 1.0), LEVEL, int(clusters), count)
 
 
 def read_contexts(scene: Scene) -> Mapping[int, Context]:

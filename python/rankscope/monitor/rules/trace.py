@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from rankscope.trace.result import Trace
 
 
-LEAST_FALSE_ALARMS = 0.036
-"""The least chance of a false alarm, which is one in 2,500 nights: the p-value that it asks for
+LEAST_FALSE_ALARMS = 0.04
+"""The least chance of a false alarm, which is one in 2,250 nights: the p-value that it asks for
 needs twice as many reassignments for each of at most 20 models, and a trace draws 100,000."""
 
 

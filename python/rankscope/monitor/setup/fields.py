@@ -19,7 +19,7 @@ from rankscope.monitor.definition.configuration import (
     MOST_GRACE,
     MOST_VALUES,
 )
-from rankscope.monitor.definition.definition import DEEPEST, EMPTY, POLICY
+from rankscope.monitor.definition.definition import DEEPEST, EMPTY, MOST_LEFT_OUT, POLICY
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
 from rankscope.monitor.definition.document import LONGEST_WINDOW
 from rankscope.monitor.events.limits import SECOND, Limits
@@ -163,6 +163,13 @@ class DefinitionFields(TypedDict):
     ]
     max_grade: NotRequired[Annotated[Number, described(exclusiveMinimum=0)]]
     policy: NotRequired[PolicyFields]
+    left_out: NotRequired[
+        Annotated[
+            list[Id],
+            Field(max_length=MOST_LEFT_OUT, description="Users whose rankings don't count."),
+            described(uniqueItems=True),
+        ]
+    ]
 
 
 Day = Annotated[

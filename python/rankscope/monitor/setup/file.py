@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from rankscope.monitor.definition.calendar import Period
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.setup.project import Project
     from rankscope.toml_file import TomlFlaw
@@ -193,7 +194,8 @@ class _FileReader:
         self, files: Sequence[Mapping[str, Any]], keys: tuple[str, ...]
     ) -> list[dict[str, str]]:
         """Return the periods of ICS files, whose paths are relative to this file."""
-        folder, periods = Path(self.path).parent, []
+        folder = Path(self.path).parent
+        periods: list[Period] = []
         for each in files:
             try:
                 path = str(folder / each["ics"])

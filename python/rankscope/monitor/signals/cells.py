@@ -7,11 +7,14 @@ from rankscope.deferred import np
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.stored_windows import StoredCell
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Grouping
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.signals.kinds import HOURLY, NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.evaluate.clusters import Spread
@@ -34,20 +37,22 @@ class CellSums:
         self._cells: dict[Key, Cell] = {}
         self._numbers: dict[Key, int] = {}
         self._clusters = _core.ClusterSums(len(HOURLY))
+        self._closed: dict[Key, Spread] = {}
+        self._nothing = ((0.0, 0.0, 0.0, 0.0),) * (len(NAMES) - len(HOURLY))
 
-    def add(self, chunk: Chunk, values: ListValues) -> None:
-        """Add the rankings of a chunk, in the order of time."""
-        count = len(chunk.seqs)
+    def add(self, chunk: Chunk, rows: NDArray[np.int64], values: ListValues) -> None:
+        """Add the rankings at some places of a chunk, in the order of time."""
+        count = len(rows)
         if not count:
             return
-        parts = self._grouping.divide(chunk, np.ones(count, dtype=np.bool_))
+        is_mature = np.ones(len(chunk.seqs), dtype=np.bool_)
+        parts = self._grouping.divide(chunk, is_mature).choose(rows)
         nothing, none = np.zeros(count, dtype=np.uint8), np.zeros(count, dtype=np.int64)
         marks = {
             "missing": values.columns["no_results"],
             "tied": np.nan_to_num(values.columns["tied"]),
         }
-        amounts = {"documents": np.diff(chunk.items.offsets)}
-        names = [chunk.user_ids, chunk.query_keys, chunk.ranking_ids]
+        amounts = {"documents": np.diff(chunk.items.offsets)[rows]}
         undefined = [np.full(count, np.nan)] * (len(NAMES) - len(HOURLY))
         for attributes in self._dimensions:
             keys, groups = parts.group(attributes)
@@ -75,15 +80,41 @@ class CellSums:
                 here = self._cells.get(key)
                 self._cells[key] = cell if here is None else here.merge(cell)
             if len(attributes) < 2:
-                numbers = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
-                self._clusters.take(np.array(numbers, dtype=np.int64)[groups], names, columns)
+                self._add_clusters(
+                    chunk, rows, np.array([*map(self._number, keys)])[groups], columns
+                )
+        self._close(int(chunk.times[rows[-1]]) // HOUR * HOUR)
+
+    def _number(self, key: Key) -> int:
+        """Return the number of a cell; 0 is that of rankings which are in none."""
+        return self._numbers.setdefault(key, len(self._numbers) + len(self._closed) + 1)
+
+    def _add_clusters(
+        self,
+        chunk: Chunk,
+        rows: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+        columns: Sequence[NDArray[np.float64]],
+    ) -> None:
+        """Add the rankings of a chunk to the clusters of their cells."""
+        names = [chunk.user_ids, chunk.query_keys, chunk.ranking_ids]
+        if len(rows) < len(chunk.seqs):
+            cells, values = np.zeros(len(chunk.seqs), dtype=np.int64), columns
+            cells[rows] = numbers
+            numbers, columns = cells, [np.full(len(cells), np.nan) for _ in values]
+            for whole, part in zip(columns, values, strict=True):
+                whole[rows] = part
+        self._clusters.take(numbers, names, columns)
+
+    def _close(self, before: int) -> None:
+        """Sum the clusters of the cells that have all their rankings, and forget them."""
+        self._clusters.close(0)
+        for key in [key for key in self._numbers if key.start < before]:
+            moments = self._clusters.close(self._numbers.pop(key))
+            self._closed[key] = (*moments, *self._nothing)
 
     def finish(self) -> Iterator[StoredCell]:
         """Return the cells."""
-        nothing = ((0.0, 0.0, 0.0, 0.0),) * (len(NAMES) - len(HOURLY))
+        self._close(max((key.start for key in self._numbers), default=0) + 1)
         for key, cell in self._cells.items():
-            number = self._numbers.get(key)
-            spread: Spread = ()
-            if number is not None:
-                spread = (*self._clusters.close(number), *nothing)
-            yield StoredCell(key, cell, spread)
+            yield StoredCell(key, cell, self._closed.get(key, ()))

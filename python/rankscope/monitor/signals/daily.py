@@ -103,13 +103,13 @@ def compute_distance(scores: NDArray[np.float64], others: NDArray[np.float64]) -
         return float("nan")
     every = np.sort(np.concatenate([scores, others]))
     # Scores may be as large as numbers are.
-    with np.errstate(over="ignore", invalid="ignore"):
-        apart = np.abs(
-            np.searchsorted(scores, every[:-1], "right") / len(scores)
-            - np.searchsorted(others, every[:-1], "right") / len(others)
-        )
-        distance = float(np.sum(apart * np.diff(every)) / np.std(others))
-    return distance if np.isfinite(distance) else float("nan")
+    scale = max(abs(every[0]), abs(every[-1]))
+    apart = np.abs(
+        np.searchsorted(scores, every[:-1], "right") / len(scores)
+        - np.searchsorted(others, every[:-1], "right") / len(others)
+    )
+    distance, spread = np.sum(apart * np.diff(every / scale)), np.std(others / scale)
+    return float(distance / spread) if spread > 0 else float("nan")
 
 
 def _make_cell(values: Mapping[str, float]) -> Cell:

@@ -119,7 +119,7 @@ SIGNALS = (
     Signal(
         "reordered",
         "Reordered pairs",
-        "Share of the pairs of documents in both this list and the earlier one (first 100 documents of "
+        "Share of the pairs of documents in this list and the earlier one (first 100 documents of "
         "each) that are in the opposite order.",
         "rise",
         needs="query keys",

@@ -6,7 +6,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
 from rankscope.monitor.store.chunks import to_integers
-from rankscope.monitor.store.merging import choose, offsets_of
+from rankscope.monitor.store.merging import offsets_of
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -84,9 +84,7 @@ class Lists:
 
     def take(self, rows: NDArray[np.int64]) -> Lists:
         """Return the lists at some places."""
-        sizes = self.sizes[rows]
-        offsets = offsets_of(sizes)
-        at = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], sizes)
+        offsets, at = spread(self.offsets, rows)
         return Lists(
             self.contexts[rows],
             self.keys[rows],
@@ -110,20 +108,28 @@ class Lists:
         )
 
 
-def read_lists(chunk: Chunk) -> Lists:
-    """Read the lists of a chunk."""
+def read_lists(chunk: Chunk, rows: NDArray[np.int64]) -> Lists:
+    """Read the lists at some places of a chunk."""
     items = chunk.items
-    every = np.arange(len(chunk.contexts))
-    keys = to_integers(_core.hash_texts([(b"", chunk.query_keys)], every))
-    documents = np.arange(len(items.ranks))
+    keys = to_integers(_core.hash_texts([(b"", chunk.query_keys)], rows))
+    offsets, places = spread(items.offsets, rows)
     return Lists(
-        chunk.contexts,
-        np.where(np.diff(chunk.query_keys[0]) > 0, keys, NO_KEY),
-        items.offsets,
-        to_integers(_core.hash_texts([(b"", items.doc_ids)], documents)),
-        items.ranks,
-        items.scores,
+        chunk.contexts[rows],
+        np.where(np.diff(chunk.query_keys[0])[rows] > 0, keys, NO_KEY),
+        offsets,
+        to_integers(_core.hash_texts([(b"", items.doc_ids)], places)),
+        items.ranks[places],
+        items.scores[places],
     )
+
+
+def spread(
+    offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the offsets of the lists at some places, and the places of their documents."""
+    sizes = np.diff(offsets)[rows]
+    chosen = offsets_of(sizes)
+    return chosen, np.arange(chosen[-1]) + np.repeat(offsets[rows] - chosen[:-1], sizes)
 
 
 def mix(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -176,13 +182,11 @@ class ContextCodes:
         codes = np.array([names.index(model) for model in models], dtype=np.int64)[inverse]
         return [(name, np.flatnonzero(codes == code)) for code, name in enumerate(names)]
 
-    def keep(self, chunk: Chunk, environment: str) -> Chunk:
-        """Return the rankings of a chunk that were made in an environment."""
+    def choose(self, chunk: Chunk, environment: str) -> NDArray[np.int64]:
+        """Return the places of the rankings of a chunk that were made in an environment."""
         used, inverse = number_codes(chunk.contexts)
         theirs = [self.contexts[number].environment == environment for number in used.tolist()]
-        if all(theirs):
-            return chunk
-        return choose(chunk, np.flatnonzero(np.array(theirs, dtype=np.bool_)[inverse]))
+        return np.flatnonzero(np.array(theirs, dtype=np.bool_)[inverse])
 
 
 def _hash(texts: Sequence[str]) -> list[int]:

@@ -29,7 +29,7 @@ MOST_RANKINGS = 100_000
 MOST_DOCUMENTS = 1_000_000
 """The documents that these rankings show, likewise."""
 MOST_KEPT = 2 * MOST_DOCUMENTS
-"""From so many documents on, references in memory are forgotten: some 100 MB."""
+"""With more numbers than this, some 20 MB, references in memory are forgotten before the next."""
 MOST_SCORES = 10_000
 """Of more scores, every so many are kept of a sorted list."""
 TOP_SHARE = 0.01
@@ -156,7 +156,7 @@ def collect_lists(
     # The hours of a set may be years apart.
     for begin, end in join_hours(wanted):
         for chunk in store.read(project, begin, end):
-            lists = read_lists(codes.keep(chunk, environment))
+            lists = read_lists(chunk, codes.choose(chunk, environment))
             for model, places in codes.group_models(lists.contexts):
                 if model in newest:
                     newest[model].add(lists.take(places))

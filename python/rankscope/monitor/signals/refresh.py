@@ -12,6 +12,7 @@ from collections import Counter
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.evaluate.days import Contexts, add_hours, fold_hours
 from rankscope.monitor.evaluate.refresh import has_slice
 from rankscope.monitor.evaluate.stored_windows import (
@@ -37,6 +38,9 @@ from rankscope.settings.reading import count_threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.signals.reference import Reference
@@ -248,16 +252,17 @@ class _Work:
         foldings = fold_hours(self.store, self.project, starts, self.contexts)
         grouping = Grouping(self.contexts, self.slicing, foldings)
 
-        def measure(chunk: Chunk) -> tuple[Chunk, ListValues]:
-            kept = self.codes.keep(chunk, environment)
-            dimensions = self.slicing.dimensions()
-            return kept, measure_lists(read_lists(kept), self.codes, references, dimensions)
+        def measure(chunk: Chunk) -> tuple[Chunk, NDArray[np.int64], ListValues]:
+            rows = self.codes.choose(chunk, environment)
+            lists, dimensions = read_lists(chunk, rows), self.slicing.dimensions()
+            return chunk, rows, measure_lists(lists, self.codes, references, dimensions)
 
-        for start in starts:
+        for begin, end in join_hours(starts):
             sums = CellSums(grouping, self.slicing)
-            chunks = self.store.read(self.project, start, start + HOUR)
-            for chunk, values in map_ahead(measure, chunks, self.threads):
-                sums.add(chunk, values)
+            for measured in map_ahead(
+                measure, self.store.read(self.project, begin, end), self.threads
+            ):
+                sums.add(*measured)
             yield from sums.finish()
 
 

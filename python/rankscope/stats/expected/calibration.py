@@ -151,7 +151,8 @@ def fit_calibration(
         changes = [fits[0].solve(rows) - mean * fits[1].solve(rows) - whole for rows in some]
         return tuple(tuple(change.tolist()) for change in changes)
 
-    variance = float((left**2).mean())
+    # Lists that are all alike may have had others among them that weren't seen (rule of three).
+    variance = max(float((left**2).mean()), 3 / count)
     shared = _share(
         left, np.unique(np.stack([day, lists.clusters]), axis=1, return_inverse=True)[1]
     )

@@ -38,7 +38,7 @@ from rankscope.stats.sequential.observations import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from numpy.typing import NDArray
@@ -325,7 +325,6 @@ def fit_baseline(
         size=units.size,
         day=day,
         of_day=of_day[units.start],
-        draw=draw,
         skew=skew,
     )
 
@@ -350,7 +349,6 @@ def _calibrate(
     size: NDArray[np.float64],
     day: NDArray[np.int64],
     of_day: NDArray[np.int64],
-    draw: NDArray[np.int64],
     skew: float,
 ) -> Baseline:
     """Return the baseline with what chance makes of its users and days."""
@@ -358,32 +356,23 @@ def _calibrate(
     level = tally(of_day, size * gaps, len(day)) / total
     error = baseline.variance * tally(of_day, size**2, len(day)) / total**2
     weekday = (day + FIRST_WEEKDAY) % WEEK if baseline.weekdays else np.zeros_like(day)
-    day_variance, correlation = fit_days(level, error, day, weekday)
+    ratio, correlation = fit_days(level, error, day, weekday)
     usual = baseline.variance / baseline.per_day
-    # A user with many days is one draw of chance.
-    apart = size * (gaps - float((size * gaps).sum() / size.sum()))
-    whole = float((tally(draw, apart, int(draw.max()) + 1) ** 2).sum())
-    shift = max(whole - float((apart**2).sum()), 0.0) / float(size.sum()) ** 2
+    day_variance = ratio * usual
     days = len(day)
-    variance = shift + usual / days + day_variance * average(correlation, days)
+    variance = usual / days + day_variance * average(correlation, days)
     baseline = replace(baseline, half_width=ERRORS * math.sqrt(variance))
-    # Rounded to the worse side, so that streams that are alike are simulated once.
+    # The least fall is rounded down, so that streams that are alike are simulated once.
     levels = simulate(
-        least=_round(2 * baseline.margin / math.sqrt(usual), math.floor),
-        ratio=day_variance / usual,
+        least=1.05 ** math.floor(math.log(2 * baseline.margin / math.sqrt(usual), 1.05)),
+        ratio=ratio,
         correlation=correlation,
-        shift=_round(shift / usual, math.ceil),
         days=days,
         has_weekdays=bool(baseline.weekdays),
         is_hourly=baseline.is_hourly,
     )
     noise = Noise(day_variance=day_variance, correlation=correlation, skew=skew, levels=levels)
     return replace(baseline, noise=noise)
-
-
-def _round(value: float, towards: Callable[[float], int]) -> float:
-    """Return a value rounded to a power of 1.05, up or down."""
-    return 1.05 ** towards(math.log(value) / math.log(1.05)) if value > 0 else 0.0
 
 
 def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None) -> Gaps:

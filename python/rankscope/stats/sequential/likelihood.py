@@ -107,8 +107,8 @@ def track(detector: Detector, gaps: Gaps, noise: Likelihood, size: float) -> Det
         missed=tuple(steps.missed[kept].tolist()),
         score=tuple(steps.score[kept].tolist()),
         information=tuple(steps.information[kept].tolist()),
-        effect=effect + gain * surprise,
-        spread=spread - gain * spread,
+        effect=float(effect + gain * surprise),
+        spread=float(spread - gain * spread),
         day=noise.day,
         levels=noise.levels,
     )
@@ -145,7 +145,6 @@ def simulate(
     least: float,
     ratio: float,
     correlation: float,
-    shift: float,
     days: int,
     has_weekdays: bool,
     is_hourly: bool,
@@ -159,7 +158,6 @@ def simulate(
         least: The least fall that is looked for.
         ratio: The variance between days.
         correlation: Between a day and the next.
-        shift: The variance of what else is wrong about the mean of the baseline.
         days: The number of days of the baseline.
         has_weekdays: Whether each day of the week has a mean of its own.
         is_hourly: Whether the evidence is looked at after each hour.
@@ -173,7 +171,6 @@ def simulate(
         usual[day % group] += effect + normal(QUARTERS)
         effect = correlation * effect + stay * normal(QUARTERS)
     usual /= np.bincount(np.arange(days) % group, minlength=group)[:, None]
-    usual += math.sqrt(shift) * normal(QUARTERS)
     parts = PARTS if is_hourly else 1
     room = MOST_STARTS * (2 if is_hourly else 1)
     steps = Steps(*np.zeros((3, 0, QUARTERS)))

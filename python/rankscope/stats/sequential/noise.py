@@ -19,7 +19,7 @@ QUARTER = 90
 """The days in which a rule has a false alarm with the chance that people choose, at most."""
 
 
-FEWEST_DAYS = 56
+FEWEST_DAYS = 28
 """From fewer days, too little is known about how days vary."""
 
 
@@ -42,11 +42,11 @@ ERRORS = 2.5
 # and the next may be, with their weights. That days are alike is the worse case, and the usual one.
 RATIOS = tuple(2.0 ** (power / 2) for power in range(-10, 24))
 CORRELATIONS = {0.0: 0.02, 0.4: 0.05, 0.8: 0.93}
-NONE = 0.1
+NONE = 0.3
 """The weight of days that don't vary."""
-UNSURE, ENOUGH_DAYS = 0.2, 84
-"""Days vary by more than is simulated with this probability, if there are as many days; with fewer
-days, it is smaller in proportion.
+UNSURE, ENOUGH_DAYS = 0.12, 84
+"""Days vary by more than is simulated with this probability if there are so many of them; with the
+fewest days, with half of that, because they tell less about how much more it is.
 """
 FEW = 5
 """By the variance of the mean of so many days, and of the baseline, cases are put in order."""
@@ -76,14 +76,18 @@ class Noise:
 def fit_days(
     level: Numbers, error: Numbers, day: NDArray[np.int64], weekday: NDArray[np.int64]
 ) -> tuple[float, float]:
-    """Return an upper bound of the variance between days, and their correlation.
+    """Return an upper bound of how much days vary, as a multiple of what users explain.
+
+    Returns:
+        The bound of the variance, and the correlation between a day and the next.
 
     Args:
         level: The mean gap of each day.
         error: Its variance as far as users explain it.
-        day: The number of the day.
+        day: The number of the day, ascending; the last 84 count.
         weekday: The group of each day that has an expected value of its own.
     """
+    level, error, day, weekday = (each[-ENOUGH_DAYS:] for each in (level, error, day, weekday))
     usual = float(error.mean())
     design = np.equal.outer(weekday, np.unique(weekday)).astype(np.float64)
     apart = np.abs(np.subtract.outer(day, day)).astype(np.float64)
@@ -111,11 +115,11 @@ def fit_days(
         likely[chosen] = -0.5 * (volume + np.linalg.slogdet(inner)[1] + square)
     weight = np.exp(likely + prior - (likely + prior).max())
     harm = [r * (average(a, FEW) + average(a, len(day))) for r, a, _ in cases]
-    sure = 1 - UNSURE * min(len(day) / ENOUGH_DAYS, 1.0)
+    sure = 1 - UNSURE * min((FEWEST_DAYS + len(day)) / (FEWEST_DAYS + ENOUGH_DAYS), 1.0)
     order = np.argsort(harm, kind="stable")
     reached = np.cumsum(weight[order]) >= sure * weight.sum()
     at = int(order[int(np.argmax(reached))])
-    return float(ratio[at]) * usual, float(alike[at])
+    return float(ratio[at]), float(alike[at])
 
 
 def average(correlation: float, days: int) -> float:
@@ -128,12 +132,11 @@ def average(correlation: float, days: int) -> float:
 
 def find_levels(most: Numbers) -> tuple[float, ...]:
     """Return the levels of the largest ratios of some quarters in which nothing falls."""
-    levels = np.quantile(most, [1 - chance for chance in CHANCES])
+    levels = np.maximum(np.quantile(most, [1 - chance for chance in CHANCES]), LEAST)
     beyond = most[most > levels[-1]] - levels[-1]
-    scale = float(beyond.mean()) if len(beyond) else 1.0
     # One standard error more, and never less than an exact likelihood ratio needs.
-    scale = max(scale * (1 + 1 / math.sqrt(max(len(beyond), 1))), 1.0)
-    return (*np.maximum(levels, LEAST).tolist(), scale)
+    scale = float(beyond.mean()) * (1 + 1 / math.sqrt(len(beyond))) if len(beyond) else 1.0
+    return (*levels.tolist(), max(scale, 1.0))
 
 
 def _list_knots(levels: Sequence[float]) -> tuple[list[float], list[float]]:

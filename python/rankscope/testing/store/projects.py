@@ -138,6 +138,8 @@ class ProjectConformance:
             assert store.hours("music", one, 1) == hours[1:]
             assert store.open_hours("music", one) == [up_to_date]
             assert store.progress("music", one) == replace(done, seq=10)
+            store.drop_windows("music", keep=[one, other])
+            assert store.cells("music", other) == [cell]
             store.drop_windows("music", keep=[one])
             assert (store.cells("music", other), store.hours("music", other)) == ([], [])
             assert store.progress("music", other) is None

@@ -13,7 +13,7 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 
 from tests.monitor.server.service import NOW
 
@@ -112,15 +112,16 @@ def open_monitor(
     Args:
         store: Its store.
         configuration: How it is measured; `None` where it is not.
-        watches_data: Whether it keeps the rule that every project gets, so that rules of a test
+        watches_data: Whether it keeps the rules that every project gets, so that rules of a test
             are not the only ones.
     """
     monitor = Monitor(store, clock=lambda: NOW)
     if configuration is not None:
         monitor.configure(configuration)
         monitor.evaluate()
-        if not watches_data and any(rule.kind == "data" for rule in monitor.rules()):
-            monitor.remove_rule("data")
+        for rule in () if watches_data else monitor.rules():
+            if rule.name in DEFAULTS:
+                monitor.remove_rule(rule.name)
     return monitor
 
 

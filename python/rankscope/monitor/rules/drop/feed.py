@@ -8,6 +8,7 @@ from datetime import timedelta
 from rankscope.deferred import np
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
 from rankscope.monitor.rules.drop.check import START, Period, check_stream, compare_grades
+from rankscope.monitor.rules.drop.confirm import ALIKE, Confirmation, describe_group
 from rankscope.monitor.rules.drop.floors import CALENDAR
 from rankscope.monitor.rules.drop.periods import FINAL, continue_at
 from rankscope.monitor.rules.drop.rule import find_dimension
@@ -103,7 +104,7 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
             streams.append(followed)
     return replace(
         passed,
-        streams=tuple(name_drops(streams, rule)),
+        streams=tuple(name_drops(streams, rule, Confirmation(period))),
         passed_over=progress.passed_over + (1 if is_late else 0),
         unwatched=len(new[room:]) if step.age == FINAL else progress.unwatched,
     )
@@ -212,8 +213,7 @@ def _check(
         return stream
     found = check_stream(stream, own, period, rows)
     judged = found.lane(age) or lane
-    kept = {"usual": lane.usual, "mix": lane.mix, "mean": lane.mean}
-    return found.set_lane(replace(judged, **kept))
+    return found.set_lane(replace(judged, usual=lane.usual, mix=lane.mix, mean=lane.mean))
 
 
 def _tell_period(stream: Stream, told: str) -> Stream:
@@ -281,8 +281,12 @@ less than others need: if no new version has fallen, that happens in 5 % of the 
 """
 
 
-def name_drops(streams: Sequence[Stream], rule: DropRule) -> list[Stream]:
+def name_drops(
+    streams: Sequence[Stream], rule: DropRule, confirmation: Confirmation | None = None
+) -> list[Stream]:
     """Mark the streams whose evidence is sufficient among all streams and ages of the rule.
+
+    A fall is named only once its users confirm it.
 
     A lane that was named stays so until there is evidence that its mean is back above the floor;
     then it starts fresh. Evidence beyond what a single lane would need is let go, so that a drop
@@ -305,16 +309,18 @@ def name_drops(streams: Sequence[Stream], rule: DropRule) -> list[Stream]:
         needed = found.log_needed
         if _may_inherit(stream):
             needed = min(needed, inherited)
-        lanes = tuple(
-            _name(
-                lane,
-                is_sufficient=f"{place} {at}" in named or lane.log_evidence >= needed,
-                needed=needed,
-                most=most,
-            )
-            for at, lane in enumerate(stream.lanes)
-        )
-        judged.append(_judge(stream, lanes, rule, len(evidence)))
+        lanes = []
+        told = [one for one in stream.warnings if not one.startswith(ALIKE)]
+        for at, lane in enumerate(stream.lanes):
+            is_sufficient = f"{place} {at}" in named or lane.log_evidence >= needed
+            if is_sufficient and confirmation is not None and not lane.is_named:
+                verdict = confirmation.judge(stream, lane)
+                is_sufficient = verdict is None or verdict.state == "confirmed"
+                if verdict is not None and verdict.state == "group":
+                    told.append(describe_group(verdict))
+            lanes.append(_name(lane, is_sufficient=is_sufficient, needed=needed, most=most))
+        followed = replace(stream, warnings=tuple(dict.fromkeys(told)))
+        judged.append(_judge(followed, tuple(lanes), rule, len(evidence)))
     return [_find_loss(stream, judged) for stream in judged]
 
 

@@ -10,7 +10,7 @@ from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.evaluate.baseline import find_contexts, find_previous
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import describe_time, read_span, to_datetime
+from rankscope.monitor.events.times import describe_time, read_span, to_datetime, to_micros
 from rankscope.monitor.rules.drop.periods import FINAL
 from rankscope.monitor.rules.drop.sample import collect_samples
 from rankscope.monitor.rules.stream import ALL
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.periods import PeriodReader, Step
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.stream import Evidence, LabelDay
+    from rankscope.monitor.rules.stream import Evidence, LabelDay, Stream
     from rankscope.stats.means import Mean
 
     Number = TypeVar("Number", float, NDArray[np.float64])
@@ -239,6 +239,40 @@ class Floors:
         is_in = [(start <= sample.times) & (sample.times < end) for start, end in wanted.spans]
         return sample.without(~np.logical_or.reduce(is_in))
 
+    def find_length(self, model: str) -> int:
+        """Return for how long a model has about as many rankings as are read at most."""
+        shown = [one for one in self._scene.shown if one.model == model]
+        first = min((one.first for one in shown), default=0)
+        last = max((one.last for one in shown), default=0)
+        return _fit_length(first, last, sum(one.rankings for one in shown))
+
+    def find_own_contexts(self, key: Key) -> list[int]:
+        """Find the contexts of a stream."""
+        model, version, place = key
+        asked = set(place)
+        return [
+            number
+            for number in self._find_contexts("production", model, None)
+            if version in {ALL, self.reader.contexts[number].version}
+            and asked.issubset(self.reader.contexts[number].attributes)
+        ]
+
+    def find_baseline_of(self, stream: Stream, step: Step, since: int) -> Sample | None:
+        """Return the rankings that a stream is compared with; `None` where they are gone.
+
+        The long-term baseline of a model is the time before it was watched first, as it was then.
+        """
+        wanted = self._want(stream.key, step)
+        if stream.version == ALL and isinstance(wanted, _Wanted):
+            first = since if stream.compared is None else to_micros(stream.compared)
+            until = min(first + LONGEST, since)
+            wanted = replace(
+                wanted, since=first, until=until, now=until + self.reader.wait(step.age)
+            )
+        if isinstance(wanted, str) or wanted.since >= wanted.until:
+            return None
+        return self._read(wanted, stream.key, step)
+
     @cached_property
     def _known(self) -> int:
         """From when on the log has rankings."""
@@ -274,12 +308,8 @@ class Floors:
     ) -> Evidence | None:
         """Return a lane that compares with some days; `None` where these say too little."""
         model, _, place = key
-        shown = [one for one in self._scene.shown if one.model == model]
-        first = min((one.first for one in shown), default=0)
-        last = max((one.last for one in shown), default=0)
         until = spans[-1][1]
-        length = _fit_length(first, last, sum(one.rankings for one in shown))
-        since = max(spans[0][0], until - length)
+        since = max(spans[0][0], until - self.find_length(model))
         numbers = self._find_contexts("production", model, None)
         now = until + self.reader.wait(step.age)
         sample = self._read(_Wanted(since, until, now, numbers, spans=spans), key, step)

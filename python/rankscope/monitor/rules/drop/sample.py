@@ -6,7 +6,7 @@ from collections import Counter
 
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.clusters import number_clusters
-from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out
 from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.store.folding import OTHER
@@ -110,7 +110,9 @@ def collect_samples(
     """
     wanted = np.array(sorted(contexts), dtype=np.int64)
     columns = [_Columns(view.definition) for view in views]
-    for chunk in chunks:
+    for read in chunks:
+        # Those that count are found once for all views.
+        chunk = leave_out(read, views[0].definition) if views else read
         places = np.flatnonzero(np.isin(chunk.contexts, wanted))
         if not len(places):
             continue

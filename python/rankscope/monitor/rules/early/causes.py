@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.cells import choose_parts
-from rankscope.monitor.rules.early.usual import DAYS
+from rankscope.monitor.rules.early.usual import DAYS, FEWEST
 from rankscope.records import replace
 
 if TYPE_CHECKING:
@@ -19,13 +19,15 @@ LEAST, MOST = 0.5, 0.75
 """A stream explains a change if it has this part of it, and this part but for chance."""
 REST = 0.25
 """And if the others have changed by less than this part of its own change, but for chance."""
+WAITED = 4 * FEWEST
+"""With so many rankings, it isn't waited for more that tell which slice has a change."""
 MOST_PARTS = 2000
 
 
-def find_cause(table: Table, fact: Fact, moment: int) -> Fact:
+def find_cause(table: Table, fact: Fact, moment: int) -> Fact | None:
     """Return the fact of the smallest stream that has most of a change.
 
-    A version comes before its model.
+    A version comes before its model. `None` where a few more rankings tell whether a slice has it.
     """
     number = [one.name for one in table.signals].index(fact.signal)
     until = -(-moment // DAY) * DAY
@@ -59,6 +61,10 @@ def find_cause(table: Table, fact: Fact, moment: int) -> Fact:
         is_alone = mine and rest <= REST * abs(part) * others / mine + chance
         is_most = rest <= (1 - MOST) * abs(excess) + chance
         if is_alone and is_most and part * excess >= LEAST * excess**2:
+            if set(segment.slice) != set(wide.slice) and 0 < others < FEWEST:
+                if count < WAITED:
+                    return None
+                continue  # too few others to tell that they have not changed
             found.append(((mine, not segment.version, len(segment.slice)), segment))
     segment = min(found)[1]
     if segment == wide:

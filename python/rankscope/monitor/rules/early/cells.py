@@ -70,6 +70,7 @@ class Cells:
         self._columns = list(columns)
         self._spreads = self._columns if spreads is None else list(spreads)
         self._days: dict[int, _Day] = {}
+        self._made: dict[object, tuple[tuple[int, int, int | None], Hours]] = {}
 
     def load(self, since: int, until: int) -> None:
         """Read the days from one midnight to before another that were not read yet."""
@@ -110,7 +111,19 @@ class Cells:
         choose: Callable[[Segment], Collection[Segment]],
         most: int | None = None,
     ) -> Hours:
-        """Add up the cells of streams, those with the most rankings."""
+        """Add up the cells of streams, those with the most rankings, once for a day."""
+        wanted, made = (since, until, most), self._made.get(choose)
+        if made is None or made[0] != wanted:
+            made = self._made[choose] = wanted, self._add_up(since, until, choose, most)
+        return made[1]
+
+    def _add_up(
+        self,
+        since: int,
+        until: int,
+        choose: Callable[[Segment], Collection[Segment]],
+        most: int | None,
+    ) -> Hours:
         self.load(since, until)
         days = [self._days[day] for day in range(since, until, DAY)]
         counts: dict[Segment, float] = {}

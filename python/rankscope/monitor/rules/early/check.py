@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 QUARTER = 90
 REACH = 2 * DAYS
 """Days that were left out are made up for by days from before, up to so many days ago."""
-TAILS = math.log(10)
+TAILS = math.log(4)
 """The most surprising hours of a quarter are more surprising than those of most days tell."""
 MIDDLE = -math.log(math.log(2))
 """The median of the largest of many, beyond the logarithm of how many there are."""
@@ -54,6 +54,8 @@ BACK = 0.5
 """A signal is as usual again if it is closer to it than by this part of its change, for a day."""
 SHARED = 2.0
 """A stream that changes by no more than this times what all do needs no cause of its own."""
+CHANCE = 4.0
+"""So many standard deviations more may be chance."""
 MOST_FACTS = 60
 
 
@@ -133,24 +135,18 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
     before = _find_before(hours, rows, len(table.signals), end)
     if left_out is not None:
         before = Sums(*(each * ~left_out for each in before))
-    least = np.tile([one.least for one in table.signals], len(hours.segments))[:, None]
-    judgment = judge(
+    judgment, evidence = weigh(
         add_up(rows),
         np.array([end]),
+        table.signals,
         spans=SPANS[:1] if table.is_daily else SPANS,
         before=add_up(before),
         skipped=None if left_out is None else np.pad(np.cumsum(left_out, axis=1), ((0, 0), (1, 0))),
         reach=reach,
-        margin=least / 2,
         is_share=not table.is_daily,
         is_daily=table.is_daily,
     )
     judgment = type(judgment)(*(each[:, 0] for each in judgment))
-    change = judgment.value - judgment.usual
-    sides = {"rise": 1, "fall": -1, "both": 0}
-    side = np.tile([sides[one.suspicious] for one in table.signals], len(hours.segments))[:, None]
-    with np.errstate(invalid="ignore"):
-        matters = (np.abs(change) >= least) & (change * side >= 0)
     # A day's value is known once the day is over.
     is_due = not table.is_daily or moment % DAY == 0
     # What a warning was about, and is over, doesn't count again.
@@ -160,7 +156,25 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
     ]
     lengths = np.array(SPANS[: judgment.evidence.shape[-1]]) * HOUR
     is_new = moment - lengths >= np.repeat(ended, len(table.signals))[:, None]
-    return Seen(table, hours, judgment, judgment.evidence * matters * is_due * is_new)
+    return Seen(table, hours, judgment, evidence[:, 0] * is_due * is_new)
+
+
+def weigh(
+    sums: Sums,
+    ends: NDArray[np.int64],
+    signals: Sequence[Signal],
+    **given: Any,  # noqa: ANN401 - of `judge`
+) -> tuple[Judgment, Floats]:
+    """Judge rows, each signal of each stream, and return the evidence of changes that matter."""
+    sides = {"rise": 1, "fall": -1, "both": 0}
+    streams = len(sums.total) // len(signals)
+    least = np.tile([one.least for one in signals], streams)[:, None, None]
+    side = np.tile([sides[one.suspicious] for one in signals], streams)[:, None, None]
+    judgment = judge(sums, ends, margin=least[..., 0] / 2, **given)
+    change = judgment.value - judgment.usual
+    with np.errstate(invalid="ignore"):
+        matters = (np.abs(change) >= least) & (change * side >= 0)
+    return judgment, judgment.evidence * matters
 
 
 def _mark(
@@ -184,9 +198,9 @@ def _find_before(hours: Hours, rows: Sums, signals: int, end: int) -> Sums:
     """Return the sums that say what is usual: a new version is compared with its model."""
     places = {segment: at for at, segment in enumerate(hours.segments)}
     chosen = np.arange(len(hours.segments))
-    is_shown = hours.sums[:, :end, 0].max(axis=-1) > 0
+    largest: NDArray[np.float64] = hours.sums[:, :end, 0].max(axis=-1)
     for at, segment in enumerate(hours.segments):
-        shown = np.flatnonzero(is_shown[at])
+        shown = np.flatnonzero(largest[at])
         if segment.version and (not len(shown) or end - shown[0] <= (FEWEST_DAYS + 1) * HOURS):
             chosen[at] = places.get(segment._replace(version=""), at)
     index = (chosen[:, None] * signals + np.arange(signals)).ravel()
@@ -198,7 +212,7 @@ def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyP
     known = {fact.key for each in progress.warnings for fact in each.facts}
     peak, watched, rows = 0.0, set(), 0
     for each in seen:
-        is_known = (each.judgment.days >= FEWEST_DAYS).any(axis=-1)
+        is_known: NDArray[np.bool_] = (each.judgment.days >= FEWEST_DAYS).any(axis=-1)
         for at, key in enumerate(each.list_keys()):
             if is_known[at]:
                 rows += 1
@@ -247,7 +261,9 @@ def _take(
                 key=lambda one: (one.rankings, not one.segment.slice, bool(one.segment.version)),
             )
             of = next(each for each in seen if lead.key in each.list_keys())
-            cause = find_cause(of.table, widest, moment)
+            cause = find_cause(of.table, replace(widest, began=lead.began), moment)
+            if cause is None:
+                break
             opened = EarlyWarning(
                 segment=cause.segment, began=lead.began, found=moment, facts=(cause,)
             )
@@ -262,8 +278,10 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
     facts = []
     keys = seen.list_keys()
     for at in np.flatnonzero(seen.evidence.max(axis=-1, initial=0.0) >= needed).tolist():
-        span = int(np.argmax(seen.evidence[at]))
-        numbers = seen.judgment
+        numbers, evidence = seen.judgment, seen.evidence[at]
+        # Of spans that tell nearly as much, the one that is most of all after the change.
+        change = np.abs(np.nan_to_num(numbers.value[at] - numbers.usual[at]))
+        span = int(np.argmax(change * (evidence >= evidence.max() / 2)))
         signal, segment = keys[at]
         facts.append(
             Fact(
@@ -273,8 +291,9 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
                 found=moment,
                 before=float(numbers.usual[at, span]),
                 after=float(numbers.value[at, span]),
-                rankings=int(numbers.count[at, span]),
-                evidence=float(seen.evidence[at, span]),
+                rankings=int(numbers.rankings[at, span]),
+                spread=float(numbers.spread[at, span]),
+                evidence=float(evidence.max()),
             )
         )
     return facts
@@ -302,7 +321,8 @@ def _belongs(fact: Fact, warning: EarlyWarning, whole: Mapping[str, float]) -> b
     here, there = set(mine.slice), set(its.slice)
     if is_near and (here <= there or there <= here):
         return True
-    return abs(fact.change) <= SHARED * whole.get(fact.signal, 0.0)
+    shared = SHARED * whole.get(fact.signal, 0.0)
+    return abs(fact.change) <= shared + CHANCE * fact.spread
 
 
 def _extend(warning: EarlyWarning, facts: Iterable[Fact]) -> EarlyWarning:

@@ -57,7 +57,7 @@ def judge_warning(scene: Scene, warning: EarlyWarning, moment: int) -> EarlyWarn
         return replace(known, told="No ranking has a final value.")
     rows = summed.rows()
     own = Sums(*(each[[at]] for each in rows))
-    first = np.flatnonzero(own.count[0])[0]
+    first = np.flatnonzero(own.rankings[0])[0]
     is_new = (warning.began - since) // HOUR - first < FEWEST_DAYS * HOURS
     before = Sums(*(each[[model]] for each in rows)) if is_new else own
     judged = judge(

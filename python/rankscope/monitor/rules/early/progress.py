@@ -34,6 +34,7 @@ class Fact(Stored):
         before: What is usual.
         after: The mean since it changed.
         rankings: The number of rankings since.
+        spread: The standard deviation of the change, if nothing had changed.
         evidence: How surprising that is.
     """
 
@@ -44,6 +45,7 @@ class Fact(Stored):
     before: float
     after: float
     rankings: int
+    spread: float
     evidence: float
 
     @property
@@ -94,7 +96,7 @@ class EarlyProgress(Progress):
     """What a rule about signals remembers.
 
     Args:
-        basis: The model that is watched; empty for all.
+        basis: The model that is watched, and since when; empty for all.
         first: When the first hour begins, in microseconds since 1970 in UTC.
         following: When the hour begins that is looked at next.
         warnings: The warnings that last.

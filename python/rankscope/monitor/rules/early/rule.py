@@ -29,8 +29,8 @@ class EarlyRule(Rule):
     severity: Severity = "info"
 
     def find_basis(self, _configuration: object) -> str:
-        """Return the same for all: what is usual is learned anew at every check."""
-        return self.model or ""
+        """Return what it looks at: what is usual is learned anew at every check."""
+        return " ".join(filter(None, (self.model, self.since and self.since.isoformat())))
 
     def describe(self) -> str:
         """Describe the rule in a sentence."""

@@ -13,7 +13,7 @@ from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.early.progress import EarlyProgress
 from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import FEWEST_DAYS
-from rankscope.monitor.rules.early.words import conclude, describe_fact
+from rankscope.monitor.rules.early.words import choose_fact, conclude, describe_fact
 from rankscope.monitor.rules.run import Kind, Problem, RuleRun
 from rankscope.monitor.rules.state import RuleVerdict, join_first
 from rankscope.monitor.signals.kinds import NAMES, SIGNALS
@@ -101,8 +101,8 @@ class EarlyRun(RuleRun):
         """Return the state of the rule, apart from its incidents."""
         known = self.progress
         if known.warnings:
-            told = [describe_fact(each.facts[0]) for each in known.warnings]
-            return RuleVerdict("ALERT", join_first(told, " ", " "))
+            reasons = [describe_fact(choose_fact(each)) for each in known.warnings]
+            return RuleVerdict("ALERT", join_first(reasons, " ", " "))
         if known.following == known.first:
             return RuleVerdict("INSUFFICIENT", "no hour has been checked yet")
         if not known.watched:

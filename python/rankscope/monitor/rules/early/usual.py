@@ -31,10 +31,6 @@ HOURS = 24
 WEEKDAYS = 7
 SURE = 1.0
 """By how many standard errors what days differ by is taken to be larger than it seems."""
-LASTING = 1.5
-"""What days that are like the day before add to how far a day is from the mean of the others."""
-INDEPENDENT = 0.5
-"""How many of such days tell as much of what days differ by as independent ones, as a share."""
 
 
 class Sums(NamedTuple):
@@ -44,14 +40,14 @@ class Sums(NamedTuple):
     user, or of what else is counted as one, in an hour, and n their number:
 
     Args:
-        count: Of n.
+        rankings: Of n.
         total: Of S.
         sizes: Of n².
         products: Of S n.
         squares: Of S².
     """
 
-    count: Floats
+    rankings: Floats
     total: Floats
     sizes: Floats
     products: Floats
@@ -67,7 +63,7 @@ class Judgment(NamedTuple):
         value: The mean.
         usual: The mean that is usual.
         spread: The standard deviation of their difference, by what is known.
-        count: The number of rankings.
+        rankings: Their number.
         days: How many days say what is usual.
     """
 
@@ -75,7 +71,7 @@ class Judgment(NamedTuple):
     value: Floats
     usual: Floats
     spread: Floats
-    count: Floats
+    rankings: Floats
     days: Floats
 
 
@@ -116,17 +112,17 @@ def judge(
         first = -(-hours // HOURS)
         shifts = np.arange(first, first + reach)
         stops = ends[:, None] - HOURS * shifts
-        counts, totals = (_cut(each, stops, hours) for each in (known.count, known.total))
+        counts, totals = (_cut(each, stops, hours) for each in (known.rankings, known.total))
         if skipped is not None:
             counts[_cut(skipped, stops, hours) > 0] = 0.0
         if reach > DAYS:
             counts[np.cumsum(counts > 0, axis=-1) > DAYS] = 0.0
         totals[counts == 0] = 0.0
         long = [_cut(each, (ends - hours)[:, None], reach * HOURS)[..., 0] for each in known]
-        here = [_cut(each, ends[:, None], hours)[..., 0] for each in sums[:3]]
+        here = Sums(*(_cut(each, ends[:, None], hours)[..., 0] for each in sums))
         usual = _learn(counts, totals, shifts, long, daily, is_daily=is_daily)
         daily = usual.between if daily is None else daily
-        judged.append(_compare(*here, usual, margin, is_share=is_share, is_daily=is_daily))
+        judged.append(_compare(here, usual, margin, is_share=is_share, is_daily=is_daily))
     return Judgment(*(np.stack(each, axis=-1) for each in zip(*judged, strict=True)))
 
 
@@ -195,20 +191,18 @@ def _learn(
 
 
 def _compare(
-    count: Floats,
-    total: Floats,
-    sizes: Floats,
+    here: Sums,
     usual: _Usual,
     margin: Floats | float,
     *,
     is_share: bool,
     is_daily: bool,
 ) -> Judgment:
+    count, total, sizes, _, _ = here
     with np.errstate(divide="ignore", invalid="ignore"):
         value = total / count
-        between = LASTING * usual.between
-        variance = usual.squared * sizes / count**2 + between + usual.error
-        degrees = INDEPENDENT * usual.degrees * (variance / between) ** 2
+        variance = usual.squared * sizes / count**2 + usual.between + usual.error
+        degrees = usual.degrees * (variance / usual.between) ** 2
         change = np.maximum(np.abs(value - usual.mean) - margin, 0.0)
         farthest = np.where(value > usual.mean, 1 - usual.mean, usual.mean)
         step = farthest * sizes / count**2 if is_share else np.zeros_like(change)
@@ -234,7 +228,8 @@ def bound(change: Floats, variance: Floats, step: Floats) -> Floats:
         [[4.5], [2.55]]
     """
     part = step * change / variance
-    exact = ((1 + part) * np.log1p(part) - part) / np.maximum(part, 1e-300) ** 2
-    factor = np.where(part < 1e-3, 0.5 - part / 6, exact)
+    large = np.maximum(part, 1e-3)  # below, the difference is lost in rounding
+    exact = ((1 + large) * np.log1p(large) - large) / large**2
+    factor = np.where(part < large, 0.5 - part / 6, exact)
     surprise: Floats = change**2 / variance * factor
     return surprise

@@ -62,7 +62,7 @@ def describe_fact(fact: Fact) -> str:
         >>> from rankscope.monitor.rules.data.counts import Segment
         >>> from rankscope.monitor.rules.early.progress import Fact
         >>> tv = Segment("gbdt", "4", (("device", "tv"),))
-        >>> numbers = {"began": 0, "found": 0, "rankings": 40, "evidence": 20.0}
+        >>> numbers = {"began": 0, "found": 0, "rankings": 40, "spread": 0.1, "evidence": 20.0}
         >>> describe_fact(Fact(signal="overlap", segment=tv, before=0.92, after=0.41, **numbers))
         'Lists of version 4 with device=tv overlap 41% with those of the same queries before; 92% \
 is usual.'
@@ -120,7 +120,8 @@ def write_evidence(warning: EarlyWarning) -> dict[str, Any]:
             "rankings": fact.rankings,
             "sentence": describe_fact(fact),
         }
-        for fact in warning.facts[:MOST_SHOWN]
+        # That of its own stream first.
+        for fact in sorted(warning.facts, key=lambda one: one is not lead)[:MOST_SHOWN]
     ]
     return {
         "signal": lead.signal,

@@ -60,7 +60,8 @@ def _read_name(text: str) -> str:
     return read_text(text, "", LIMITS.id_bytes)
 
 
-def _read_part(text: str) -> tuple[str, str]:
+def read_part(text: str) -> tuple[str, str]:
+    """Read an attribute and its value, such as `device=tv`."""
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
@@ -100,7 +101,7 @@ Until = Annotated[Moment, Field(description="Up to before which time, in RFC 333
 Model = Annotated[Name, Field(description="The model that ranked (default: all together).")]
 ModelVersion = Annotated[Name, Field(description="Its version (default: all together).")]
 WindowLength = Annotated[Every, Field(description="How long windows are (default: hour).")]
-SlicePart = Annotated[tuple[str, str], PlainValidator(_read_part, json_schema_input_type=SliceText)]
+SlicePart = Annotated[tuple[str, str], PlainValidator(read_part, json_schema_input_type=SliceText)]
 SliceParts = Annotated[
     tuple[SlicePart, ...],
     Field(description="An attribute and its value, such as device=tv; two for a pair."),

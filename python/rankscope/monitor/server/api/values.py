@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, Required, cast
+from typing import Annotated, Literal, Required, cast
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
@@ -25,11 +26,13 @@ from rankscope.monitor.server.api.fields import (
 )
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.setup.fields import Pair, Time
-from rankscope.monitor.shapes import Number
+from rankscope.monitor.shapes import Number, OneOf
+from rankscope.monitor.signals.kinds import NAMES
 from rankscope.output.table import name_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -104,6 +107,97 @@ class Series(TypedDict):
     unjudged: list[Count]
     is_final: list[bool]
     coverage: LakeCoverage | None
+
+
+class SignalsQuery(SpanQuery, total=False):
+    """Which signal is read."""
+
+    signal: Required[
+        Annotated[str, OneOf(*NAMES), Field(description="One of the signals, such as length.")]
+    ]
+    every: WindowLength
+    model: Model
+    version: ModelVersion
+    slice: SliceParts
+
+
+class Signal(TypedDict):
+    """A signal over time: what was shown, known before labels arrive."""
+
+    signal: str
+    label: str
+    unit: str
+    every: Every
+    model: str | None
+    version: str | None
+    slice: list[Pair]
+    level: Number
+    starts: list[Time]
+    values: list[Number | None]
+    lower: list[Number | None]
+    upper: list[Number | None]
+    usual: list[Number | None]
+    defined: list[Count]
+    rankings: list[Count]
+
+
+class ExpectedQuery(SpanQuery, total=False):
+    """Which forecasts are read."""
+
+    measure: Measure
+    model: Model
+    version: ModelVersion
+    every: WindowLength
+    slice: SliceParts
+
+
+class Expected(TypedDict):
+    """The values that rankings were expected to have before their labels arrived."""
+
+    measure: str
+    every: Every
+    model: str | None
+    version: str | None
+    slice: list[Pair]
+    level: Number
+    starts: list[Time]
+    values: list[Number | None]
+    lower: list[Number | None]
+    upper: list[Number | None]
+    finals: list[Number | None]
+    rankings: list[Count]
+    reasons: list[list[str]]
+    problem: str
+    is_doubtful: list[bool]
+
+
+class ForecastsQuery(SpanQuery, total=False):
+    """Which forecasts are compared with final values."""
+
+    measure: Measure
+
+
+class ForecastRow(TypedDict):
+    """How good the forecasts of days were."""
+
+    model: str
+    version: str
+    slice: str
+    days: Count
+    coverage: Number
+    bias: Number
+    error: Number
+    half_width: Number
+    doubtful: Count
+    missed: Count
+    missed_doubtful: Count
+
+
+class Forecasts(TypedDict):
+    """How good the forecasts of days were, by model, version and slice."""
+
+    forecasts: list[ForecastRow]
+    left_out: Count
 
 
 class SliceValue(TypedDict):
@@ -200,15 +294,49 @@ def get_series(monitor: Monitor, call: Call) -> Series:
     check_span(query, monitor.clock(), every)
     parts = tuple(sorted(query.get("slice", ())))
     _check_slice(parts, monitor.configuration)
-    series = monitor.series(
-        query["measure"],
-        every=every,
-        slice=parts,
-        **to_datetimes({name: value for name, value in query.items() if name in SPAN}),
-    )
+    series = monitor.series(query["measure"], every=every, slice=parts, **_read_part(query))
     if len(series) > MOST_POINTS:
         raise refuse_long(series.every)
     return cast("Series", series.to_dict())
+
+
+def get_signal(monitor: Monitor, call: Call) -> Signal:
+    """Return a signal over time: what was shown, known before labels arrive."""
+    query: SignalsQuery = call.query
+    every = query.get("every", "hour")
+    check_span(query, monitor.clock(), every)
+    parts = tuple(sorted(query.get("slice", ())))
+    _check_slice(parts, monitor.configuration)
+    series = monitor.signals(every=every, slice=parts, **_read_part(query))[query["signal"]]
+    if len(series) > MOST_POINTS:
+        raise refuse_long(series.every)
+    return cast("Signal", series.to_dict())
+
+
+def _read_part(query: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the span, the model and the version of a query."""
+    return to_datetimes({name: value for name, value in query.items() if name in SPAN})
+
+
+def get_expected(monitor: Monitor, call: Call) -> Expected:
+    """Return the values that rankings were expected to have before their labels arrived."""
+    query: ExpectedQuery = call.query
+    every = query.get("every", "day")
+    check_span(query, monitor.clock(), every)
+    parts = tuple(sorted(query.get("slice", ())))
+    _check_slice(parts, monitor.configuration)
+    expected = monitor.expected(query.get("measure"), every=every, slice=parts, **_read_part(query))
+    if len(expected) > MOST_POINTS:
+        raise refuse_long(expected.every)
+    return cast("Expected", expected.to_dict())
+
+
+def get_forecasts(monitor: Monitor, call: Call) -> Forecasts:
+    """Return how good the forecasts of days were that have become final."""
+    query: ForecastsQuery = call.query
+    check_span(query, monitor.clock())
+    rows: list[Any] = name_rows(monitor.forecasts(**to_datetimes(query)))
+    return {"forecasts": rows[:MOST_POINTS], "left_out": max(len(rows) - MOST_POINTS, 0)}
 
 
 def get_slices(monitor: Monitor, call: Call) -> Slices:
@@ -271,6 +399,9 @@ def _check_slice(parts: Slice, configuration: Configuration) -> None:
 
 ROUTES = (
     Route("GET", "/v1/series", get_series, query=SeriesQuery, result=Series),
+    Route("GET", "/v1/expected", get_expected, query=ExpectedQuery, result=Expected),
+    Route("GET", "/v1/forecasts", get_forecasts, query=ForecastsQuery, result=Forecasts),
+    Route("GET", "/v1/signals", get_signal, query=SignalsQuery, result=Signal),
     Route("GET", "/v1/slices", get_slices, query=SlicesQuery, result=Slices),
     Route("GET", "/v1/quality", get_quality, query=SpanQuery, result=Quality),
     Route("GET", "/v1/maturity", get_maturity, result=Maturity),

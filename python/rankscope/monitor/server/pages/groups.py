@@ -15,6 +15,7 @@ from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
+from rankscope.monitor.server.pages.early import EARLY, address_signals, list_signals
 from rankscope.monitor.server.pages.render import describe_times, write_field
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.calendar import Calendar
     from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.server.pages.charts.lines import EpisodeKind
 
 MOST_TIMES = 1_000_000
 
@@ -113,16 +115,21 @@ def measure_length(incident: Incident, now: int, began: datetime | None = None) 
     return max(last - to_micros(began or incident.began), 0)
 
 
-def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
-    """List what a chart marks: each group once, and separately while labels were missing."""
+def list_episodes(groups: Iterable[Group], measure: str = "", *, signal: str = "") -> list[Episode]:
+    """List what a chart marks: each group once, and separately while labels were missing.
+
+    Args:
+        groups: The groups.
+        measure: The measure that is drawn; all incidents are marked if it is empty.
+        signal: The signal that is drawn: only what is about it is marked.
+    """
     episodes = []
     for group in groups:
-        sides: dict[str, list[Incident]] = {"incident": [], "labels": []}
+        sides: dict[EpisodeKind, list[Incident]] = {"incident": [], "early": [], "labels": []}
         for each in group.parts:
-            if each.kind in LOST_LABELS:
-                sides["labels"].append(each)
-            elif not measure or each.measure in {"", measure}:
-                sides["incident"].append(each)
+            kind = _find_episode(each, measure, signal)
+            if kind is not None:
+                sides[kind].append(each)
         for kind, parts in sides.items():
             if not parts:
                 continue
@@ -136,7 +143,7 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
                     min(to_micros(each.began) for each in parts),
                     max(known) if len(known) == len(parts) else None,
                     name + more,
-                    "labels" if kind == "labels" else "incident",
+                    kind,
                 )
             )
     return episodes
@@ -147,6 +154,17 @@ def list_periods(calendar: Calendar, since: int, until: int) -> list[Episode]:
     return [
         Episode(one.since, one.until, one.name, "period") for one in calendar.between(since, until)
     ]
+
+
+def _find_episode(incident: Incident, measure: str, signal: str) -> EpisodeKind | None:
+    """Return how an incident is marked; `None` if it isn't about what is drawn."""
+    if incident.kind == EARLY:
+        return None if signal and signal not in list_signals(incident) else "early"
+    if signal:
+        return "incident" if incident.measure == signal else None
+    if incident.kind in LOST_LABELS:
+        return "labels"
+    return "incident" if not measure or incident.measure in {"", measure} else None
 
 
 def trace_incident(incident: Incident, now: int) -> str:
@@ -221,6 +239,11 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
             ),
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
+    if incident.kind == EARLY:
+        return (
+            Step("Look at what changed.", address_signals(incident), "Show the signals"),
+            Step(PROBLEMS[incident.kind].step),
+        )
     return (
         Step(PROBLEMS[incident.kind].step),
         Step("See what arrived, and what was rejected and why.", "/quality", "Data quality"),
@@ -256,6 +279,8 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         nDCG@5: 0.8176 before, 0.7045 since
         Evidence: 3.3× the alert level
     """
+    if incident.kind == EARLY:  # its facts are sentences
+        return ()
     evidence = dict(incident.evidence)
     is_of_measure = bool(PROBLEMS[incident.kind].verb)
     said = [] if is_of_measure else _describe_data(incident, evidence)

@@ -10,18 +10,20 @@ from urllib.parse import quote
 
 from pydantic import Field
 
+from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import ACTIVE
 from rankscope.monitor.incidents.transitions import find_timer
 from rankscope.monitor.notify.message import name_stream
-from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.kinds import DEFAULTS, PROBLEMS
 from rankscope.monitor.rules.limit import RANKINGS
 from rankscope.monitor.rules.settings import EMPTY, described
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, draw_lines
+from rankscope.monitor.server.pages.early import EARLY, describe_record, list_facts, list_signals
 from rankscope.monitor.server.pages.groups import (
     Group,
     describe_evidence,
@@ -40,7 +42,9 @@ from rankscope.monitor.server.pages.measure_view import (
     take_share,
     take_values,
 )
+from rankscope.monitor.server.pages.overview_range import Extent
 from rankscope.monitor.server.pages.page import EditForm, Page, read_configuration, read_hours
+from rankscope.monitor.server.pages.signal_view import view_signals
 from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.incident import Change, Incident, Notified
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.lines import LineChart, Point
+    from rankscope.monitor.server.pages.signal_view import SignalView
     from rankscope.monitor.server.routing.endpoint import Call
 
 
@@ -79,10 +84,11 @@ class IncidentsView:
     Args:
         configuration: How the project is measured; `None` where it is not.
         now: As of when, in microseconds since 1970 in UTC.
-        rules: How many rules about quality there are; every project has one about its data.
+        rules: How many rules about quality there are, besides those that every project gets.
         active: The groups whose problem lasts, those that need most care first.
         past: The groups that are over, the newest first.
         page: Which of the pages of past groups this is, from 1 on.
+        warnings: How good early warnings were, in sentences; empty where there were none.
     """
 
     configuration: Configuration | None
@@ -91,6 +97,7 @@ class IncidentsView:
     active: tuple[Group, ...]
     past: tuple[Group, ...]
     page: int
+    warnings: str = ""
 
     @property
     def shown(self) -> tuple[Group, ...]:
@@ -112,10 +119,13 @@ def view_incidents(monitor: Monitor, page: int = 1) -> IncidentsView:
     return IncidentsView(
         configuration=configuration,
         now=monitor.clock(),
-        rules=0 if configuration is None else sum(rule.kind != "data" for rule in monitor.rules()),
+        rules=0
+        if configuration is None
+        else sum(rule.name not in DEFAULTS for rule in monitor.rules()),
         active=tuple(group for group in groups if group.is_active),
         past=tuple(sorted(over, key=lambda group: group.began, reverse=True)),
         page=page,
+        warnings=describe_record(monitor.rate_warnings()),
     )
 
 
@@ -141,7 +151,7 @@ def read_page(text: str) -> int:
 
 INCIDENTS = Page(
     path="/incidents",
-    place=2,
+    place=3,
     here="Incidents",
     template="incidents.html.j2",
     summary="What is wrong, since when, for whom and why.",
@@ -188,6 +198,7 @@ class IncidentView:
         every: How long its windows are.
         chart: The chart of its slice; `None` where there is nothing to draw.
         series: What the chart is drawn from.
+        signals: The signals that it is about, if it is about any, in place of a chart.
     """
 
     incident: Incident
@@ -198,6 +209,12 @@ class IncidentView:
     every: Every
     chart: LineChart | None
     series: Series | None
+    signals: tuple[SignalView, ...] = ()
+
+    @property
+    def facts(self) -> list[Mapping[str, Any]]:
+        """What an early warning is based on, a change of a signal each."""
+        return list_facts(self.incident)
 
     @property
     def is_of_measure(self) -> bool:
@@ -272,8 +289,12 @@ def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
     now = monitor.clock()
     series = chart = None
     every = choose_windows(incident, now)[0]
+    signals: tuple[SignalView, ...] = ()
     if read_configuration(monitor) is not None:
-        series, chart = _draw(monitor, incident, now)
+        if list_signals(incident) or incident.kind == EARLY:
+            signals = _view_signals(monitor, incident, now)
+        else:
+            series, chart = _draw(monitor, incident, now)
     return IncidentView(
         incident=incident,
         changes=tuple(reversed(changes)),
@@ -283,6 +304,24 @@ def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
         every=every,
         chart=chart,
         series=series,
+        signals=signals,
+    )
+
+
+def _view_signals(monitor: Monitor, incident: Incident, now: int) -> tuple[SignalView, ...]:
+    """Look at the signals that an incident is about, those that tell most first."""
+    every, since, until = choose_windows(incident, now)
+    versions = list_versions(monitor.store, monitor.project)
+    extent = Extent("", every, since, until, incident.model or None, None, versions)
+    views = view_signals(
+        monitor, extent, groups=_find_marked(monitor, incident), slice=incident.slice
+    )
+    wanted = list_signals(incident)
+    return tuple(
+        sorted(
+            (each for each in views if each.signal.name in wanted),
+            key=lambda each: wanted.index(each.signal.name),
+        )
     )
 
 

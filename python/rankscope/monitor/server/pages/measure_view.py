@@ -15,9 +15,11 @@ from rankscope.stats.means import Mean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
+    from rankscope.monitor.ask.expected import Expected
     from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.store.records import Version
+
+    AnySeries: TypeAlias = Series | SignalSeries
 
 MOST_CHOICES = 8
 """Versions that can be chosen by a link."""
@@ -52,6 +56,7 @@ class MeasureView:
         baseline: What it is held against.
         series: All rankings together first, then versions that have lines of their own.
         chart: The lines.
+        expected: What was expected before labels arrived; `None` where nothing is forecast.
     """
 
     measure: str
@@ -59,6 +64,7 @@ class MeasureView:
     baseline: Mean | None
     series: tuple[Series, ...]
     chart: LineChart
+    expected: Expected | None = None
 
     @property
     def difference(self) -> float:
@@ -70,17 +76,7 @@ class MeasureView:
     @property
     def description(self) -> str:
         """The chart in words, for screen readers."""
-        whole = self.series[0]
-        known = [
-            (value, start)
-            for value, start in zip(whole.values, whole.times, strict=True)
-            if not math.isnan(value)
-        ]
-        if not known:
-            return f"There is no {whole.every} with a value."
-        (least, when), (most, _) = min(known), max(known)
-        text = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}. "
-        text += f"The lowest is at {describe_time(when)}."
+        text = describe_values(self.series[0], "{:.4f}".format)
         if self.baseline is not None and not math.isnan(self.baseline.value):
             text += f" The baseline is {self.baseline.value:.4f}."
         return text
@@ -95,6 +91,20 @@ class MeasureView:
             "difference": make_plain(self.difference),
             "series": [series.to_dict() for series in self.series],
         }
+
+
+def describe_values(series: AnySeries, write: Callable[[float], str]) -> str:
+    """Describe the values of a chart, for who does not see it."""
+    known = [
+        (value, start)
+        for value, start in zip(series.values, series.times, strict=True)
+        if not math.isnan(value)
+    ]
+    if not known:
+        return f"There is no {series.every} with a value."
+    (least, when), (most, _) = min(known), max(known)
+    text = f"{len(known)} {series.every}s with a value, from {write(least)} to {write(most)}. "
+    return f"{text}The lowest is at {describe_time(when)}."
 
 
 class OverTime:
@@ -166,6 +176,7 @@ def view_measures(
             mean=_find_mean(baseline, definition, name, slice),
             floor=_find_floor([stream for of, stream in streams if of == name], extent),
             episodes=[*periods, *list_episodes(groups, name)],
+            expected=None if extent.lines else read_expected(monitor, extent, name, slice),
         )
         for name in monitor.measures
     )
@@ -179,6 +190,7 @@ def _view_measure(
     mean: Mean | None,
     floor: float | None,
     episodes: Sequence[Episode],
+    expected: Expected | None,
 ) -> MeasureView:
     [defined] = definition.only(series[0].measure).measures
     known = mean is not None and not math.isnan(mean.value)
@@ -190,6 +202,7 @@ def _view_measure(
         floor=floor,
         episodes=episodes,
         within=defined.row.value_range,
+        expected=[] if expected is None else _take_open(expected),
     )
     return MeasureView(
         measure=series[0].measure,
@@ -197,7 +210,36 @@ def _view_measure(
         baseline=mean,
         series=series,
         chart=chart,
+        expected=expected,
     )
+
+
+def _take_open(expected: Expected) -> list[Point]:
+    """Return what is expected of the windows that aren't final."""
+    points = zip(take_expected(expected), expected.finals, strict=True)
+    kept = [point for point, final in points if math.isnan(final)]
+    return kept if any(not math.isnan(point.value) for point in kept) else []
+
+
+def read_expected(monitor: Monitor, extent: Extent, measure: str, place: Slice) -> Expected | None:
+    """Return what is expected in the range; `None` where nothing is forecast."""
+    if measure not in monitor.forecast_measures or len(place) > 1:
+        return None
+    return monitor.expected(
+        measure,
+        every=extent.every,
+        since=to_datetime(extent.since),
+        until=to_datetime(extent.until),
+        model=extent.model,
+        version=extent.version,
+        slice=place,
+    )
+
+
+def take_expected(expected: Expected) -> list[Point]:
+    """Return what is expected as points."""
+    columns = (map(to_micros, expected.times), expected.values, expected.lower, expected.upper)
+    return [Point(*row) for row in zip(*columns, strict=True)]
 
 
 def _find_mean(
@@ -250,13 +292,13 @@ def _find_newest(series: Series) -> Mapping[str, Any] | None:
     return {"start": to_micros(series.times[at]), "value": series.values[at], **columns}
 
 
-def _start(series: Series) -> list[int]:
+def _start(series: AnySeries) -> list[int]:
     """Return when windows begin, as charts count time."""
     return [*map(to_micros, series.times)]
 
 
-def take_values(series: Series) -> list[Point]:
-    """Return the values of a measure as points."""
+def take_values(series: AnySeries) -> list[Point]:
+    """Return values as points."""
     columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
     return [Point(*row) for row in zip(*columns, strict=True)]
 
@@ -290,9 +332,9 @@ COUNTS: tuple[tuple[str, Callable[[Series], list[Point]], tuple[float, ...]], ..
 
 
 def draw_series(
-    series: Sequence[Series],
+    series: Sequence[AnySeries],
     extent: Extent,
-    take: Callable[[Series], list[Point]],
+    take: Callable[[Any], list[Point]],
     with_values: tuple[float, ...] = (),
     *,
     level: Level | None = None,
@@ -300,6 +342,8 @@ def draw_series(
     episodes: Sequence[Episode] = (),
     within: tuple[float, float] = (0.0, math.inf),
     is_share: bool = False,
+    expected: Sequence[Point] = (),
+    beside: Sequence[Line] = (),
 ) -> LineChart:
     """Draw versions shown at a time as a line each, and otherwise mark where they begin."""
     drawn = series[1:] or series[:1]
@@ -307,6 +351,7 @@ def draw_series(
         Line(name_version(one.model, one.version) if len(series) > 1 else "", tuple(take(one)))
         for one in drawn
     ]
+    lines += beside
     listed = [version for version in extent.versions if not version.folded]
     events = [
         Event(one.first, name_version(one.model, one.version))
@@ -325,4 +370,5 @@ def draw_series(
         within=(0.0, 1.0) if is_share else within,
         with_values=with_values,
         is_share=is_share,
+        expected=expected,
     )

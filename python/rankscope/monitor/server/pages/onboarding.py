@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.evaluate.stored_windows import count_labels
+from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.store.chunks import list_texts
 from rankscope.monitor.store.keys import TESTED
 from rankscope.records import record
@@ -72,7 +73,7 @@ def _list_needed(monitor: Monitor, view: Overview) -> Iterator[Task]:
     )
     yield Task(
         title="Rule",
-        is_done=any(state.rule.kind != "data" for state in view.rules),
+        is_done=any(state.rule.name not in DEFAULTS for state in view.rules),
         text="A rule notifies you when quality drops.",
         command=("rule add", f"quality --measure {monitor.measures[-1]}"),
         link=("/rules/new", "Create a rule"),

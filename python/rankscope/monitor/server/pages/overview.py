@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
     from rankscope.monitor.events.mismatch import Mismatch
+    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.incidents.warnings import WarningRecord
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.pages.charts.lines import LineChart
@@ -65,6 +67,7 @@ class Overview(OverTime):
         extent: The range of time, and what is shown of it.
         versions: The versions in production, those that are not listed as `<other>`.
         rules: The states of the rules.
+        record: How good early warnings were.
         groups: The incidents, by cause.
         evaluated: As of when values were computed last; `None` if they never were.
         measures: The measures.
@@ -85,6 +88,7 @@ class Overview(OverTime):
     versions: tuple[Version, ...]
     groups: tuple[Group, ...]
     coverage: Coverage | None
+    record: WarningRecord
     rules: tuple[RuleState, ...] = ()
     evaluated: int | None = None
     measures: tuple[MeasureView, ...] = ()
@@ -123,9 +127,9 @@ class Overview(OverTime):
         return tuple(group for group in self.groups if group.is_active)
 
     @property
-    def active_count(self) -> int:
-        """How many incidents are active."""
-        return sum(len(group.active) for group in self.active)
+    def lasting(self) -> list[Incident]:
+        """The incidents that are active."""
+        return [each for group in self.active for each in group.active]
 
     @property
     def unjudged(self) -> tuple[RuleState, ...]:
@@ -165,6 +169,7 @@ class Overview(OverTime):
             "evaluated": None if self.evaluated is None else format_time(self.evaluated),
             "rules": [rule.to_dict() for rule in self.rules],
             "incidents": [group.to_dict() for group in self.active],
+            "early_warnings": make_plain(self.record),
             "measures": [measure.to_dict() for measure in self.measures],
             "baseline": baseline
             and {
@@ -192,6 +197,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         versions=versions,
         groups=groups,
         coverage=monitor.coverage(),
+        record=monitor.rate_warnings(),
     )
     if configuration is None:
         return view

@@ -185,7 +185,7 @@ def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
 
 QUALITY = Page(
     path="/quality",
-    place=5,
+    place=6,
     here="Data quality",
     template="quality.html.j2",
     summary="Accepted, rejected, late and missing events.",

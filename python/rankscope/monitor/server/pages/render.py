@@ -134,6 +134,7 @@ def describe_marks(chart: LineChart) -> str:
     for words, names in (
         ("New versions", [each.name for each in chart.events]),
         ("Incidents", [each.name for each in chart.episodes if each.kind == "incident"]),
+        ("Early warnings", [each.name for each in chart.episodes if each.kind == "early"]),
         ("Labels missing", [each.name for each in chart.episodes if each.kind == "labels"]),
         ("Calendar", [each.name for each in chart.episodes if each.kind == "period"]),
     ):

@@ -71,7 +71,7 @@ def weigh(stream: Stream) -> Mapping[str, object] | None:
 
 RULES = Page(
     path="/rules",
-    place=4,
+    place=5,
     here="Rules",
     template="rules.html.j2",
     summary="The rules, and the state of each slice they check.",

@@ -70,7 +70,7 @@ def view_settings(monitor: Monitor, form: FormState | None = None) -> SettingsVi
 
 SETTINGS = Page(
     path="/settings",
-    place=6,
+    place=7,
     here="Settings",
     template="settings.html.j2",
     summary="The configuration of the project, and the form that changes it.",
@@ -153,6 +153,7 @@ def _redefine(configuration: Configuration, **changed: Any) -> Configuration:  #
         "unlabelled": attribution.unlabelled,
         "max_grade": definition.max_grade,
         "policy": definition.policy,
+        "left_out": definition.left_out,
     }
     return replace(configuration, definition=define(**said | changed))
 

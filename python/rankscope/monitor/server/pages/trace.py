@@ -315,7 +315,7 @@ def _describe(field: str) -> str:
 
 TRACE = Page(
     path="/trace",
-    place=3,
+    place=4,
     here="Trace",
     template="trace.html.j2",
     summary="Why a value changed between two spans.",

@@ -299,7 +299,7 @@ def address_slice(slice_: Slice, extent: Extent) -> str:
 
 VIEWS = Page(
     path="/views",
-    place=3,
+    place=4,
     here="Views",
     template="view.html.j2",
     summary="The saved views, the form that saves one, and slices over time.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import MAXYEAR, UTC, datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import EPOCH, MICROSECOND
@@ -14,10 +14,11 @@ from rankscope.web.charts import choose_axis
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Literal
+    from typing import Literal, TypeAlias
 
     from rankscope.web.charts import Axis
 
+    EpisodeKind: TypeAlias = Literal["incident", "early", "labels", "period"]
 
 NAME_WIDTH = 16.0
 """How much of the plane the name of an event may take."""
@@ -52,10 +53,13 @@ class Line:
     Args:
         name: What they are of; nothing where there is one line only.
         points: The points.
+        kind: Empty for values; `usual` for what values are compared with, and `range` for a band
+            around the line before it.
     """
 
     name: str
     points: tuple[Point, ...]
+    kind: Literal["", "usual", "range"] = ""
 
 
 @record(frozen=True, slots=True)
@@ -96,13 +100,14 @@ class Episode:
         start: When it began, in microseconds since 1970 in UTC.
         end: When it ended; `None` while it lasts.
         name: What it is.
-        kind: `incident`, `labels` while labels are missing, or `period` for one of the calendar.
+        kind: `incident`, `labels` while labels are missing, `early` for an early warning, or
+            `period` for one of the calendar.
     """
 
     start: int
     end: int | None
     name: str
-    kind: Literal["incident", "labels", "period"] = "incident"
+    kind: EpisodeKind = "incident"
 
 
 @record(frozen=True, slots=True)
@@ -112,6 +117,7 @@ class DrawnLine:
     Args:
         name: What it is of.
         number: Which of the lines it is, from 1 on: colors and the shapes of dots go by it.
+        kind: As of `Line`.
         final: The path through what is final.
         provisional: The path through what is not.
         band: The outline of the intervals.
@@ -122,6 +128,7 @@ class DrawnLine:
 
     name: str
     number: int
+    kind: str
     final: str
     provisional: str
     band: str
@@ -195,6 +202,7 @@ class LineChart:
         length: How long windows are, in microseconds.
         provisional: From where on windows are not final, from 0 to 100; `None` if all are.
         is_share: Whether values are shares, which are written in percent.
+        expected: What is expected of windows that aren't final.
     """
 
     time: TimeAxis
@@ -207,6 +215,7 @@ class LineChart:
     length: int
     provisional: float | None
     is_share: bool = False
+    expected: DrawnLine | None = None
 
     @property
     def rows(self) -> tuple[tuple[float, str], ...]:
@@ -232,8 +241,9 @@ def draw_lines(
     within: tuple[float, float] = (-math.inf, math.inf),
     with_values: tuple[float, ...] = (),
     is_share: bool = False,
+    expected: Sequence[Point] = (),
 ) -> LineChart:
-    """Draw lines.
+    """Draw lines, and what is expected as another one.
 
     Examples:
         >>> line = Line("", (Point(0, 0.5), Point(10, 0.75), Point(30, 0.5)))
@@ -243,10 +253,14 @@ def draw_lines(
     """
     time = TimeAxis(since, until)
     least, most = within
-    shown = (min(max(end, least), most) for end in _list_ends(lines, level, floor))
+    forecast = Line("expected", tuple(expected))
+    shown = (min(max(end, least), most) for end in _list_ends([*lines, forecast], level, floor))
     axis = choose_axis([*shown, *with_values], within)
+    # What belongs to a line has its number.
+    numbers = accumulate(not line.kind for line in lines)
     drawn = tuple(
-        _draw(line, number, time, axis, length) for number, line in enumerate(lines, start=1)
+        _draw(line, max(number, 1), time, axis, length)
+        for number, line in zip(numbers, lines, strict=True)
     )
     not_final = [point.start for line in lines for point in line.points if not point.is_final]
     return LineChart(
@@ -260,6 +274,7 @@ def draw_lines(
         length,
         time.place(min(not_final)) if not_final else None,
         is_share,
+        _draw(forecast, 1, time, axis, length) if expected else None,
     )
 
 
@@ -332,7 +347,14 @@ def _draw(line: Line, number: int, time: TimeAxis, axis: Axis, length: int) -> D
             (final if is_final else provisional).append(path)
     last = (places[-1][0], _flip(axis, places[-1][1].value)) if places else None
     return DrawnLine(
-        line.name, number, "".join(final), "".join(provisional), "".join(bands), tuple(alone), last
+        line.name,
+        number,
+        line.kind,
+        "".join(final),
+        "".join(provisional),
+        "".join(bands),
+        tuple(alone),
+        last,
     )
 
 

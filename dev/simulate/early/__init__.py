@@ -1,0 +1,1 @@
+"""Early warnings: how often they are false, and how soon they come."""

@@ -1,0 +1,104 @@
+"""Early warnings as pages show them: what changed, and how good warnings were."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rankscope.monitor.events.times import describe_duration
+from rankscope.monitor.links import add_query
+from rankscope.monitor.rules.early.progress import KIND as EARLY
+from rankscope.monitor.rules.kinds import DEFAULTS
+from rankscope.monitor.rules.limit import SIGNALED
+from rankscope.stats.quantiles import quantile_of, wilson
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.incidents.warnings import WarningRecord
+
+FEWEST = 5
+"""Of fewer warnings that labels tell of, nobody can say how often warnings are right."""
+LEVEL = 0.95
+
+
+def list_signals(incident: Incident) -> list[str]:
+    """Return the signals that an incident is about, each once; none where it is about others."""
+    if incident.kind == "limit" and incident.measure in SIGNALED:
+        return [incident.measure]
+    return list(dict.fromkeys(str(fact.get("signal")) for fact in list_facts(incident)))
+
+
+def list_facts(incident: Incident) -> list[Mapping[str, Any]]:
+    """Return what an early warning is based on; nothing for another incident."""
+    facts = incident.evidence.get("facts", ())
+    if incident.kind != EARLY:
+        return []
+    return [
+        fact for fact in facts if isinstance(fact, dict) and isinstance(fact.get("sentence"), str)
+    ]
+
+
+def address_signals(incident: Incident) -> str:
+    """Return the path of the signals of the lists that an early warning is about."""
+    pairs = [f"{name}={value}" for name, value in incident.slice]
+    return add_query("/signals", model=incident.model or None, slice=pairs)
+
+
+def count_active(incidents: Iterable[Incident]) -> str:
+    """Say how many incidents are active, and how many early warnings, which ask for less.
+
+    Examples:
+        >>> count_active([])
+        'no active incidents'
+    """
+    kinds = Counter(each.kind == EARLY for each in incidents)
+    said = [f"{kinds[False]:,} active incident{'s' if kinds[False] != 1 else ''}"]
+    if kinds[True]:
+        said.append(f"{kinds[True]:,} early warning{'s' if kinds[True] != 1 else ''}")
+    return " and ".join(said if kinds[False] else said[1:]) or "no active incidents"
+
+
+def describe_record(record: WarningRecord) -> str:
+    """Say how good the early warnings of the last 90 days were; nothing where there were none.
+
+    Examples:
+        >>> from datetime import timedelta
+        >>> from rankscope.monitor.incidents.warnings import WarningRecord
+        >>> few = WarningRecord(warnings=2, confirmed=1, unknown=1, lead=timedelta(days=2))
+        >>> for sentence in describe_record(few).split(". "):
+        ...     print(sentence)
+        2 in the last 90 days: labels confirmed 1, and don't tell of 1
+        These are too few to tell how often warnings are right
+        On average, those that were right came 2 days early.
+    """
+    if not record.warnings:
+        return ""
+    counts = {
+        "confirmed": record.confirmed,
+        "didn't confirm": record.not_confirmed,
+        "don't tell of": record.unknown,
+    }
+    *parts, last = [f"{words} {count:,}" for words, count in counts.items() if count]
+    told = ", ".join(parts) + (", and " if parts else "") + last
+    said = [f"{record.warnings:,} in the last 90 days: labels {told}."]
+    judged, precision = record.confirmed + record.not_confirmed, record.precision
+    if precision is None or judged < FEWEST:
+        said.append("These are too few to tell how often warnings are right.")
+    else:
+        low, high = wilson(precision, judged, quantile_of(LEVEL))
+        said.append(f"Precision: {precision:.0%} (95% interval: {low:.0%} to {high:.0%}).")
+    if record.lead is not None:
+        lead = describe_duration(record.lead)
+        said.append(f"On average, those that were right came {lead} early.")
+    return " ".join(said)
+
+
+WORDS = {
+    "count_active": count_active,
+    "address_signals": address_signals,
+    "describe_record": describe_record,
+    "default_rules": DEFAULTS,
+}

@@ -1,0 +1,324 @@
+"""Early warnings: what is judged, what is one warning, and what becomes of it."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import UsageError
+from rankscope.monitor import Configuration, Monitor, Rule, define
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.incidents.warnings import WarningRecord, rate_warnings
+from rankscope.monitor.rules.data.counts import Segment
+from rankscope.monitor.rules.early.check import find_needed
+from rankscope.monitor.rules.early.progress import EarlyProgress, EarlyWarning, Fact
+from rankscope.monitor.rules.early.usual import SPANS, Sums, add_up, bound, judge
+from rankscope.monitor.rules.early.words import describe_fact
+from rankscope.monitor.rules.kinds import DEFAULTS
+
+START = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def of_days(means: list[float], per_hour: float = 10.0) -> Sums:
+    """Return the cumulative sums of days of 24 equal hours, in which every user comes once."""
+    value = np.repeat(means, 24)[None, :]
+    count = np.full_like(value, per_hour)
+    return add_up(Sums(count, count * value, count, count * value, count * value))
+
+
+@given(
+    count=st.integers(5, 60),
+    share=st.floats(0.01, 0.5),
+    hits=st.integers(1, 60),
+)
+def test_the_bound_is_never_below_the_probability_of_a_share(
+    count: int, share: float, hits: int
+) -> None:
+    hits = min(hits, count)
+    change = hits / count - share
+    if change <= 0:
+        return
+    tail = sum(
+        math.comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(hits, count + 1)
+    )
+    variance, step = share * (1 - share) / count, (1 - share) / count
+    evidence = bound(*(np.array([each]) for each in (change, variance, step)))
+    assert tail <= math.exp(-evidence[0]) * (1 + 1e-9)
+
+
+def test_many_small_values_are_judged_as_normal() -> None:
+    change, variance = np.array([0.3, 0.05]), np.array([0.01, 0.0001])
+    assert np.allclose(bound(change, variance, np.zeros(2)), change**2 / (2 * variance))
+    assert (bound(change, variance, np.full(2, 0.01)) < change**2 / (2 * variance)).all()
+
+
+def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days() -> None:
+    means = [0.2 + 0.01 * (day % 3) for day in range(40)]
+    judged = judge(of_days(means), np.array([40 * 24]))
+    assert judged.value[0, 0, SPANS.index(24)] == pytest.approx(means[39])
+    assert judged.usual[0, 0, SPANS.index(24)] == pytest.approx(np.mean(means[11:39]), abs=0.002)
+    assert judged.days[0, 0].tolist() == [28] * len(SPANS)
+    # A span that is longer than a day is compared with spans that end before it begins.
+    assert judged.usual[0, 0, SPANS.index(72)] == pytest.approx(0.21, abs=0.002)
+
+
+@pytest.mark.parametrize(("days", "is_judged"), [(6, False), (7, True), (8, True)])
+def test_seven_days_are_needed(days: int, is_judged: bool) -> None:
+    judged = judge(of_days([0.1] * days + [0.9]), np.array([24 * (days + 1)]))
+    assert bool(judged.evidence[0, 0, 0] > 0) == is_judged
+
+
+def test_with_few_days_a_change_has_to_be_larger() -> None:
+    def weigh(days: int) -> float:
+        means = [0.3 + 0.02 * (-1) ** day for day in range(days)]
+        judged = judge(of_days([*means, 0.45], 1000.0), np.array([24 * (days + 1)]))
+        return float(judged.evidence[0, 0, 0])
+
+    assert weigh(7) < weigh(14) < weigh(28)
+
+
+def test_days_that_differ_are_no_change_and_rankings_of_one_user_are_one() -> None:
+    steady, wavering = ([0.3 + part * (-1) ** day for day in range(28)] for part in (0, 0.1))
+    end = np.array([29 * 24])
+    of_steady, of_wavering = (
+        float(judge(of_days([*means, 0.4], 100.0), end).evidence.max())
+        for means in (steady, wavering)
+    )
+    assert of_wavering < 2
+    assert of_steady > 10
+    count, value = np.full((1, 29 * 24), 100.0), np.repeat([*steady, 0.4], 24)[None, :]
+    # All rankings of an hour are of one user, who is like no other.
+    one = Sums(count, count * value, count**2, count**2 * value, count**2 * value)
+    assert judge(add_up(one), end).evidence.max() < 3
+
+
+def test_weekdays_are_known_after_two_weeks() -> None:
+    week = [0.2] * 5 + [0.5] * 2
+    judged = judge(of_days(week * 4 + [0.2], 200.0), np.array([29 * 24]))
+    assert judged.usual[0, 0, 0] == pytest.approx(0.2, abs=1e-6)
+    saturday = judge(of_days(week * 4 + [0.2] * 6, 200.0), np.array([34 * 24]))
+    assert saturday.evidence[0, 0, 0] > 20
+
+
+def test_hours_that_are_left_out_are_made_up_for_by_days_before() -> None:
+    sums = of_days([0.2] * 30 + [0.9] * 10 + [0.2])
+    skipped = np.zeros((1, 41 * 24))
+    skipped[:, 30 * 24 : 40 * 24] = 1.0
+    known = Sums(*(add_up(Sums(*[np.diff(each, axis=1) * (1 - skipped)] * 5))[0] for each in sums))
+    marks = np.pad(np.cumsum(skipped, axis=1), ((0, 0), (1, 0)))
+    end = np.array([41 * 24])
+    judged = judge(sums, end, before=known, skipped=marks, reach=56)
+    assert judged.usual[0, 0, 0] == pytest.approx(0.2)
+    assert judged.days[0, 0, 0] == 28
+    assert judge(sums, end).usual[0, 0, 0] > 0.4
+
+
+def test_more_evidence_is_needed_where_days_are_more_surprising() -> None:
+    rule = DEFAULTS["early"]
+
+    def need(peak: float, days: int = 28, rows: int = 1000) -> float:
+        peaks = tuple((day * DAY, peak) for day in range(days))
+        known = EarlyProgress(basis="", first=0, following=0, peaks=peaks, rows=rows)
+        return find_needed(rule, known, days * DAY + HOUR)
+
+    assert need(9.0) - need(7.0) == pytest.approx(2.0)
+    # Before there are days that tell, each stream and signal counts as independent.
+    assert need(7.0, days=6) == need(9.0, days=6) == need(math.log(1000) - math.log(math.log(2)))
+    assert need(0.0) > need(7.0, rows=10) - 10
+    rare = rule.replace(false_warnings=0.1)
+    known = EarlyProgress(basis="", first=0, following=0, rows=5)
+    often = find_needed(rule, known, HOUR)
+    assert find_needed(rare, known, HOUR) - often == pytest.approx(math.log(10))
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 10.1, math.inf, math.nan])
+def test_a_promise_is_a_number_of_warnings(value: float) -> None:
+    with pytest.raises(UsageError, match="false_warnings: expected more than 0 and at most 10"):
+        Rule(name="e", kind="early", false_warnings=value)
+
+
+def make_warning(began: int = 0, **more: object) -> EarlyWarning:
+    segment = Segment("gbdt", "4", (("device", "tv"),))
+    fact = Fact(
+        signal="overlap",
+        segment=segment,
+        began=began,
+        found=began + HOUR,
+        before=0.9,
+        after=0.4,
+        rankings=40,
+        spread=0.05,
+        evidence=20.0,
+    )
+    said = {"segment": segment, "began": began, "found": began + HOUR, "facts": (fact,)} | more
+    return EarlyWarning(**said)
+
+
+def test_what_a_rule_remembers_is_read_back_and_resolving_accepts_it() -> None:
+    warning = make_warning(5 * DAY)
+    known = EarlyProgress(basis="", first=0, following=6 * DAY, warnings=(warning,))
+    known = known.restart([warning.key], 6 * DAY + 1, is_all=False)
+    [over] = known.over
+    assert (known.warnings, over.until, over.is_accepted) == ((), 6 * DAY + HOUR, True)
+    assert EarlyProgress.from_text(known.to_text()) == known
+    # What is usual is learned from what came since it began.
+    assert known.list_skipped() == {warning.facts[0].key: [(0, 5 * DAY)]}
+    ended = EarlyProgress(basis="", first=0, following=0).put(warning).end(warning, 7 * DAY)
+    assert ended.list_skipped() == {warning.facts[0].key: [(5 * DAY, 7 * DAY)]}
+    assert ended.forget(200 * DAY).over == ()
+
+
+def test_a_fact_is_told_with_what_was_usual() -> None:
+    told = describe_fact(make_warning().facts[0])
+    assert told == (
+        "Lists of version 4 with device=tv overlap 40% with those of the same queries before; 90% "
+        "is usual."
+    )
+
+
+class Story:
+    """A service that shows 96 lists a day, of which those of televisions may be broken."""
+
+    def __init__(self, path: str) -> None:
+        self.now = START
+        self.monitor = Monitor.open(path, now=lambda: self.now)
+        definition = define(measures=["nDCG@4"], positive="click", window="24h")
+        self.monitor.configure(
+            Configuration(definition=definition, attributes=("device",), baseline=None)
+        )
+        self.random = np.random.default_rng(5)
+
+    def show(self, days: range, broken: str = "", *, has_clicks: bool = True) -> None:
+        rankings, labels = [], []
+        self.now = START + timedelta(days=days.stop)
+        for day in days:
+            for number in range(96):
+                device = "tv" if number % 3 == 0 else "phone"
+                is_broken = bool(broken) and device == "tv"
+                docs = [f"d{number % 16}-{at}" for at in range(6)]
+                if self.random.random() < 0.5:
+                    docs[4:] = docs[:3:-1]
+                clicked = docs[int(self.random.random() ** 2 * 3)]
+                if is_broken and broken == "order":
+                    docs.reverse()
+                scores = [0.5] * 6 if is_broken and broken == "scores" else [9, 8, 7, 6, 5, 4]
+                time = START + timedelta(days=day, minutes=15 * number)
+                rankings.append(
+                    {
+                        "ranking_id": f"{day}-{number}",
+                        "time": time.isoformat(),
+                        "model": "gbdt",
+                        "version": "4",
+                        "user_id": f"u{number}",
+                        "query_key": f"q{number % 16}",
+                        "attributes": {"device": device},
+                        "doc_ids": docs,
+                        "scores": scores,
+                    }
+                )
+                if has_clicks:
+                    labels.append(
+                        {
+                            "ranking_id": f"{day}-{number}",
+                            "doc_id": clicked,
+                            "time": (time + timedelta(hours=2)).isoformat(),
+                            "label": "click",
+                        }
+                    )
+        self.monitor.log_rankings(rankings)
+        self.monitor.log_labels(labels)
+
+    def evaluate(self, day: float) -> list[tuple[str, str]]:
+        self.now = START + timedelta(days=day, hours=1)
+        return [
+            (event, incident.name)
+            for event, incident in self.monitor.evaluate().events
+            if incident.rule == "early"
+        ]
+
+
+@pytest.fixture
+def story(tmp_path: object) -> Story:
+    return Story(f"{tmp_path}/a.db")
+
+
+TV = "device=tv, model=gbdt, version=4"
+
+
+def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story: Story) -> None:
+    story.show(range(10))
+    assert story.evaluate(10) == []
+    story.show(range(10, 11), "order")
+    assert story.evaluate(11) == [("opened", TV)]
+    [incident] = story.monitor.incidents()
+    assert (incident.kind, incident.severity, incident.measure) == ("early", "info", "")
+    assert incident.opened - (START + timedelta(days=10)) <= timedelta(hours=7)
+    signals = {fact["signal"] for fact in incident.evidence["facts"]}
+    assert {"reordered", "overlap"} <= signals
+    assert incident.evidence["outcome"] == "unknown"
+    assert "of version 4 with device=tv " in incident.reason
+    assert incident.evidence["facts"][0]["sentence"] in incident.reason
+    [state] = [each for each in story.monitor.check() if each.rule.name == "early"]
+    assert state.state == "ALERT"
+    # The second day is compared with the first one, and the labels of the first are final by then.
+    story.show(range(11, 14), "order")
+    story.evaluate(14)
+    now, history = story.monitor.incident(incident.incident_id)
+    assert now.evidence["outcome"] == "confirmed"
+    assert now.evidence["outcome_sentence"].startswith("Labels confirm it: nDCG@4 was 0.")
+    assert [change.action for change in history].count("noted") == 1
+    rated = rate_warnings(story.monitor.store, "default", int(story.now.timestamp() * 1e6))
+    assert (rated.warnings, rated.confirmed, rated.precision) == (1, 1, 1.0)
+    assert timedelta(days=1) <= rated.lead <= timedelta(days=3)
+
+
+def test_scores_that_stay_constant_warn_until_they_are_back(story: Story) -> None:
+    story.show(range(10))
+    story.evaluate(10)
+    story.show(range(10, 12), "scores")
+    assert story.evaluate(12) == [("opened", TV)]
+    [incident] = story.monitor.incidents()
+    assert "constant" in {fact["signal"] for fact in incident.evidence["facts"]}
+    story.show(range(12, 14))
+    assert story.evaluate(14) == [("recovered", TV)]
+    [now] = story.monitor.incidents(state="recovered")
+    assert now.reason == "The signals were as usual for a day."
+    # The order was as before, and so were clicks.
+    story.evaluate(14.5)
+    again, _ = story.monitor.incident(now.incident_id)
+    assert again.evidence["outcome"] != "confirmed"
+
+
+def test_a_change_that_a_person_accepts_is_usual_from_then_on(story: Story) -> None:
+    story.show(range(10))
+    story.evaluate(10)
+    story.show(range(10, 11), "scores", has_clicks=False)
+    assert story.evaluate(11) == [("opened", TV)]
+    [incident] = story.monitor.incidents()
+    story.monitor.resolve(incident.incident_id, actor="ann")
+    story.show(range(11, 20), "scores", has_clicks=False)
+    assert story.evaluate(20) == []
+    assert story.monitor.incidents() == ()
+
+
+def test_a_replay_finds_the_same_warnings(story: Story) -> None:
+    for day in range(11):
+        story.show(range(day, day + 1), "order" if day == 10 else "")
+        story.evaluate(day + 1)
+    [live] = story.monitor.incidents()
+    [replayed] = [
+        one
+        for one in story.monitor.replay(START + timedelta(days=10.9)).incidents
+        if one.rule == "early"
+    ]
+    assert (replayed.incident_id, replayed.opened) == (live.incident_id, live.opened)
+    assert (replayed.began, replayed.name) == (live.began, live.name)
+
+
+def test_without_warnings_there_is_no_precision() -> None:
+    assert WarningRecord().precision is None
+    assert WarningRecord(warnings=3, confirmed=1, not_confirmed=3).precision == 0.25

@@ -1,0 +1,114 @@
+"""What signals are, said plainly: one ranking and one document at a time."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+from statistics import median
+
+import rankscope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.monitor.events.event import Ranking
+
+Slice = tuple[str, ...]
+NAN = math.nan
+
+
+def score_of(ranking: Ranking) -> list[float | None]:
+    """The scores of a ranking's documents."""
+    return list(ranking.items.scores) or [None] * len(ranking.items)
+
+
+def share(part: float, whole: float) -> float:
+    """A share, NaN of nothing."""
+    return part / whole if whole else NAN
+
+
+def exposure(rank: int) -> float:
+    """The exposure of a document at a rank."""
+    return 1 / math.log2(1 + rank)
+
+
+def place(ranking: Ranking, name: str) -> str | None:
+    """The value of an attribute."""
+    return dict(ranking.attributes).get(name)
+
+
+def measure(
+    ranking: Ranking, before: Sequence[Ranking], attributes: Slice = ()
+) -> dict[str, float]:
+    """The hourly signals of a ranking; the rankings before it are of its model, by time."""
+    docs, scores = ranking.items.doc_ids, score_of(ranking)
+    pairs = [(a, b) for a, b in pairwise(scores) if a is not None and b is not None]
+    scored = [one for one in scores if one is not None]
+    return {
+        "no_results": float(not docs),
+        "tied": share(sum(a == b for a, b in pairs), len(pairs)),
+        "constant": float(len(set(scored)) == 1) if len(scored) > 1 else NAN,
+        "ascending": share(sum(a < b for a, b in pairs), len(pairs)),
+        "length": _find_length(ranking, before),
+        "score_rank": _rank(scored, [one for each in before for one in score_of(each)]),
+        "unseen": _find_unseen(ranking, before, attributes),
+        "popular": _find_popular(ranking, before),
+        **_compare(ranking, [each for each in before if each.items.doc_ids]),
+    }
+
+
+def _find_length(ranking: Ranking, before: Sequence[Ranking]) -> float:
+    lengths = [len(each.items) for each in before if len(each.items)]
+    return min(len(ranking.items) / median(lengths), 1) if lengths else NAN
+
+
+def _rank(scored: list[float], known: list[float | None]) -> float:
+    others = [one for one in known if one is not None]
+    ranks = [
+        sum((other < score) + 0.5 * (other == score) for other in others) / len(others)
+        for score in scored
+        if others
+    ]
+    return share(sum(ranks), len(ranks))
+
+
+def _find_unseen(ranking: Ranking, before: Sequence[Ranking], attributes: Slice) -> float:
+    top = ranking.items.doc_ids[:10]
+    new: set[str] = set()
+    for names in [(name,) for name in attributes] or [()]:
+        alike = [each for each in before if all(place(each, n) == place(ranking, n) for n in names)]
+        if not alike:
+            return NAN
+        new |= set(top) - {doc for each in alike for doc in each.items.doc_ids}
+    return share(len(new), len(top))
+
+
+def _find_popular(ranking: Ranking, before: Sequence[Ranking]) -> float:
+    """Of references whose most exposed documents differ in exposure."""
+    shown: dict[str, float] = {}
+    for each in before:
+        for doc, rank in zip(each.items.doc_ids, each.items.ranks, strict=True):
+            shown[doc] = shown.get(doc, 0.0) + exposure(rank)
+    best = sorted(shown, key=lambda doc: -shown[doc])[: math.ceil(len(shown) / 100)]
+    if not before:
+        return NAN
+    mine = list(zip(ranking.items.doc_ids, ranking.items.ranks, strict=True))
+    part = sum(exposure(rank) for doc, rank in mine if doc in best)
+    return share(part, sum(exposure(rank) for _, rank in mine))
+
+
+def _compare(ranking: Ranking, before: Sequence[Ranking]) -> dict[str, float]:
+    earlier = [each for each in before if each.query_key and each.query_key == ranking.query_key]
+    if not earlier:
+        return dict.fromkeys(("overlap", "reordered", "missing"), NAN)
+    then, now = earlier[-1].items.doc_ids, ranking.items.doc_ids
+    gone = set(then[:10]) - set(now)
+    common = [doc for doc in now[:100] if doc in then[:100]]
+    pairs = [*combinations(common, 2)]
+    opposite = sum(then.index(one) > then.index(other) for one, other in pairs)
+    return {
+        "overlap": rankscope.rbo(now[:100], then[:100], p=0.9) if now else 0.0,
+        "reordered": share(opposite, len(pairs)),
+        "missing": len(gone) / len(then[:10]),
+    }

@@ -1,0 +1,574 @@
+"""Stored signals are those of the rankings, each hour computed once."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from rankscope.monitor.events.times import to_datetime
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+pytest.importorskip("scipy", reason="distances are compared with SciPy")
+
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.evaluate.refresh import refresh
+from rankscope.monitor.evaluate.stored_windows import unpack_cell
+from rankscope.monitor.events.event import Items, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.signals import reference
+from rankscope.monitor.signals import refresh as refreshing
+from rankscope.monitor.signals.daily import compute_gini
+from rankscope.monitor.signals.kinds import DAILY, HOURLY, NAMES, digest
+from rankscope.monitor.signals.refresh import find_known, read_mix, read_signals
+from rankscope.records import replace
+from scipy.stats import wasserstein_distance
+
+from tests.monitor.signals.plain import exposure, measure, place, score_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from rankscope.monitor.evaluate.stored_windows import StoredCell
+
+CONFIGURATION = Configuration(
+    definition=define(measures=["nDCG@3"], positive="click", window="1h"),
+    attributes=("country", "device"),
+    most=2,
+)
+END = 10 * DAY
+NOW = END + 2 * HOUR
+
+
+def make_rankings(seed: int, count: int = 700, *, end: int = END) -> list[Ranking]:
+    """Rankings of ten days and of a validation set, in the order in which they come."""
+    generator = random.Random(seed)
+    docs = [f"d{number}" for number in range(60)]
+    # Values in the order of their first rankings; the third has no slice of its own.
+    rankings = [
+        Ranking(
+            f"v{number}",
+            f"v{number}",
+            number % 2 * DAY,
+            Items(tuple(generator.sample(docs, 3)), (1, 2, 3), (3.0, 2.0, float(number % 3))),
+            model="m",
+            version="3",
+            environment="validation",
+            attributes=(("country", "de"), ("device", "tv")),
+        )
+        for number in range(20)
+    ]
+    # From the first hour to the last, so that all days are over.
+    times = [0, *sorted(generator.randrange(end) for _ in range(count)), end - 1]
+    for number, time in enumerate(times):
+        shown = generator.sample(docs, generator.choice([0, 1, 4, 12]))
+        scores = [generator.choice([None, 1.0, 2.0, generator.random()]) for _ in shown]
+        attributes = {
+            "country": generator.choice(["de", "us", "fr"]),
+            "device": generator.choice(["tv", "phone"]),
+        }
+        if time < 3 * DAY:
+            attributes.pop("device")
+        rankings.append(
+            Ranking(
+                f"e{number}",
+                f"r{number}",
+                time - time % MINUTE,
+                Items(
+                    tuple(shown),
+                    tuple(at + 1 + (at > 2) for at in range(len(shown))),
+                    tuple(scores) if generator.random() < 0.7 else (),
+                ),
+                query_key=generator.choice(["", "jazz", "rock", "pop"]),
+                user_id=generator.choice(["", "u", "v", "w"]),
+                model="n" if number % 5 == 4 else "m",
+                version="3" if time < 6 * DAY else "4",
+                environment="training" if number % 20 == 13 else "production",
+                attributes=tuple(sorted(attributes.items())),
+            )
+        )
+    return rankings
+
+
+def rename(rankings: Sequence[Ranking], later: int = 0) -> list[Ranking]:
+    """Rankings like others, with ids of their own."""
+    return [
+        replace(
+            one, event_id=f"x{one.event_id}", ranking_id=f"x{one.ranking_id}", time=one.time + later
+        )
+        for one in rankings
+    ]
+
+
+@pytest.fixture
+def times() -> list[int]:
+    """The clock of monitors is the last of these."""
+    return [NOW]
+
+
+class Opener:
+    """Opens monitors of a clock."""
+
+    def __init__(self, folder: Path, times: list[int]) -> None:
+        self.folder, self.times = folder, times
+        self.opened: list[Monitor] = []
+
+    def __call__(
+        self, events: Sequence[Ranking] = (), configuration: Configuration = CONFIGURATION
+    ) -> Monitor:
+        monitor = Monitor.open(
+            f"{self.folder}/{len(self.opened)}.db",
+            now=lambda: to_datetime(self.times[-1]),
+            threads=1,
+        )
+        self.opened.append(monitor)
+        monitor.configure(configuration)
+        monitor.store.append("default", events)
+        return monitor
+
+
+@pytest.fixture
+def opener(tmp_path: Path, times: list[int]) -> Iterator[Opener]:
+    """Monitors, which are closed in the end."""
+    made = Opener(tmp_path, times)
+    yield made
+    for monitor in made.opened:
+        monitor.close()
+
+
+def spell_out(monitor: Monitor, configuration: Configuration = CONFIGURATION) -> list[object]:
+    """All that is stored of signals."""
+    return [
+        monitor.store.cells("default", digest(configuration), length=length)
+        for length in (HOUR, DAY)
+    ]
+
+
+def cells_of(monitor: Monitor, length: int = HOUR) -> list[StoredCell]:
+    """The stored signals."""
+    return [*read_signals(monitor.store, "default", monitor.configuration, length=length)]
+
+
+def means_of(cell: StoredCell) -> dict[str, float]:
+    """The signals of a cell."""
+    return dict(zip(NAMES, cell.cell.means(), strict=True))
+
+
+def test_cells_are_the_means_of_what_rankings_say(opener: Opener) -> None:
+    monitor = opener(events := make_rankings(1, 250))
+    compute(monitor)
+    shown = [one for one in events if one.environment == "production"]
+    cells = [one for one in cells_of(monitor) if one.key.start >= 8 * DAY]
+    kept = {
+        "country": {value for one in cells for name, value in one.key.slice if name == "country"}
+    }
+    assert kept["country"] == {"de", "us", "<other>"} or "<other>" in kept["country"]
+    covered = 0
+    for key, cell, spread in cells:
+        names = tuple(name for name, _ in key.slice)
+        day = key.start - key.start % DAY
+
+        def told(one: Ranking, name: str) -> str:
+            value = place(one, name)
+            known = kept.get(name, {value})
+            return "<missing>" if value is None else value if value in known else "<other>"
+
+        def simplify(one: Ranking) -> Ranking:
+            named = tuple((name, told(one, name)) for name, _ in one.attributes)
+            return replace(one, attributes=named)
+
+        theirs = [simplify(one) for one in shown if one.model == key.model]
+        before = [one for one in theirs if day - 7 * DAY <= one.time < day]
+        members = [
+            one
+            for one in theirs
+            if key.start <= one.time < key.start + HOUR
+            and one.version == key.version
+            and all(place(one, name) == value for name, value in key.slice)
+        ]
+        rows = [measure(one, before, names) for one in members]
+        assert cell.tally("rankings") == len(members) > 0
+        assert cell.tally("missing") == sum(not one.items.doc_ids for one in members)
+        assert cell.tally("documents") == sum(len(one.items) for one in members)
+        for name, mean in zip(HOURLY, cell.means(), strict=False):
+            values = [row[name] for row in rows if not math.isnan(row[name])]
+            if name != "popular":
+                wanted = sum(values) / len(values) if values else math.nan
+                assert mean == pytest.approx(wanted, abs=1e-12, nan_ok=True), (key, name)
+        assert cell.defined[len(HOURLY) :] == (0,) * len(DAILY)
+        assert len(spread) == (len(NAMES) if len(names) < 2 else 0)
+        covered += len(members)
+    expected = sum(one.time >= 8 * DAY for one in shown)
+    assert covered == 4 * expected  # in all rankings, two attributes and their pair
+
+
+def compute(
+    monitor: Monitor, now: int | None = None, threads: int = 1
+) -> refreshing.RefreshedSignals:
+    """Compute windows and signals as of some time, as a round does."""
+    configuration = monitor.configuration
+    now = monitor.clock() if now is None else now
+    slicing = refresh(monitor.writer, "default", configuration, now=now, threads=1).slicing
+    return refreshing.refresh_signals(
+        monitor.writer, "default", configuration, slicing, now=now, threads=threads
+    )
+
+
+def test_signals_do_not_depend_on_when_they_were_computed(opener: Opener) -> None:
+    events = make_rankings(2, 250)
+    once, often, outage = opener(events), opener(), opener()
+    compute(once, NOW)
+    sets = [one for one in events if one.environment == "validation"]
+    others = [one for one in events if one.environment != "validation"]
+    for monitor in (often, outage):
+        monitor.store.append("default", sets)
+    # As they come, and with a service that was away for two days and a half.
+    moments = [*range(5 * HOUR, 8 * DAY, 23 * HOUR), *range(END - 8 * HOUR, NOW + 1, HOUR)]
+    for before, now in pairwise([0, *moments]):
+        new = [one for one in others if before <= one.time < now]
+        for monitor in (often, outage):
+            monitor.store.append("default", new)
+        compute(often, now)
+        if not 4 * DAY + 5 * HOUR < now < 6 * DAY + 17 * HOUR:
+            compute(outage, now)
+    assert spell_out(often) == spell_out(once)
+    assert spell_out(outage) == spell_out(once)
+    known = find_known(once.store, "default", CONFIGURATION)
+    assert known == find_known(outage.store, "default", CONFIGURATION)
+    assert known is not None
+    assert known[1] == END
+
+
+def test_chunks_and_threads_make_no_difference(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = make_rankings(3, 60)
+    whole, parts = opener(events), opener(events)
+    assert compute(whole, NOW).is_new
+    read = type(parts.store).read
+    monkeypatch.setattr(
+        type(parts.store),
+        "read",
+        lambda store, *given, **named: read(store, *given, **(named | {"size": 3})),
+    )
+    compute(parts, NOW, threads=3)
+    assert spell_out(parts) == spell_out(whole)
+
+
+def test_an_hour_is_computed_once_when_it_and_the_grace_are_over(
+    opener: Opener, times: list[int]
+) -> None:
+    def show(name: str, time: int) -> Ranking:
+        return Ranking(name, name, time, Items(("a",), (1,)), model="m")
+
+    monitor = opener([show("a", 10 * MINUTE), show("b", 3 * HOUR)])
+
+    def count(now: int) -> list[int]:
+        times.append(now)
+        compute(monitor)
+        return [one.cell.tally("rankings") for one in cells_of(monitor) if not one.key.slice]
+
+    assert count(2 * HOUR - 1) == []
+    assert count(2 * HOUR) == [1]
+    # Too late: the hour stays as it is. Its day has what the hour has.
+    monitor.store.append("default", [show("c", 20 * MINUTE)])
+    assert count(5 * HOUR - 1) == [1]
+    assert count(5 * HOUR) == [1, 1]
+    assert count(3 * HOUR) == [1, 1]
+    [day] = [one for one in cells_of(monitor, DAY) if not one.key.slice]
+    assert day.cell.tally("rankings") == 2
+    # Nothing more was shown: hours that may still come in one piece are not computed without it.
+    assert count(30 * DAY) == [1, 1]
+    monitor.store.append("default", [show("d", 20 * DAY)])
+    assert count(30 * DAY) == [1, 1, 1]
+
+
+def test_a_round_without_new_hours_reads_and_writes_nothing(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monitor = opener(make_rankings(4, 50))
+    compute(monitor)
+
+    def refuse(*_given: object, **_named: object) -> None:
+        raise AssertionError
+
+    for name in ("put_windows", "count_by_hour", "read", "versions", "contexts"):
+        monkeypatch.setattr(type(monitor.store), name, refuse)
+    done = refreshing.refresh_signals(
+        monitor.writer, "default", CONFIGURATION, Slicing(), now=NOW + DAY
+    )
+    assert (done.hours, done.is_new) == (0, False)
+
+
+def test_daily_signals_are_those_of_all_scores_and_exposures(opener: Opener) -> None:
+    monitor = opener(events := make_rankings(5, 700))
+    compute(monitor)
+    shown = [one for one in events if one.environment == "production" and one.model == "m"]
+    day = 8 * DAY
+    [cell] = [
+        one
+        for one in cells_of(monitor, DAY)
+        if (one.key.start, one.key.model, one.key.slice) == (day, "m", ())
+        and one.key.environment == "production"
+    ]
+    theirs = [one for one in shown if day <= one.time < day + DAY]
+    before = [one for one in shown if day - 7 * DAY <= one.time < day]
+    exposures: dict[str, float] = {}
+    for one in theirs:
+        for doc, rank in zip(one.items.doc_ids, one.items.ranks, strict=True):
+            exposures[doc] = exposures.get(doc, 0.0) + exposure(rank)
+    values = [*exposures.values()]
+    apart = sum(abs(one - other) for one in values for other in values)
+    scores, known = (
+        [score for one in some for score in score_of(one) if score is not None]
+        for some in (theirs, before)
+    )
+    expected = {
+        "gini": apart / (2 * len(values) * sum(values)),
+        "coverage": len(values) / len({doc for one in before for doc in one.items.doc_ids}),
+        "score_distance": wasserstein_distance(scores, known) / np.std(known),
+        **{
+            f"score_{percent:02}": sorted(scores)[math.ceil(percent * len(scores) / 100) - 1]
+            for percent in (5, 25, 50, 75, 95)
+        },
+    }
+    found = {name: mean for name, mean in means_of(cell).items() if name in DAILY}
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert cell.cell.defined[len(HOURLY) :] == (1,) * len(DAILY)
+    assert cell.cell.tally("rankings") == len(theirs)
+
+
+def test_the_first_days_say_what_they_cannot_know(opener: Opener) -> None:
+    monitor = opener(make_rankings(6, 600))
+    compute(monitor)
+    days = {
+        one.key.start // DAY: means_of(one)
+        for one in cells_of(monitor, DAY)
+        if not one.key.slice and one.key.model == "m" and one.key.environment == "production"
+    }
+    for name in ("length", "score_rank", "overlap", "popular", "score_distance"):
+        assert [math.isnan(days[day][name]) for day in (0, 1, 9)] == [True, False, False], name
+    for name in ("unseen", "coverage"):
+        assert [day for day in days if not math.isnan(days[day][name])] == [7, 8, 9], name
+    assert not any(math.isnan(means[name]) for means in days.values() for name in ("gini", "tied"))
+
+
+def test_the_validation_set_is_compared_with_what_production_shows(opener: Opener) -> None:
+    monitor = opener(make_rankings(7, 120))
+    compute(monitor)
+    of_set = [one for one in cells_of(monitor, DAY) if one.key.environment == "validation"]
+    whole = {one.key.start // DAY: one for one in of_set if not one.key.slice}
+    assert [*whole] == [*range(10)]
+    assert {one.cell.tally("rankings") for one in whole.values()} == {20}
+    assert {means_of(one)["score_95"] for one in whole.values()} == {3.0}
+    assert [math.isnan(means_of(one)["popular"]) for one in whole.values()] == [True] + 9 * [False]
+    assert not any(one.key.environment == "training" for one in cells_of(monitor, DAY))
+    assert {one.key.environment for one in cells_of(monitor)} == {"production"}
+    none = opener(make_rankings(7, 120), replace(CONFIGURATION, baseline=None))
+    compute(none)
+    assert {one.key.environment for one in cells_of(none, DAY)} == {"production"}
+    training = replace(CONFIGURATION, baseline=BaselineChoice(environment="training"))
+    other = opener(make_rankings(7, 120), training)
+    compute(other)
+    assert {one.key.environment for one in cells_of(other, DAY)} == {"production", "training"}
+
+
+def test_a_replaced_set_is_that_of_the_next_day(opener: Opener, times: list[int]) -> None:
+    events = make_rankings(8, 120)
+    monitor = opener([one for one in events if one.time < 9 * DAY])
+    times.append(9 * DAY + 2 * HOUR)
+    compute(monitor)
+    new = [
+        replace(one, event_id=f"x{one.event_id}", ranking_id=f"x{one.ranking_id}")
+        for one in events[:7]
+    ]
+    monitor.store.replace_set("default", "validation", new)
+    before = spell_out(monitor)[0]
+    monitor.store.append("default", [one for one in events if one.time >= 9 * DAY])
+    times.append(NOW)
+    compute(monitor)
+    assert spell_out(monitor)[0][: len(before)] == before
+    counts = {
+        one.key.start // DAY: one.cell.tally("rankings")
+        for one in cells_of(monitor, DAY)
+        if one.key.environment == "validation" and not one.key.slice
+    }
+    assert counts == dict.fromkeys(range(9), 20) | {9: 7}
+    # What was marked to be summed again is for other windows.
+    assert monitor.store.open_hours("default", digest(CONFIGURATION)) == []
+
+
+def test_signals_stay_when_events_are_deleted_or_archived(opener: Opener, times: list[int]) -> None:
+    events = make_rankings(9, 80)
+    first, last = (
+        [one for one in events if (one.time < 8 * DAY + HOUR) == is_first]
+        for is_first in (True, False)
+    )
+    times.append(8 * DAY + 2 * HOUR)
+    plain, archived, deleted = opener(first), opener(first), opener(first)
+    for monitor in (plain, archived, deleted):
+        monitor.evaluate()
+    before = spell_out(plain)
+    assert archived.archive().hours > 30
+    deleted.delete_before(to_datetime(7 * DAY))
+    times.append(NOW)
+    for monitor in (plain, archived, deleted):
+        monitor.store.append("default", last)
+        monitor.evaluate()
+    assert spell_out(archived) == spell_out(plain)
+    assert spell_out(deleted)[0][: len(before[0])] == before[0]
+    # All days that are kept are what a day is compared with.
+    [day] = [
+        one
+        for one in cells_of(deleted, DAY)
+        if (one.key.start, one.key.model, one.key.slice) == (8 * DAY, "m", ())
+        and one.key.environment == "production"
+    ]
+    assert means_of(day)["coverage"] > 0
+
+
+def test_what_is_left_of_an_hour_has_no_signals(opener: Opener) -> None:
+    monitor = opener(make_rankings(10, 120))
+    monitor.store.delete_before("default", 9 * DAY + 30 * MINUTE)
+    compute(monitor)
+    assert min(one.key.start for one in cells_of(monitor)) >= 9 * DAY + HOUR
+
+
+def test_other_slices_keep_what_is_not_in_the_log_any_more(opener: Opener) -> None:
+    monitor = opener(make_rankings(11, 80))
+    monitor.evaluate()
+    before, known = spell_out(monitor), find_known(monitor.store, "default", CONFIGURATION)
+    monitor.delete_before(to_datetime(9 * DAY))
+    fewer = replace(CONFIGURATION, attributes=("device",))
+    monitor.configure(fewer)
+    monitor.evaluate()
+    assert find_known(monitor.store, "default", fewer) == known
+    assert find_known(monitor.store, "default", CONFIGURATION) is None
+    after = spell_out(monitor, fewer)
+    kept = [
+        [row for row in rows if row.start < 9 * DAY and "country" not in row.slice]
+        for rows in before
+    ]
+    assert [[row for row in rows if row.start < 9 * DAY] for rows in after] == kept
+    assert any(row.start >= 9 * DAY for row in after[0])
+    # Other measures change nothing.
+    other = replace(fewer, definition=define(measures="RR@3", positive="click", window="1h"))
+    monitor.configure(other)
+    monitor.evaluate()
+    assert spell_out(monitor, other) == after
+
+
+def test_a_long_log_is_computed_for_its_last_weeks(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refreshing, "FIRST_DAYS", 3)
+    events = make_rankings(12, 500)
+    monitor = opener(events)
+    compute(monitor)
+    known = find_known(monitor.store, "default", CONFIGURATION)
+    assert known is not None
+    assert 7 * DAY <= known[0] < 7 * DAY + 3 * HOUR
+    assert min(one.key.start for one in cells_of(monitor)) == known[0]
+    # Compared with what was shown before, which is there.
+    assert not any(
+        math.isnan(means_of(one)["unseen"])
+        for one in cells_of(monitor, DAY)
+        if one.key.start >= 8 * DAY and one.key.slice == () and one.key.environment == "production"
+    )
+    monkeypatch.setattr(refreshing, "FIRST_RANKINGS", 20)
+    short = opener(events)
+    compute(short)
+    total = sum(one.cell.tally("rankings") for one in cells_of(short) if not one.key.slice)
+    assert 15 <= total <= 20
+
+
+def test_a_reference_has_the_newest_rankings(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = make_rankings(13, 500)
+    monitor = opener(events)
+    contexts = monitor.store.contexts("default")
+    codes = refreshing.ContextCodes(contexts, Slicing())
+    shown = [
+        one for one in events if one.environment == "production" and 2 * DAY <= one.time < 9 * DAY
+    ]
+    for most, documents in ((40, 10**6), (10**6, 100), (2, 2)):
+        monkeypatch.setattr(reference, "MOST_RANKINGS", most)
+        monkeypatch.setattr(reference, "MOST_DOCUMENTS", documents)
+        counts = reference.list_hours(monitor.store, "default", codes, 2 * DAY, 9 * DAY)
+        collected = reference.collect_lists(monitor.store, "default", codes, counts)
+        for model, (lists, is_cut) in collected.items():
+            theirs = [one for one in shown if one.model == model]
+            kept: list[int] = []
+            for one in sorted(theirs, key=lambda one: (one.time, one.ranking_id), reverse=True):
+                if len(kept) == most // 2 or sum(kept) + len(one.items) > documents // 2:
+                    break
+                kept.append(len(one.items))
+            assert lists.sizes.tolist() == kept[::-1], (model, most)
+            assert is_cut
+
+
+def test_versions_are_folded_as_in_windows(opener: Opener) -> None:
+    shown = [
+        Ranking(f"e{n}", f"r{n}", n, Items(("a", "b"), (1, 2)), model="m", version=f"{n % 130}")
+        for n in range(200)
+    ]
+    day_later = [
+        replace(
+            one, event_id=f"x{one.event_id}", ranking_id=f"x{one.ranking_id}", time=one.time + DAY
+        )
+        for one in shown
+    ]
+    monitor = opener([*shown, *day_later])
+    compute(monitor)
+    for length in (HOUR, DAY):
+        found = [one.key for one in cells_of(monitor, length)]
+        rows = monitor.store.cells("default", CONFIGURATION.digest, length=length)
+        windows = {unpack_cell(row).key: unpack_cell(row).cell.tally("rankings") for row in rows}
+        assert {key.version for key in found} >= {"0", "<other>"}
+        if length == HOUR:
+            assert set(found) == {key._replace(is_mature=True) for key in windows}
+        other = [one for one in cells_of(monitor, length) if one.key.version == "<other>"]
+        assert {one.cell.tally("rankings") for one in other} == {60}
+    [other] = [
+        one
+        for one in cells_of(monitor, DAY)
+        if one.key.version == "<other>" and not one.key.slice and one.key.start == 0
+    ]
+    assert means_of(other)["gini"] == pytest.approx(compute_gini(np.array([1.0, exposure(2)])))
+
+
+def test_the_mix_of_users_is_known_from_counts(opener: Opener) -> None:
+    monitor = opener(events := make_rankings(14, 120))
+    compute(monitor)
+    mix = read_mix(monitor.store, "default", CONFIGURATION, "device", since=5 * DAY)
+    assert [*mix] == [day * DAY for day in range(5, 10)]
+    shown = [
+        place(one, "device")
+        for one in events
+        if one.environment == "production" and one.time // DAY == 5
+    ]
+    assert mix[5 * DAY] == {name: shown.count(name) / len(shown) for name in ("phone", "tv")}
+
+
+def test_scores_as_large_as_numbers_are(opener: Opener) -> None:
+    huge = 1.7e308
+    lists = [(huge, -huge), (huge, huge), (huge, -huge)]
+    shown = [
+        Ranking(f"e{n}", f"r{n}", n * DAY, Items(("a", "b"), (1, 2), scores), query_key="q")
+        for n, scores in enumerate(lists)
+    ]
+    monitor = opener(shown)
+    compute(monitor)
+    [_, day, _] = [one for one in cells_of(monitor, DAY) if not one.key.slice]
+    means = means_of(day)
+    # Half of the scores move by twice the standard deviation.
+    assert (means["score_distance"], means["score_rank"], means["score_05"]) == (1, 0.75, huge)
+    assert means["overlap"] == pytest.approx(1)

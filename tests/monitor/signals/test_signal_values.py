@@ -1,0 +1,266 @@
+"""Signals of lists: by hand, and against their plain definition."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+import rankscope
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.event import Items, Ranking
+from rankscope.monitor.signals.kinds import HOURLY, SIGNALS
+from rankscope.monitor.signals.lists import ContextCodes, read_lists
+from rankscope.monitor.signals.reference import make_reference
+from rankscope.monitor.signals.values import measure_lists
+
+from tests.generated import examples
+from tests.monitor.chunks import make_chunk
+from tests.monitor.signals.plain import measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.monitor.signals.plain import Slice
+
+NAN = math.nan
+NAMES = ("country", "device")
+SLICING = Slicing(
+    (("country", ("de", "us")), ("device", ("phone", "tv"))), (("country", "device"),)
+)
+DIMENSIONS = SLICING.dimensions()
+
+
+def show(
+    docs: str | Sequence[str],
+    scores: Sequence[float | None] = (),
+    *,
+    ranks: Sequence[int] = (),
+    key: str = "",
+    model: str = "m",
+    **attributes: str,
+) -> Ranking:
+    """A ranking; each letter is a document."""
+    show.number += 1
+    items = Items(tuple(docs), tuple(ranks) or tuple(range(1, len(docs) + 1)), tuple(scores))
+    name = f"r{show.number}"
+    return Ranking(
+        name,
+        name,
+        show.number,
+        items,
+        query_key=key,
+        model=model,
+        attributes=tuple(sorted(attributes.items())),
+    )
+
+
+show.number = 0
+
+
+def values_of(
+    rankings: Sequence[Ranking], before: Sequence[Ranking] = (), *, is_full: bool = True
+) -> dict[Slice, list[dict[str, float]]]:
+    """The signals of rankings by the attributes of slices, after others."""
+    chunk, contexts = make_chunk([*before, *rankings])
+    codes = ContextCodes(contexts, SLICING)
+    lists = read_lists(chunk, np.arange(len(chunk.seqs)))
+    early = lists.take(np.arange(len(before)))
+    references = {
+        model: make_reference(early.take(rows), codes, is_full=is_full)
+        for model, rows in codes.group_models(early.contexts)
+    }
+    late = lists.take(np.arange(len(before), len(lists)))
+    measured = measure_lists(late, codes, references, DIMENSIONS)
+    return {
+        attributes: [
+            dict(zip(HOURLY, row, strict=True))
+            for row in np.array(measured.list_columns(attributes)).T.tolist()
+        ]
+        for attributes in DIMENSIONS
+    }
+
+
+def value(name: str, ranking: Ranking, *before: Ranking, of: Slice = ()) -> float:
+    """One signal of one ranking."""
+    return values_of([ranking], before)[of][0][name]
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ((3, 2, 2, 1), (1 / 3, 0, 0)),
+        ((2, 2, 2), (1, 1, 0)),
+        ((1, 2, 3, 3), (1 / 3, 0, 2 / 3)),
+        ((0.0, -0.0), (1, 1, 0)),
+        # Neighbors without a score are no pair.
+        ((3, None, 3, 2), (0, 0, 0)),
+        ((3, None, 3), (NAN, 1, NAN)),
+        ((3, None), (NAN, NAN, NAN)),
+        ((3,), (NAN, NAN, NAN)),
+        ((), (NAN, NAN, NAN)),
+    ],
+)
+def test_scores_tell_how_a_list_was_ordered(
+    scores: tuple[float | None, ...], expected: tuple[float, ...]
+) -> None:
+    docs = "abcd"[: len(scores)] or "abcd"
+    # Lists beside it make no difference.
+    [_, found, _] = values_of([show("ab", (1, 1)), show(docs, scores), show("ab", (1, 2))])[()]
+    for name, wanted in zip(("tied", "constant", "ascending"), expected, strict=True):
+        assert found[name] == pytest.approx(wanted, nan_ok=True), name
+
+
+def test_length_is_relative_to_the_median_of_lists_with_documents() -> None:
+    before = [show(""), show(""), show("abcd"), show("abc"), show("abcde")]
+    assert value("length", show("ab"), *before) == 2 / 4
+    assert value("length", show("abcdefgh"), *before) == 1
+    assert (value("length", show(""), *before), value("no_results", show(""), *before)) == (0, 1)
+    assert math.isnan(value("length", show("a"), show("")))
+    assert math.isnan(value("length", show("a")))
+
+
+def test_the_level_of_scores_is_their_mean_quantile() -> None:
+    before = [show("abc", (4, 2, 2)), show("a", (None,)), show("a", (1,))]
+    # 2 has one of four scores below it, and two like it; 5 has all four.
+    assert value("score_rank", show("ab", (5, 2)), *before) == (1 + 2 / 4) / 2
+    assert math.isnan(value("score_rank", show("ab"), *before))
+    assert math.isnan(value("score_rank", show("ab", (5, 2)), show("ab")))
+
+
+def test_documents_are_new_to_a_slice() -> None:
+    before = [show("abc", country="de", device="tv"), show("xyz", country="us", device="phone")]
+    now = show("abxq", country="de", device="phone")
+    found = {of: value("unseen", now, *before, of=of) for of in DIMENSIONS}
+    # q is new; x is new in de; a and b are new on phones.
+    assert found == {(): 1 / 4, ("country",): 2 / 4, ("device",): 3 / 4, NAMES: 4 / 4}
+    # Nothing was shown before in a slice that is new, or with other documents below the tenth.
+    elsewhere = show("ab", country="fr", device="tv")
+    assert math.isnan(value("unseen", elsewhere, *before, of=("country",)))
+    assert value("unseen", elsewhere, *before, of=("device",)) == 0
+    assert value("unseen", show("abcxyzabcx"[:6] + "1234567"), *before) == 4 / 10
+    assert math.isnan(value("unseen", show(""), *before))
+
+
+def test_what_is_new_is_unknown_until_all_days_are() -> None:
+    now, before = show("ab", key="jazz"), show("ab", key="jazz")
+    [found] = values_of([now], [before], is_full=False)[()]
+    assert math.isnan(found["unseen"])
+    assert found["overlap"] == pytest.approx(1)
+
+
+def test_a_list_is_compared_with_the_last_one_of_its_query_key() -> None:
+    jazz = [show("wxyz", key="jazz"), show("abcd", key="jazz"), show("", key="jazz")]
+    before = [*jazz, show("dcba", key="rock"), show("abcd")]
+    now = show("badx", key="jazz")
+    overlap = rankscope.rbo([*"badx"], [*"abcd"], p=0.9)
+    assert value("overlap", now, *before) == pytest.approx(overlap)
+    # b, a and d are in both; only a and b have changed places. c is gone.
+    assert value("reordered", now, *before) == pytest.approx(1 / 3)
+    assert value("missing", now, *before) == 1 / 4
+    for other in (show("badx"), show("badx", key="blues"), show("badx", key="jazz", model="n")):
+        assert all(math.isnan(value(name, other, *before)) for name in ("overlap", "missing"))
+    empty = show("", key="jazz")
+    assert (value("overlap", empty, *before), value("missing", empty, *before)) == (0, 1)
+    assert math.isnan(value("reordered", empty, *before))
+    assert math.isnan(value("reordered", show("a", key="jazz"), *before))
+
+
+def test_lists_of_one_key_on_one_day_have_the_same_earlier_list() -> None:
+    before, changed = show("abc", key="jazz"), [show("cba", key="jazz") for _ in range(3)]
+    found = values_of(changed, [before])[()]
+    assert [one["reordered"] for one in found] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("sizes", [(100, 100), (101, 100), (300, 7), (7, 300), (250, 250), (1, 1)])
+def test_long_lists_count_down_to_the_hundredth_document(sizes: tuple[int, int]) -> None:
+    docs = [f"d{number}" for number in range(400)]
+    shuffled = random.Random(sum(sizes)).sample(docs, 400)
+    now, before = show(shuffled[: sizes[0]], key="q"), show(docs[: sizes[1]], key="q")
+    expected = measure(now, [before])
+    [found] = values_of([now], [before])[()]
+    for name in ("overlap", "reordered", "missing"):
+        assert found[name] == pytest.approx(expected[name], abs=1e-12, nan_ok=True), name
+
+
+def test_popular_documents_are_the_hundredth_with_the_most_exposure() -> None:
+    docs = [f"d{number}" for number in range(150)]
+    before = [show(docs), show(["d7", "d9"]), show(["d9", "d7"])]
+    # 2 of 150. By ranks as they were logged: 1 and 3 of 1, 3 and 9.
+    now = show(["d7", "d9", "d0"], ranks=(3, 1, 9))
+    assert value("popular", now, *before) == pytest.approx(
+        (1 + 1 / 2) / (1 + 1 / 2 + 1 / math.log2(10))
+    )
+    assert value("popular", show(["d1", "new"]), *before) == 0
+    assert math.isnan(value("popular", show(""), *before))
+
+
+RANKINGS = st.builds(
+    lambda docs, scores, gaps, key, model, values: show(
+        "".join(docs),
+        scores[: len(docs)],
+        ranks=[at + 1 + gaps * (at > 1) for at in range(len(docs))],
+        key=key,
+        model=model,
+        **{name: one for name, one in zip(NAMES, values, strict=True) if one},
+    ),
+    st.lists(st.sampled_from("abcdefghijklmnop"), unique=True, max_size=14),
+    st.one_of(
+        st.just(()),
+        st.lists(st.sampled_from([None, -1e300, 0.0, 0.5, 1.0, 1e-300]), min_size=14, max_size=14),
+    ),
+    st.sampled_from([0, 5]),
+    st.sampled_from(["", "jazz", "rock"]),
+    st.sampled_from(["m", "n"]),
+    st.tuples(st.sampled_from(["", "de", "us"]), st.sampled_from(["tv", "phone"])),
+)
+
+
+@examples(100)
+@given(st.lists(RANKINGS, max_size=8), st.lists(RANKINGS, min_size=1, max_size=6))
+def test_signals_are_what_their_plain_definition_says(
+    before: list[Ranking], rankings: list[Ranking]
+) -> None:
+    found = values_of(rankings, before)
+    for attributes in DIMENSIONS:
+        for ranking, values in zip(rankings, found[attributes], strict=True):
+            theirs = [one for one in before if one.model == ranking.model]
+            expected = measure(ranking, theirs, attributes)
+            assert values.keys() == expected.keys()
+            for name in values.keys() - {"popular"}:  # which of several are, is chance
+                wanted = pytest.approx(expected[name], abs=1e-12, nan_ok=True)
+                assert values[name] == wanted, (name, attributes)
+            assert all(0 <= one <= 1 for one in values.values() if one == one)  # noqa: PLR0124
+
+
+@examples(50)
+@given(
+    st.lists(RANKINGS, max_size=6),
+    st.lists(RANKINGS, min_size=2, max_size=8),
+    st.randoms(use_true_random=False),
+)
+def test_signals_depend_on_nothing_beside_a_ranking(
+    before: list[Ranking], rankings: list[Ranking], chance: random.Random
+) -> None:
+    def spell(found: Mapping[Slice, Sequence[dict[str, float]]]) -> list[list[str]]:
+        return [[float.hex(one) for row in rows for one in row.values()] for rows in found.values()]
+
+    places = chance.sample(range(len(rankings)), len(rankings))
+    whole = values_of(rankings, before)
+    shuffled = values_of([rankings[place] for place in places], before)
+    alone = [values_of([ranking], before) for ranking in rankings]
+    assert spell(shuffled) == spell(
+        {of: [rows[place] for place in places] for of, rows in whole.items()}
+    )
+    assert spell(whole) == spell({of: [one[of][0] for one in alone] for of in DIMENSIONS})
+
+
+def test_every_signal_says_what_it_is() -> None:
+    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS)
+    assert {"length", "overlap", "gini", "score_05"} <= {signal.name for signal in SIGNALS}
+    assert all(signal.says.endswith(".") for signal in SIGNALS)
+    assert {signal.needs for signal in SIGNALS} == {"", "scores", "query keys"}
