@@ -93,7 +93,7 @@ def find_shifts(
         >>> import numpy as np
         >>> values = np.where(np.arange(28) < 26, 0.5, 0.8) + 0.01 * (np.arange(28) % 2)
         >>> [(one.days, round(one.change, 2)) for one in find_shifts(values, np.full(28, 1e-4))]
-        [(1, 0.3), (2, 0.3), (4, 0.15), (7, 0.08)]
+        [(1, 0.29), (2, 0.3), (4, 0.15), (7, 0.09)]
     """
     found = []
     at = np.arange(len(values))
