@@ -24,6 +24,8 @@ from dev.simulate.volumes import SHAPE, START, WEEKDAYS, DrawnCounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
     from rankscope.monitor.rules.state import Finding
 
@@ -87,7 +89,7 @@ class DrawnLabels(DrawnCounts):
         super().__init__({TOTAL: hours, Segment(MODEL): hours}, window=world.window // SECOND)
         speed, depth = (_draw_effects(draw, world.days) for _ in range(2))
         self._drawn = [
-            _draw_day(draw, world, day, hours, world.speed * speed[day], world.depth * depth[day])
+            _draw_day(draw, world, day, hours, (world.speed * speed[day], world.depth * depth[day]))
             for day in range(world.days)
         ]
 
@@ -109,11 +111,10 @@ def _draw_day(
     world: LabelWorld,
     day: int,
     hours: NDArray[np.int64],
-    speed: float,
-    depth: float,
+    effects: tuple[float, float],
 ) -> LabelDay:
     """Draw the labels of a day: a click for 7 of 10 rankings, a purchase for one."""
-    is_changed = world.change <= day < world.until
+    is_changed, (speed, depth) = world.change <= day < world.until, effects
     found = LabelDay({}, {MODEL: np.zeros(RANKS + 1)})
     for number, (key, rate, median) in enumerate(((CLICK, 0.7, 40 * MINUTE), (BUY, 0.1, 5 * HOUR))):
         ages = found.ages[key] = np.zeros((HOURS, len(AGES) + 1))
@@ -137,7 +138,9 @@ def _draw_day(
 def watch_labels(world: LabelWorld, since: int, until: int) -> list[tuple[int, Finding]]:
     """Check every hour of a world, and return what was found or over when it was new."""
     counts = DrawnLabels(world)
-    progress, known, found = DataProgress.begin("", 0, 0), {}, []
+    progress = DataProgress.begin("", 0, 0)
+    known: dict[object, str] = {}
+    found = []
     for hour in range(since, until):
         moment = START + (hour + 1) * HOUR
         findings, progress = check_data(counts, RULE, progress, moment)
@@ -152,7 +155,7 @@ class Row(NamedTuple):
     """A world of the record: its name and what is different in it."""
 
     name: str
-    said: dict[str, float]
+    said: dict[str, Any]
 
 
 QUIET = (

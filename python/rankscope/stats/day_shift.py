@@ -93,7 +93,7 @@ def find_shifts(
         >>> import numpy as np
         >>> values = np.where(np.arange(28) < 26, 0.5, 0.8) + 0.01 * (np.arange(28) % 2)
         >>> [(one.days, round(one.change, 2)) for one in find_shifts(values, np.full(28, 1e-4))]
-        [(1, 0.3), (2, 0.3), (4, 0.15), (7, 0.08)]
+        [(1, 0.29), (2, 0.3), (4, 0.15), (7, 0.09)]
     """
     found = []
     at = np.arange(len(values))
@@ -103,7 +103,7 @@ def find_shifts(
         old = np.flatnonzero(is_known & (at < len(values) - span))
         if len(old) < fewest or not len(new):
             continue
-        weekly, fitted = _fit_weekdays(values[old], old % WEEK)
+        weekly, fitted = fit_weekdays(values[old], old % WEEK)
         rest = values - weekly[at % WEEK]
         usual = float(rest[old].mean())
         effects = estimate_effects(rest[old] - usual, float(errors[old].mean()), old, fitted)
@@ -122,7 +122,7 @@ def find_shifts(
     return found
 
 
-def _fit_weekdays(
+def fit_weekdays(
     values: NDArray[np.float64], weekdays: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], float]:
     """Return by how much each weekday differs, as far as that is more than chance.

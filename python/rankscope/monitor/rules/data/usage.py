@@ -134,7 +134,8 @@ def _judge_age(
 
 def _rank_ages(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean quantile that the labels of each place have among all."""
-    return (np.cumsum(counts) - counts / 2) / counts.sum()
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - counts / 2) / counts.sum()
+    return ranks
 
 
 def find_position(
