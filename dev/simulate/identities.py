@@ -11,7 +11,14 @@ from rankscope.monitor.definition.calendar import Calendar, Period
 from rankscope.monitor.events.times import to_datetime
 from rankscope.records import replace
 from rankscope.stats.sequential.baseline import Baseline, find_gaps, fit_baseline
-from rankscope.stats.sequential.identities import NOBODY, Totals, add_days, confirm_fall, expect, sign_users
+from rankscope.stats.sequential.identities import (
+    NOBODY,
+    Totals,
+    add_days,
+    confirm_fall,
+    expect,
+    sign_users,
+)
 from rankscope.stats.sequential.observations import DAY
 
 from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower

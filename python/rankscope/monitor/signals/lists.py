@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
+from rankscope.monitor.evaluate.values import leave_out
 from rankscope.monitor.store.chunks import to_integers
 from rankscope.monitor.store.merging import choose, offsets_of
 from rankscope.records import record
@@ -150,10 +151,14 @@ class ContextCodes:
     Args:
         contexts: What rankings have in common, by number.
         slicing: The slices of the project.
+        left_out: The users whose rankings don't count.
     """
 
-    def __init__(self, contexts: Mapping[int, Context], slicing: Slicing) -> None:
+    def __init__(
+        self, contexts: Mapping[int, Context], slicing: Slicing, left_out: Sequence[str] = ()
+    ) -> None:
         self.contexts = contexts
+        self._left_out = left_out
         self.slicing = slicing
         self.attributes = tuple(name for name, _ in slicing.values)
         self._hashes: dict[str, dict[int, int]] = {name: {} for name in self.attributes}
@@ -177,7 +182,8 @@ class ContextCodes:
         return [(name, np.flatnonzero(codes == code)) for code, name in enumerate(names)]
 
     def keep(self, chunk: Chunk, environment: str) -> Chunk:
-        """Return the rankings of a chunk that were made in an environment."""
+        """Return the rankings of a chunk that count and were made in an environment."""
+        chunk = leave_out(chunk, self._left_out)
         used, inverse = number_codes(chunk.contexts)
         theirs = [self.contexts[number].environment == environment for number in used.tolist()]
         if all(theirs):

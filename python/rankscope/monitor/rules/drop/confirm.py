@@ -115,7 +115,7 @@ class Confirmation:
         wanted = np.array(sorted(numbers), dtype=np.int64)
         parts: list[tuple[NDArray[np.int64], ...]] = []
         for read in scene.store.read(scene.project, since, self.period.step.until):
-            chunk = leave_out(read, scene.configuration.definition)
+            chunk = leave_out(read, scene.configuration.definition.left_out)
             places = np.flatnonzero(np.isin(chunk.contexts, wanted))
             if len(places):
                 query = read_integers(_core.hash_texts([(b"", chunk.query_keys)], places))
