@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankscope.monitor.rules.drop.floors import MOST_RANKINGS
 from dev.simulate.case import Case, Row
 from dev.simulate.comparisons import simulate_comparisons
 from dev.simulate.demo import find_demo_delay
+from dev.simulate.identities import CROWDS, is_alarmed
 from dev.simulate.peers import RULES, tune
 from dev.simulate.traces import simulate_traces
 from dev.simulate.traffic import BASELINE_DAYS, World
@@ -60,6 +62,8 @@ def list_cases() -> Iterator[Case]:
     }
     for number, (name, (watch, runs, short)) in enumerate(quiet.items()):
         yield Case(name, runs, short, _count(name, watch, 100 + number))
+    for number, (name, crowd) in enumerate(CROWDS.items()):
+        yield Case(name, 100, 2, _count(name, partial(is_alarmed, crowd=crowd), 700 + number))
     worlds = {
         "weekends 0.03 worse": (replace(plain, weekend=-0.03), None, 60, 2),
         "weekends 0.03 worse, 2,000 a day": (

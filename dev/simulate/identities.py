@@ -60,6 +60,24 @@ class Crowd:
     are_bots: bool = False
 
 
+PLAIN = World(users=2000, user_deviation=0.1)
+CROWDS = {
+    "five days 0.06 worse, in the calendar": Crowd(world=PLAIN, holiday=-0.06, is_known=True),
+    "60 regular users whose quality wanders by 0.02 a day": Crowd(
+        world=World(users=60, user_deviation=0.1), wander=0.02
+    ),
+    "60 bots 0.2 worse, with the same queries": Crowd(
+        world=PLAIN, later=60, later_quality=-0.2, are_bots=True
+    ),
+    "60 newcomers 0.2 worse": Crowd(world=PLAIN, later=60, later_quality=-0.2),
+}
+
+
+def is_alarmed(run: int, *, case: int, crowd: Crowd) -> bool:
+    """Watch a quarter as the monitor does; return whether there is an alarm."""
+    return watch_crowd(crowd, run, case=case, is_confirmed=True) < NEVER
+
+
 def watch_crowd(
     crowd: Crowd, run: int, *, case: int, is_confirmed: bool, fall: float = 0.0
 ) -> float:

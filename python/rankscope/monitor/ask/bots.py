@@ -10,7 +10,7 @@ from rankscope.monitor.evaluate.clusters import list_texts
 from rankscope.monitor.evaluate.grades import grade_chunk, read_integers
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.plain import make_plain
+from rankscope.monitor.plain import write_record
 from rankscope.records import record, replace
 from rankscope.stats.sequential.identities import sign_users
 
@@ -86,8 +86,7 @@ class BotReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as dicts and lists, for JSON."""
-        plain: dict[str, Any] = make_plain(self)
-        return plain
+        return write_record(self)
 
 
 class _Rankings:

@@ -98,7 +98,7 @@ class QueryCollector:
     def _choose(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Yield the chunks that have wanted rankings, of users who may be in the sample."""
         for read in chunks:
-            chunk = leave_out(read, self._definition)
+            chunk = leave_out(read, self._definition.left_out)
             is_wanted = self._finder.find(chunk.contexts) >= 0
             count = int(is_wanted.sum())
             self.seen += count

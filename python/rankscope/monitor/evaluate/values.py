@@ -28,7 +28,7 @@ from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -288,17 +288,17 @@ class Evaluated:
     values: ChunkValues
 
 
-def find_left_out(chunk: Chunk, definition: Definition) -> NDArray[np.bool_] | None:
+def find_left_out(chunk: Chunk, users: Sequence[str]) -> NDArray[np.bool_] | None:
     """Return which rankings of a chunk are of users who are left out; `None` for none."""
-    if not definition.left_out:
+    if not users:
         return None
-    is_left = find_texts(chunk.user_ids, definition.left_out)
+    is_left = find_texts(chunk.user_ids, users)
     return is_left if is_left.any() else None
 
 
-def leave_out(chunk: Chunk, definition: Definition) -> Chunk:
-    """Return the rankings of a chunk that count."""
-    is_left = find_left_out(chunk, definition)
+def leave_out(chunk: Chunk, users: Sequence[str]) -> Chunk:
+    """Return the rankings of a chunk that count: those of other users."""
+    is_left = find_left_out(chunk, users)
     return chunk if is_left is None else choose(chunk, np.flatnonzero(~is_left))
 
 
@@ -313,7 +313,7 @@ def evaluate_chunks(
     plan = ChunkPlan.of(definition)
 
     def evaluate(chunk: Chunk) -> Evaluated:
-        chunk = leave_out(chunk, definition)
+        chunk = leave_out(chunk, definition.left_out)
         grades, values = _core.grade_items(*list_columns(chunk, definition, now), plan.choices)
         graded = read_grades(grades)
         if values is None:

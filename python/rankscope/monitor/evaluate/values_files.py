@@ -152,7 +152,7 @@ def write_values(path: Path, file: HourFile, definition: Definition, start: int)
 
     def read() -> Iterator[Chunk]:
         for chunk, beside in file.read_beside(BESIDE, is_brief=True):
-            is_left = find_left_out(chunk, definition)
+            is_left = find_left_out(chunk, definition.left_out)
             waiting.append(beside if is_left is None else beside.filter(~is_left))
             yield chunk
 

@@ -9,7 +9,7 @@ from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.grades import read_numbers
-from rankscope.monitor.evaluate.values import ChunkPlan, evaluate_chunks
+from rankscope.monitor.evaluate.values import ChunkPlan, evaluate_chunks, leave_out
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.folding import OTHER
 from rankscope.monitor.store.merging import choose, choose_labels, offsets_of
@@ -156,7 +156,8 @@ class ListReader:
                 count, and all rankings are returned.
         """
         parts = []
-        for chunk in self.store.read(self.project, since, until):
+        for read in self.store.read(self.project, since, until):
+            chunk = leave_out(read, self._definition.left_out)
             used, inverse = np.unique(chunk.contexts, return_inverse=True)
             environments = [self.contexts[number].environment for number in used.tolist()]
             is_shown = np.array([one == "production" for one in environments])[inverse]

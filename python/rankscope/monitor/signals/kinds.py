@@ -194,5 +194,6 @@ def digest(configuration: Configuration) -> bytes:
         "attributes": configuration.attributes,
         "pairs": configuration.all_pairs,
         "most": configuration.most,
+        "left_out": configuration.definition.left_out,
     }
     return sha256(json.dumps(said, sort_keys=True).encode()).digest()[:16]

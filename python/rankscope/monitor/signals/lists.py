@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
+from rankscope.monitor.evaluate.values import find_left_out
 from rankscope.monitor.store.chunks import to_integers
 from rankscope.monitor.store.merging import offsets_of
 from rankscope.records import record
@@ -156,10 +157,14 @@ class ContextCodes:
     Args:
         contexts: What rankings have in common, by number.
         slicing: The slices of the project.
+        left_out: The users whose rankings don't count.
     """
 
-    def __init__(self, contexts: Mapping[int, Context], slicing: Slicing) -> None:
+    def __init__(
+        self, contexts: Mapping[int, Context], slicing: Slicing, left_out: Sequence[str] = ()
+    ) -> None:
         self.contexts = contexts
+        self._left_out = left_out
         self.slicing = slicing
         self.attributes = tuple(name for name, _ in slicing.values)
         self._hashes: dict[str, dict[int, int]] = {name: {} for name in self.attributes}
@@ -183,10 +188,12 @@ class ContextCodes:
         return [(name, np.flatnonzero(codes == code)) for code, name in enumerate(names)]
 
     def choose(self, chunk: Chunk, environment: str) -> NDArray[np.int64]:
-        """Return the places of the rankings of a chunk that were made in an environment."""
+        """Return the places of the rankings that count and were made in an environment."""
         used, inverse = number_codes(chunk.contexts)
         theirs = [self.contexts[number].environment == environment for number in used.tolist()]
-        return np.flatnonzero(np.array(theirs, dtype=np.bool_)[inverse])
+        is_wanted = np.array(theirs, dtype=np.bool_)[inverse]
+        is_left_out = find_left_out(chunk, self._left_out)
+        return np.flatnonzero(is_wanted if is_left_out is None else is_wanted & ~is_left_out)
 
 
 def _hash(texts: Sequence[str]) -> list[int]:

@@ -163,7 +163,8 @@ class _Work:
         self.set = baseline.environment if baseline and baseline.kind == "set" else None
         self.threads = count_threads(threads)
         self.contexts = Contexts(store, project)
-        self.codes = ContextCodes(self.contexts, slicing)
+        left_out = configuration.definition.left_out
+        self.codes = ContextCodes(self.contexts, slicing, left_out)
 
     def resume(self, before: Progress) -> int:
         """Return the first hour that isn't computed yet."""

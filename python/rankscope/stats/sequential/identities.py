@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.005
 """The probability that users whose quality wanders confirm a fall, at most, at one moment."""
-WITHOUT_LEVEL = 0.05
+WITHOUT_LEVEL = 0.01
 """The same without the group that contributes most, where a fall must also be half as large."""
 KEPT = 0.5
 MOST_GROUPS = 5

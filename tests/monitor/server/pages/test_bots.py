@@ -39,6 +39,7 @@ def test_users_are_left_out_and_taken_back(site: Service) -> None:
     one = HOSTILE[0]
     assert send(site, PATH, {"user": one, "change": "leave_out"}).status_code == 303
     assert open_monitor_left(site) == [one]
+    monitor.evaluate()
     page = check_page(get(site, PATH))
     assert "Count these users again" in page.text
     assert "1 user is left out" in check_page(get(site, "/")).text

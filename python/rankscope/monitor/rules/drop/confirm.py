@@ -57,7 +57,8 @@ class Confirmation:
         """Return whether a fall is one of all users; `None` where that can't be told.
 
         It can't where no users are known, as of the sum of many versions, where a fall goes on
-        from the version before, and where ranks of labels are judged instead of values.
+        from the version before, where ranks of labels are judged instead of values, and in a period
+        of the calendar, which is compared with other days.
         """
         step, usual, detector = self.period.step, lane.usual, lane.detector
         if count_micros(lane.age) != step.age:
@@ -65,6 +66,8 @@ class Confirmation:
             return Verdict(state="few", fall=math.nan, error=math.nan)
         is_own = OTHER not in {stream.model, stream.version} and stream.inherited is None
         if detector is None or usual is None or not is_own or lane.judged != "value":
+            return None
+        if self.period.floors.refer(step) is not None:
             return None
         began = dict(lane.moments).get(detector.since or 0)
         since = step.start if began is None else to_micros(began)
@@ -115,7 +118,7 @@ class Confirmation:
         wanted = np.array(sorted(numbers), dtype=np.int64)
         parts: list[tuple[NDArray[np.int64], ...]] = []
         for read in scene.store.read(scene.project, since, self.period.step.until):
-            chunk = leave_out(read, scene.configuration.definition)
+            chunk = leave_out(read, scene.configuration.definition.left_out)
             places = np.flatnonzero(np.isin(chunk.contexts, wanted))
             if len(places):
                 query = read_integers(_core.hash_texts([(b"", chunk.query_keys)], places))

@@ -112,7 +112,7 @@ def collect_samples(
     columns = [_Columns(view.definition) for view in views]
     for read in chunks:
         # Those that count are found once for all views.
-        chunk = leave_out(read, views[0].definition) if views else read
+        chunk = leave_out(read, views[0].definition.left_out) if views else read
         places = np.flatnonzero(np.isin(chunk.contexts, wanted))
         if not len(places):
             continue

@@ -85,6 +85,14 @@ def change_left_out(monitor: Monitor, call: Call) -> LeftOutAnswer:
 
 
 ROUTES = (
-    Route("GET", "/v1/bots", get_bots, query=BotsQuery, result=BotsAnswer, is_trace=True),
+    Route(
+        "GET",
+        "/v1/bots",
+        get_bots,
+        query=BotsQuery,
+        result=BotsAnswer,
+        scope="admin",
+        is_trace=True,
+    ),
     Route("POST", "/v1/left-out", change_left_out, body=LeftOut, result=LeftOutAnswer),
 )
