@@ -16,7 +16,8 @@ a standard deviation of 0.1 unless said otherwise; values spread over 0 to 1, wi
 ends. The simulation calls the functions that the monitor calls. Seed {SEED}.
 """
 CHOSEN = """The constants were chosen by looking at simulations: how sure the bound of the variance
-between days is, with worlds whose days have other variances and correlations; the bets, the first
+between days is, with normal days of several variances and correlations, among them those of the
+cases with 200 a day; the bets, the first
 share of hourly streams, the ages of early values and the weights of discounts with the demo (seeds
 1, 2, 6, and 11 to 13). The runs of the record have other seeds.
 

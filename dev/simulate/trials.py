@@ -208,7 +208,9 @@ def watch_labels(
     rates = np.maximum(1 + random.normal(0, 0.05, BASELINE_DAYS + days), 0.5)
     hours = np.repeat(np.arange(BASELINE_DAYS * 24), -(-per_day // 24))
     past = draw_lists(random, hours, rate=rates[hours // 24])
-    lane = fit_lane(past.seen, past.gain, past.discount, tolerance=TOLERANCE)
+    lane = fit_lane(
+        past.seen, past.gain, past.discount, tolerance=TOLERANCE, is_calibrated=True
+    )
     daily = np.bincount(hours // 24, past.gain)
     lists = np.bincount(hours // 24)
     usual = fit_label_rate(daily, lists, np.arange(BASELINE_DAYS) + MONDAY // DAY)
@@ -279,7 +281,7 @@ def watch_small(run: int, *, case: int) -> bool:
     traffic = Traffic(world, random)
     days = np.sort(random.integers(-BASELINE_DAYS, 0, 30))
     part = traffic.draw(days, np.zeros(30, dtype=np.int64))
-    baseline = fit_baseline(part, tolerance=TOLERANCE)
+    baseline = fit_baseline(part, tolerance=TOLERANCE, is_calibrated=True)
     streams, watch = Streams({"all": baseline}, {"all": None}), Watch()
     for day in range(DAYS):
         watch.take(streams.find_gaps(traffic.draw_day(day)))

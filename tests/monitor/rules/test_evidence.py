@@ -376,3 +376,26 @@ def test_a_tolerance_below_the_differences_between_days_is_a_warning(store: SQLi
     serve(store, at, at + DAY, "2", seed=99)
     check(store, at + 2 * DAY + 2 * HOUR)
     assert any(one.startswith("days differ by 0.") for one in state_of(store).warnings)
+
+
+@pytest.mark.parametrize(
+    ("days", "method", "told"),
+    [
+        (28, "calibrated", "calibrated"),
+        (28, "anytime", "anytime"),
+        (14, "calibrated", "anytime: the baseline has 14 of 28 days"),
+    ],
+)
+def test_a_stream_says_how_a_drop_is_told_from_chance(
+    store: SQLiteStore, days: int, method: str, told: str
+) -> None:
+    place(store, method=method)
+    release = START + days * DAY
+    serve(store, until=release, every=20 * MINUTE)
+    serve(store, release, release + 6 * DAY, "2", quality=0.3, every=20 * MINUTE)
+    stream = check(store, release + 7 * DAY + 2 * HOUR)["2", ""]
+    assert (stream.state, stream.to_dict()["method"]) == ("ALERT", told)
+    assert stream.log_evidence >= stream.needed
+    assert stream.since == to_datetime(release)
+    serve(store, release + 6 * DAY, release + 12 * DAY, "2", seed=9, every=20 * MINUTE)
+    assert check(store, release + 13 * DAY + 2 * HOUR)["2", ""].state == "OK"

@@ -316,7 +316,7 @@ def fit_baseline(
     if not is_calibrated:
         return baseline
     skew = _find_skew(gaps, units.size)
-    reason = _refuse(baseline, len(sums), float(units.size.sum()), skew)
+    reason = _refuse(baseline, len(sums), skew)
     if reason:
         return replace(baseline, uncalibrated=reason)
     return _calibrate(
@@ -329,13 +329,13 @@ def fit_baseline(
     )
 
 
-def _refuse(baseline: Baseline, draws: int, size: float, skew: float) -> str:
+def _refuse(baseline: Baseline, draws: int, skew: float) -> str:
     """Return why it can't be simulated which evidence chance makes, if it can't."""
     if baseline.days < FEWEST_DAYS:
         return f"the baseline has {baseline.days} of {FEWEST_DAYS} days"
     if min(baseline.users, draws) < FEWEST_USERS:
         return f"the baseline has {baseline.users} of {FEWEST_USERS} users"
-    if baseline.variance * size < FEWEST_VARIED:
+    if baseline.variance * baseline.per_day * baseline.days < FEWEST_VARIED:
         return "nearly all values of the baseline are the same"
     if skew > MOST_SKEW * math.sqrt(baseline.per_day / (HOURS if baseline.is_hourly else 1)):
         return "too few users in a period, of whom nearly all have the same value"

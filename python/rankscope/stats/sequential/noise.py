@@ -87,7 +87,8 @@ def fit_days(
         day: The number of the day, ascending; the last 84 count.
         weekday: The group of each day that has an expected value of its own.
     """
-    level, error, day, weekday = (each[-ENOUGH_DAYS:] for each in (level, error, day, weekday))
+    level, error = level[-ENOUGH_DAYS:], error[-ENOUGH_DAYS:]
+    day, weekday = day[-ENOUGH_DAYS:], weekday[-ENOUGH_DAYS:]
     usual = float(error.mean())
     design = np.equal.outer(weekday, np.unique(weekday)).astype(np.float64)
     apart = np.abs(np.subtract.outer(day, day)).astype(np.float64)
