@@ -33,6 +33,7 @@ from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAME
 from rankscope.monitor.rules.kinds import FIELDS as RULE_FIELDS
 from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
+from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.output.diagnostics import SENTENCES
 from rankscope.trec_eval.requests import gain_table, make_measures, read_requests
 
@@ -354,6 +355,20 @@ def write_rules() -> str:
     return "\n".join(["| field | kinds | default | meaning |", "| --- | --- | --- | --- |", *lines])
 
 
+def write_signals() -> str:
+    """Return the table of the signals."""
+    changes = {"rise": "rises", "fall": "falls", "both": "changes"}
+    lines = []
+    for signal in SIGNALS:
+        text = " ".join(signal.says.split()).replace("|", "\\|")
+        lines.append(
+            f"| `{signal.name}` | {signal.label} | {signal.grain} | {signal.needs} "
+            f"| {changes[signal.suspicious]} | {text} |"
+        )
+    head = "| signal | on the page | of a | needs | may be wrong if it | meaning |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *lines])
+
+
 def write_options(command: str) -> str:
     """Return the table of the options of a command, from its parser."""
     parser = Parser()
@@ -456,6 +471,7 @@ def write_table(what: str, which: str) -> str:
         "extras": write_extras,
         "routes": write_routes,
         "rules": write_rules,
+        "signals": write_signals,
         "defects": write_defects,
         "columns": write_columns,
         "diagnostics": write_diagnostics,

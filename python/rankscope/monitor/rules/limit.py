@@ -161,7 +161,7 @@ class LimitRule(Rule):
 
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""
-        more = (*SHARES, RANKINGS, *SIGNALED)
+        more = (*SHARES, *SIGNALED, RANKINGS)
         if self.measure in more:
             return self
         measure = check_measure(self.measure, configuration, more=more)
