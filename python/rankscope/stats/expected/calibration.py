@@ -156,7 +156,7 @@ def fit_calibration(
     shared = _share(
         left, np.unique(np.stack([day, lists.clusters]), axis=1, return_inverse=True)[1]
     )
-    scores = lists.scores[~np.isnan(lists.scores)]
+    scores = lists.scores[np.isfinite(lists.scores)]
     return Calibration(
         lists=count,
         days=days,
