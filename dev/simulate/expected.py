@@ -121,9 +121,10 @@ def show(world: World, days: NDArray[np.int64], effects: Numbers, random: Genera
 def ndcg(gain: Numbers) -> Numbers:
     """Return the nDCG of lists; NaN where nothing is relevant."""
     ideal = -np.sort(-gain, axis=1)[:, :CUTOFF] @ DISCOUNTS
-    return np.divide(
+    values: Numbers = np.divide(
         gain[:, :CUTOFF] @ DISCOUNTS, ideal, out=np.full(len(gain), np.nan), where=ideal > 0
     )
+    return values
 
 
 def draw_effects(world: World, count: int, random: Generator) -> Numbers:
