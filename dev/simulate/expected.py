@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,9 +121,10 @@ def show(world: World, days: NDArray[np.int64], effects: Numbers, random: Genera
 def ndcg(gain: Numbers) -> Numbers:
     """Return the nDCG of lists; NaN where nothing is relevant."""
     ideal = -np.sort(-gain, axis=1)[:, :CUTOFF] @ DISCOUNTS
-    return np.divide(
+    values: Numbers = np.divide(
         gain[:, :CUTOFF] @ DISCOUNTS, ideal, out=np.full(len(gain), np.nan), where=ideal > 0
     )
+    return values
 
 
 def draw_effects(world: World, count: int, random: Generator) -> Numbers:
@@ -273,12 +278,72 @@ def _describe(name: str, days: list[Day], *, holds: bool) -> Row:
     return Row(table, (name, str(count), *cells), "" if share >= least else f"{share:.0%}")
 
 
+def read_bandit(policy: str) -> Shown | None:
+    """Return the log of a policy of Open Bandit: lists of one item at one of three ranks."""
+    data = Path(os.environ.get("RANKSCOPE_DATA", ROOT / ".." / "shared" / "data"))
+    path = data / "open_bandit" / f"{policy}-all.csv"
+    if not path.exists():
+        return None
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    count = len(rows)
+    times = [datetime.fromisoformat(row["timestamp"]).timestamp() for row in rows]
+    ranks = np.array([int(row["position"]) for row in rows])
+    gains = np.array([float(row["click"]) for row in rows])
+    # A list without a click counts 0.
+    values = gains / np.log2(ranks + 1)
+    lists = Lists(
+        np.arange(count + 1),
+        ranks,
+        np.array([float(row["propensity_score"]) for row in rows]),
+        np.array(times, dtype=np.int64) // 3600,
+        np.arange(count),
+        np.zeros((count, 0), dtype=np.int64),
+    )
+    return Shown(lists, gains, values, np.full(count, np.nan))
+
+
+def forecast_bandit(_runs: int) -> list[Row]:
+    """Forecast each day of Open Bandit from the other ones."""
+    days = []
+    for policy in ("bts", "random"):
+        shown = read_bandit(policy)
+        if shown is None:
+            return []
+        day = shown.lists.hours // 24
+        for left_out in np.unique(day):
+            train = choose(shown, np.flatnonzero(day != left_out))
+            test = choose(shown, np.flatnonzero(day == left_out))
+            calibration = fit_calibration(
+                train.lists,
+                train.gains,
+                train.values,
+                train.early,
+                discounts=DISCOUNTS[:3],
+                groups=0,
+            )
+            days.append(look(calibration, test))
+    return [_describe(BANDIT, days, holds=True)]
+
+
+def choose(shown: Shown, rows: NDArray[np.int64]) -> Shown:
+    """Return some lists."""
+    lists, documents = shown.lists.choose(rows)
+    return Shown(lists, shown.gains[documents], shown.values[rows], shown.early[rows])
+
+
+BANDIT = "Open Bandit, each day of two policies from the other days"
+
+
 def list_cases() -> list[Case]:
     """List the cases, in the order of the page."""
     short = {"nothing changes, 200 a day", "scores say much less about documents, 200 a day"}
     return [
-        Case(name, 40, 2 if name in short else 0, partial(simulate, name))
-        for name in (*HOLDS, *BREAKS)
+        *(
+            Case(name, 12, 2 if name in short else 0, partial(simulate, name))
+            for name in (*HOLDS, *BREAKS)
+        ),
+        Case(BANDIT, 1, 0, forecast_bandit),
     ]
 
 

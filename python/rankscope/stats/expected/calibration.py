@@ -8,7 +8,7 @@ from rankscope.stats.expected.curves import Grades, expect_lists, fit_grades
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -156,7 +156,7 @@ def fit_calibration(
     shared = _share(
         left, np.unique(np.stack([day, lists.clusters]), axis=1, return_inverse=True)[1]
     )
-    scores = lists.scores[~np.isnan(lists.scores)]
+    scores = lists.scores[np.isfinite(lists.scores)]
     return Calibration(
         lists=count,
         days=days,
@@ -218,8 +218,8 @@ class _Fit:
         spread = max(float(wanted.var()), 1e-6)
         self._ridge = np.full(width, spread / EFFECT**2)
         self._ridge[0], self._ridge[1:3] = 1e-9, spread / SLOPE**2
-        self._products = design.T @ design
-        self._sums = design.T @ self._rest
+        self._products: NDArray[Any] = design.T @ design
+        self._sums: NDArray[Any] = design.T @ self._rest
 
     def solve(self, without: Places | None = None) -> Numbers:
         """Return what each term adds."""

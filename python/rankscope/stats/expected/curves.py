@@ -29,7 +29,7 @@ class Lists:
     Args:
         offsets: The documents of list `q` are rows `offsets[q]:offsets[q + 1]`.
         ranks: Their ranks as logged.
-        scores: Their scores, NaN where there is none.
+        scores: Their scores, NaN where there is none; infinite ones count as none.
         hours: The hour of each list, as a number.
         clusters: Whose it is, as a number.
         groups: A row for each list: the numbers of the groups that it is in, -1 for none.
@@ -101,10 +101,11 @@ class Curve:
         """Return the probabilities of documents."""
         rate = np.full(len(scores), self.unscored)
         if self.scores:
-            known = ~np.isnan(scores)
+            known = np.isfinite(scores)
             rate[known] = np.interp(scores[known], self.scores, self.rates)
         looks = np.array(self.ranks)[np.minimum(ranks, len(self.ranks)) - 1]
-        return np.clip(rate * looks, 0.0, 1.0)
+        chances: Numbers = np.clip(rate * looks, 0.0, 1.0)
+        return chances
 
 
 def fit_curve(scores: Numbers, ranks: Places, hits: Numbers) -> Curve:
@@ -116,19 +117,18 @@ def fit_curve(scores: Numbers, ranks: Places, hits: Numbers) -> Curve:
     """
     rank = np.minimum(ranks, DEEPEST) - 1
     depth = int(rank.max(initial=0)) + 1
-    known = ~np.isnan(scores)
-    edges = (
-        np.unique(np.quantile(scores[known], np.linspace(0, 1, BINS + 1)[1:-1]))
-        if known.any()
-        else []
-    )
+    known = np.isfinite(scores)
+    edges: Numbers = np.empty(0)
+    if known.any():
+        shares = np.linspace(0, 1, BINS + 1)[1:-1]
+        edges = np.unique(np.quantile(scores[known], shares))
     bins = np.where(known, np.searchsorted(edges, scores, side="right"), len(edges) + 1)
     size = len(edges) + 2
     of_rank, of_bin = (np.bincount(at, hits, n) for at, n in ((rank, depth), (bins, size)))
     looks, rates = np.ones(depth), np.zeros(size)
     used = np.bincount(bins[known], minlength=size)[:-1] > 0
     for _ in range(PASSES):
-        seen = np.bincount(bins, looks[rank], size)
+        seen = np.bincount(bins, looks[rank], size).astype(np.float64)
         rates = np.divide(of_bin, seen, out=np.zeros(size), where=seen > 0)
         rates[:-1][used] = fit_isotonic(rates[:-1][used], seen[:-1][used])
         # One more that is as expected: a rank with few documents multiplies by about 1.
