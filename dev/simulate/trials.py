@@ -208,9 +208,7 @@ def watch_labels(
     rates = np.maximum(1 + random.normal(0, 0.05, BASELINE_DAYS + days), 0.5)
     hours = np.repeat(np.arange(BASELINE_DAYS * 24), -(-per_day // 24))
     past = draw_lists(random, hours, rate=rates[hours // 24])
-    lane = fit_lane(
-        past.seen, past.gain, past.discount, tolerance=TOLERANCE, is_calibrated=True
-    )
+    lane = fit_lane(past.seen, past.gain, past.discount, tolerance=TOLERANCE, is_calibrated=True)
     daily = np.bincount(hours // 24, past.gain)
     lists = np.bincount(hours // 24)
     usual = fit_label_rate(daily, lists, np.arange(BASELINE_DAYS) + MONDAY // DAY)
