@@ -93,8 +93,8 @@ def list_cases() -> Iterator[Case]:
                 users=10 * per_day,
                 user_deviation=BETWEEN_USERS,
             )
-            short = f", a baseline of {days} days" if days < BASELINE_DAYS else ""
-            name = f"day effects AR(0.8), sd {deviation}, {per_day:,} a day{short}"
+            ending = f", a baseline of {days} days" if days < BASELINE_DAYS else ""
+            name = f"day effects AR(0.8), sd {deviation}, {per_day:,} a day{ending}"
             worlds[name] = (world, None, runs, 0)
     for number, (name, (world, fall, runs, short)) in enumerate(worlds.items()):
         yield Case(name, runs, short, _follow(name, world, fall, 200 + number))
