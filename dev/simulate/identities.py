@@ -102,7 +102,8 @@ def watch_crowd(
         last=(to_datetime(first) + timedelta(days=HOLIDAYS - 1)).date(),
     )
     calendar = Calendar((period,) if crowd.is_known else ())
-    watch, days = Watch(), []
+    watch = Watch()
+    days: list[Observations] = []
 
     def confirm(since: int) -> bool:
         seen = days[since - 1 :]

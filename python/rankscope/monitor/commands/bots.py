@@ -85,7 +85,7 @@ def run(options: Namespace) -> int:
 
 def _change(options: Namespace, changed: Mapping[str, list[str]]) -> list[str]:
     if is_service(options.store):
-        answer: dict[str, Any] = ask_service(options, "POST", "/v1/left-out", dict(changed))
+        answer: Mapping[str, Any] = ask_service(options, "POST", "/v1/left-out", dict(changed))
         return list(answer["left_out"])
     with open_writer(options) as monitor:
         monitor.leave_out(

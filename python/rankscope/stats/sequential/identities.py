@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import t_quantile
 from rankscope.deferred import np
 from rankscope.records import record
-from rankscope.stats.means import t_quantile
 from rankscope.stats.sequential.observations import DAY, FIRST_WEEKDAY, HOUR, WEEK
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def add_days(user: NDArray[np.int64], day: NDArray[np.int64], gap: NDArray[np.fl
     return Totals(
         user=users,
         count=np.bincount(places).astype(np.float64),
-        gap=np.bincount(places, means),
+        gap=np.bincount(places, means).astype(np.float64),
     )
 
 
