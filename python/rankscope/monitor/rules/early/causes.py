@@ -46,10 +46,16 @@ def find_cause(table: Table, fact: Fact, moment: int) -> Fact | None:
         usual = next((sums for sums in known if sums[0] >= max(count, 1.0)), (1.0, fact.before))
         return count, total - count * usual[1] / usual[0], usual[1] / usual[0]
 
-    wide = fact.segment
-    count, excess, _ = find_excess(wide)
-    _, _, sizes, _, squares = before[places[Segment(wide.model)]].tolist()
+    wide, whole = fact.segment, Segment(fact.segment.model)
+    _, _, sizes, _, squares = before[places[whole]].tolist()
     variance = max(squares / sizes - fact.before**2, 0.0) if sizes else 0.0
+    count, excess, _ = find_excess(wide)
+    every, total, _ = find_excess(whole)
+    # What also changed elsewhere, where too few rankings were judged, is a change of all.
+    others = every - count
+    least = REST * abs(excess) * others / max(count, 1.0)
+    if abs(total - excess) > least + math.sqrt(variance * others):
+        wide, count, excess = whole, every, total
     found = [((count, not wide.version, len(wide.slice)), wide)]
     for segment in places:
         if segment.model != wide.model or not _is_in(segment, wide):
@@ -67,7 +73,7 @@ def find_cause(table: Table, fact: Fact, moment: int) -> Fact | None:
                 continue  # too few others to tell that they have not changed
             found.append(((mine, not segment.version, len(segment.slice)), segment))
     segment = min(found)[1]
-    if segment == wide:
+    if segment == fact.segment:
         return fact
     mine, part, usual = find_excess(segment)
     return replace(
