@@ -137,7 +137,9 @@ def make_signal_series(
     usual = {model: _find_usual(before[model]) for model in models}
     begin = -math.inf if since is None else since
     shown = [cell for cell in daily if cell.key.start >= begin]
-    windows = {"day": gather_windows(shown, parts, DAY)}
+    windows: dict[Every, list[dict[int, list[StoredCell]]]] = {
+        "day": gather_windows(shown, parts, DAY)
+    }
     windows["hour"] = gather_windows(cells, parts, LENGTHS["hour"]) if every == "hour" else []
     made = []
     for place, (model, version) in enumerate(parts):
@@ -206,7 +208,7 @@ def _make_one(
         every=every,
         level=LEVEL,
         times=tuple(map(to_datetime, summed[every])),
-        **dict(zip(COLUMNS, columns, strict=True)),
+        **dict[str, Any](zip(COLUMNS, columns, strict=True)),
         **said,
     )
 
