@@ -199,15 +199,19 @@ def _print_incidents(story: Story, monitor: Monitor, changes: list[tuple[Event, 
     _say("", f"3. Incidents: {len(opened)}")
     for incident in opened:
         after = to_micros(incident.opened) - story.release
-        _say(
-            f"{_moment(incident.opened)} UTC, {describe_duration(after)} after the release: "
-            f"{incident.reason}",
-        )
+        when = f", {describe_duration(after)} after the release" if after >= 0 else ""
+        _say(f"{_moment(incident.opened)} UTC{when}: {incident.reason}")
     grace = count_micros(monitor.configuration.grace)
     _say(
         f"Final values of a day are known {describe_duration(WINDOW)} after it, plus "
         f"{describe_duration(grace)} for late events.",
     )
+    for incident in monitor.incidents("all", rule="early"):
+        if to_micros(incident.opened) >= story.release:
+            _say(
+                f"The early warning of {_moment(incident.opened)} UTC needed no labels. "
+                f"{incident.evidence['outcome_sentence']}"
+            )
     lasting = len(monitor.incidents())
     _say(f"Incidents that still last: {lasting}.")
 

@@ -137,7 +137,8 @@ def make_signal_series(
     usual = {model: _find_usual(before[model]) for model in models}
     begin = -math.inf if since is None else since
     shown = [cell for cell in daily if cell.key.start >= begin]
-    windows = {"day": gather_windows(shown, parts, DAY)}
+    windows: dict[Every, list[dict[int, list[StoredCell]]]] = {}
+    windows["day"] = gather_windows(shown, parts, DAY)
     windows["hour"] = gather_windows(cells, parts, LENGTHS["hour"]) if every == "hour" else []
     made = []
     for place, (model, version) in enumerate(parts):
@@ -201,12 +202,13 @@ def _make_one(
         base = math.nan if known is None else known[at]
         rows.append((value, lower, upper, base, count, sums[0].tally("rankings")))
     columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
+    named: dict[str, Any] = dict(zip(COLUMNS, columns, strict=True))
     return SignalSeries(
         signal=signal.name,
         every=every,
         level=LEVEL,
         times=tuple(map(to_datetime, summed[every])),
-        **dict(zip(COLUMNS, columns, strict=True)),
+        **named,
         **said,
     )
 

@@ -11,11 +11,12 @@ from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
+from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
-from rankscope.monitor.server.pages.early import EARLY, address_signals, list_signals
+from rankscope.monitor.server.pages.early import address_signals, list_signals
 from rankscope.monitor.server.pages.render import describe_times, write_field
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record

@@ -16,6 +16,7 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import ACTIVE
 from rankscope.monitor.incidents.transitions import find_timer
 from rankscope.monitor.notify.message import name_stream
+from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import DEFAULTS, PROBLEMS
 from rankscope.monitor.rules.limit import RANKINGS
 from rankscope.monitor.rules.settings import EMPTY, described
@@ -23,7 +24,7 @@ from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, draw_lines
-from rankscope.monitor.server.pages.early import EARLY, describe_record, list_facts, list_signals
+from rankscope.monitor.server.pages.early import describe_record, list_facts, list_signals
 from rankscope.monitor.server.pages.groups import (
     Group,
     describe_evidence,
