@@ -12,7 +12,6 @@ import re
 import runpy
 import sys
 import tomllib
-from functools import partial
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -479,7 +478,7 @@ def write_table(what: str, which: str) -> str:
         "measures": write_measures,
         "formats": write_formats,
         "simulations": write_simulations,
-        "expected": partial(write_simulations, FORECASTS),
+        "expected": lambda: write_simulations(FORECASTS),
         "counterparts": write_counterparts,
         "conventions": conventions.write_table,
     }

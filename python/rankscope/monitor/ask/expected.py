@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.expect.stored import StoredForecast
     from rankscope.monitor.store.store import StoreReader
 
+COLUMNS = (
+    *("model", "version", "slice", "days", "coverage", "bias", "error", "half_width"),
+    *("doubtful", "missed", "missed_doubtful"),
+)
 LEAST_SHARE = 0.95
 """A forecast of several versions needs forecasts of those that have this share of the rankings."""
 
@@ -252,6 +256,4 @@ def tabulate_forecasts(
                 sum(missed),
             )
         )
-    names = ("model", "version", "slice", "days", "coverage", "bias", "error", "half_width")
-    names += ("doubtful", "missed", "missed_doubtful")
-    return Table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+    return Table({name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)})

@@ -93,8 +93,10 @@ class Calibrator:
         for first, end in join_hours([start for start in kept if start not in self._hours]):
             self._hours.update(dict.fromkeys(range(first, end, HOUR)))
             found = reader.read(first, end, now=day)
-            whole = join_parts(found) if found else None
-            for hour in [] if whole is None else np.unique(whole.lists.hours).tolist():
+            if not found:
+                continue
+            whole = join_parts(found)
+            for hour in np.unique(whole.lists.hours).tolist():
                 rows = np.flatnonzero(whole.lists.hours == hour)
                 self._hours[hour * HOUR] = whole.choose(rows)
         for start in kept:

@@ -30,12 +30,16 @@ if TYPE_CHECKING:
 
     Pair = tuple[str, str]
 
+LARGEST = 1e100
+"""Larger scores count as this one, so that sums of scores are finite."""
 FIRST = HOUR
 """Labels that come so soon are the first ones, unless that is more than a quarter of the window."""
 
 
 def list_measures(definition: Definition) -> tuple[Measure, ...]:
     """Return the measures whose values can be expected: nDCG with its losses."""
+    if definition.policy.negative == "gain":
+        return ()  # Values can be negative then.
     columns = ChunkPlan.of(definition).columns
     return tuple(one for one in definition.measures if one.row == nDCG.row and columns[one][1:])
 
@@ -180,7 +184,7 @@ class ListReader:
         lists = Lists(
             chunk.items.offsets,
             chunk.items.ranks,
-            chunk.items.scores,
+            np.clip(chunk.items.scores, -LARGEST, LARGEST),
             chunk.times // HOUR,
             number_clusters(chunk, np.arange(len(chunk.times))),
             self._group(chunk.contexts),

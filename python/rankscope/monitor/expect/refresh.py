@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 FIRST_DAYS = 14
 """How far back forecasts are made when they are made for the first time."""
-FIRST_HOURS = 6
-"""The hours before whose first labels may contradict a forecast."""
+FIRST_HOURS, FIRST_RANKINGS = 24, 2000
+"""The hours before whose first labels may contradict a forecast, fewer with so many rankings."""
 MOST_VERSIONS = 100
 DEVIATIONS, CHANGES = 5, 3
 """A signal has moved far if it is so many standard deviations from its mean, and so many times the
@@ -219,7 +219,14 @@ class _Work:
 
     def _find_contradicted(self, state: State, start: int) -> set[tuple[str, str, str]]:
         """Find the versions and measures that the first labels of the last hours contradict."""
-        parts = self.reader.read(start - FIRST_HOURS * HOUR, start, now=None)
+        since = start - FIRST_HOURS * HOUR
+        counts = self.store.count_by_hour(self.project, since, start)
+        newest, total = start, 0
+        for hour, _, count in sorted(counts, reverse=True):
+            if total >= FIRST_RANKINGS and hour < newest:
+                break
+            newest, total = hour, total + count
+        parts = self.reader.read(newest, start, now=None)
         found: set[tuple[str, str, str]] = set()
         if not parts:
             return found

@@ -83,6 +83,6 @@ def read_forecasts(
         means = iter(cell.cell.means())
         found = {}
         for name in names:
-            *numbers, marks = (next(means) for _ in COLUMNS)
-            found[name] = StoredForecast(*numbers, int(marks))
+            expected, lower, upper, defined, marks = (next(means) for _ in COLUMNS)
+            found[name] = StoredForecast(expected, lower, upper, defined, int(marks))
         yield cell.key, cell.cell.tally("rankings"), found

@@ -30,6 +30,7 @@ OUTSIDE_MOST = 0.05
 UNSURE = 0.25
 """The standard deviation of the error of a change that is expected, as a share of the change."""
 DEVIATIONS = 3.5
+EARLY_DEVIATIONS = 2.75
 LEAST_GAP = 0.02
 FEWEST_EARLY = 30
 
@@ -158,7 +159,8 @@ def forecast(calibration: Calibration, lists: Summary, *, is_hour: bool) -> Fore
         defined * count,
         outside > OUTSIDE_MOST + DEVIATIONS * error,
         any(
-            not low <= at <= high for at, (low, high) in zip(mean, calibration.terms, strict=False)
+            not low - LEAST_GAP <= at <= high + LEAST_GAP
+            for at, (low, high) in zip(mean, calibration.terms, strict=False)
         ),
     )
 
@@ -180,7 +182,7 @@ def contradicts(calibration: Calibration, gaps: Numbers) -> bool:
         return False
     gap = float(gaps.mean()) - usual.mean
     error = math.sqrt(usual.variance / count + usual.of_days)
-    return abs(gap) > max(DEVIATIONS * error, LEAST_GAP)
+    return abs(gap) > max(EARLY_DEVIATIONS * error, LEAST_GAP)
 
 
 def _jackknife(changes: tuple[tuple[float, ...], ...], point: Numbers) -> float:
