@@ -28,7 +28,7 @@ from rankscope.monitor.rules.data.counts import (
     Segment,
 )
 from rankscope.monitor.rules.data.progress import DataProgress
-from rankscope.monitor.rules.kinds import DEFAULTS
+from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.store.records import Version
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rankscope.monitor.rules.state import Finding
 
+RULE = DataRule(name="data", kind="data")
 START = 20_003 * DAY
 """A Monday."""
 HISTORY = 28
@@ -227,9 +228,7 @@ def watch(
     """
     progress, bad, found = DataProgress.begin("", 0, 0), set(), []
     for hour in range(since, until):
-        findings, progress = check_data(
-            counts, DEFAULTS["data"], progress, START + (hour + 1) * HOUR
-        )
+        findings, progress = check_data(counts, RULE, progress, START + (hour + 1) * HOUR)
         for one in findings:
             if one.verdict == "bad" and one.key not in bad:
                 found.append((hour, one))

@@ -8,8 +8,8 @@ import numpy as np
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.early.check import find_needed, weigh
 from rankscope.monitor.rules.early.progress import EarlyProgress
+from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import HOURS, Sums, add_up
-from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.signals.kinds import SIGNALS
 
 TYPE_CHECKING = False
@@ -172,7 +172,7 @@ def count_warnings(world: World, run: int) -> int:
     number = WORLDS.index(world)
     sums = add_up(draw(world, np.random.default_rng([SEED, number, run])))
     peaks: list[tuple[int, float]] = []
-    rule, found = DEFAULTS["early"], 0
+    rule, found = EarlyRule(name="early", kind="early"), 0
     rows = len(sums.total)
     for day in range(HISTORY, DAYS):
         ends = day * HOURS + np.arange(1, HOURS + 1)

@@ -212,7 +212,7 @@ def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyP
     known = {fact.key for each in progress.warnings for fact in each.facts}
     peak, watched, rows = 0.0, set(), 0
     for each in seen:
-        is_known: NDArray[np.bool_] = (each.judgment.days >= FEWEST_DAYS).any(axis=-1)
+        is_known = np.asarray((each.judgment.days >= FEWEST_DAYS).any(axis=-1))
         for at, key in enumerate(each.list_keys()):
             if is_known[at]:
                 rows += 1

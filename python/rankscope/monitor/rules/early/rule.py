@@ -30,7 +30,8 @@ class EarlyRule(Rule):
 
     def find_basis(self, _configuration: object) -> str:
         """Return what it looks at: what is usual is learned anew at every check."""
-        return " ".join(filter(None, (self.model, self.since and self.since.isoformat())))
+        since = "" if self.since is None else self.since.isoformat()
+        return f"{self.model or ''} {since}".strip()
 
     def describe(self) -> str:
         """Describe the rule in a sentence."""
