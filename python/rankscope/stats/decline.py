@@ -127,7 +127,6 @@ def _bend(days: NDArray[np.int64], start: int) -> Numbers:
 
 def _fit(root: Numbers, values: Numbers, design: Numbers) -> tuple[float, float]:
     """Return what is left of values, squared and weighted, and the last coefficient."""
-    white: Numbers = np.linalg.solve(root, values)
-    columns: Numbers = np.linalg.solve(root, design)
+    white, columns = np.linalg.solve(root, values), np.linalg.solve(root, design)
     found = np.linalg.lstsq(columns, white, rcond=None)[0]
     return float(((white - columns @ found) ** 2).sum()), float(found[-1])
