@@ -172,7 +172,7 @@ def test_projects_are_applied_beside_a_service_and_over_http(folder: Folder) -> 
         refused = run("monitor", "apply", address, str(folder.file), "--project", "music")
         check_error(refused, 2, "unauthorized")
     with Monitor.open(folder.store, "music", writes=False) as monitor:
-        assert [rule.name for rule in monitor.rules()] == ["data", "quality"]
+        assert [rule.name for rule in monitor.rules()] == ["data", "early", "quality"]
         assert monitor.store.audit("music")[-1].action == "setup.apply"
 
 

@@ -122,7 +122,7 @@ def test_more_versions_take_no_more_statements_and_no_more_steps_than_they_are(
     ):
         for read in (write_metrics, view_overview, Monitor.versions, Monitor.quality):
             statements, steps = count_work(small, read)
-            assert count_work(large, read)[0] == statements
+            assert count_work(large, read)[0] <= statements
             assert count_work(large, read)[1] <= 1.5 * steps * many / few
 
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDERS = ("definition", "evaluate", "ask", "incidents")
-STORED = {"ProjectReader", "Ranking", "Label", "Items", "Item", "Store"}
-"""Events as the store keeps them are what `LoggedExplanation` is made of, not a part of the API."""
+STORED = {"ProjectReader", "Ranking", "Label", "Items", "Item", "Store", "Calendar", "Period"}
+"""Events as the store keeps them are what `LoggedExplanation` is made of, not a part of the API.
+Rules ask calendars about moments as the store counts them."""
 TIMES = re.compile(
     r"since|until|times?|starts?|moments?|newest|as_of|now|closes|first|last|created|due|finished"
     r"|evaluated|following|silenced_until|grace|ages|absent|at"

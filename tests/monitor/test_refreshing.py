@@ -292,6 +292,7 @@ def test_another_definition_begins_anew(tmp_path: Path) -> None:
         assert [entry.action for entry in monitor.store.audit("default")] == [
             "configuration.set",
             "rule.create",
+            "rule.create",
             "configuration.set",
         ]
 

@@ -319,7 +319,7 @@ def test_a_file_that_cannot_be_read_opens_an_incident_that_recovers(log: Log) ->
     [incident] = log.lake.incidents()
     assert str(bad) in incident.reason
     assert "damaged" in incident.reason
-    assert [one.state for one in log.lake.check()] == ["ALERT"]
+    assert {one.rule.name: one.state for one in log.lake.check()}["data"] == "ALERT"
     # It lasts while the file is there, and a second file is told of in the same one.
     other = write(log, "c", [shown(4, LOCAL)])
     assert list_incidents() == [("data", "files", "open")]

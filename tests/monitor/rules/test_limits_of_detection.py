@@ -85,6 +85,7 @@ def test_a_rule_watches_400_streams(known: int) -> None:
     floors: Any = SimpleNamespace(
         reader=SimpleNamespace(cells=make_cells(1), scene=make_scene()),
         has_anchor=lambda _: False,
+        refer=lambda _: None,
         find=lambda *_: Floor(lane=Evidence()),
     )
     step = Step(due=START + DAY, start=START, until=START + DAY)

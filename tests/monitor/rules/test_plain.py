@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.incidents.response import find_incident, list_incidents
+from rankscope.monitor.rules.drop.confirm import Confirmation
 
 from tests.monitor.rules.plain import PlainRule, PlainUsual
 from tests.monitor.rules.world import (
@@ -60,7 +61,11 @@ def read_usual(stream: Stream) -> PlainUsual:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_rule_concludes_what_the_plain_one_does(store: SQLiteStore, seed: int) -> None:
+def test_a_rule_concludes_what_the_plain_one_does(
+    store: SQLiteStore, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The plain rule doesn't ask users for confirmation, for which these are too few.
+    monkeypatch.setattr(Confirmation, "judge", lambda *_: None)
     drawn = random.Random(seed)
     put(store, make_rule(slices=("device",), false_alarms=FALSE_ALARMS))
     days = [draw_day(drawn, day) for day in range(DAYS)]

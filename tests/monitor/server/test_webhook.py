@@ -213,9 +213,9 @@ def test_channels_are_listed_without_their_addresses(admin: Operated) -> None:
         (one["name"], one["kind"], one["service"], one["severity"])
         for one in answer.json()["channels"]
     ] == [
-        ("log", "log", "", "warning"),
-        ("hook", "webhook", "", "warning"),
-        ("inner", "webhook", "", "warning"),
+        ("log", "log", "", "info"),
+        ("hook", "webhook", "", "info"),
+        ("inner", "webhook", "", "info"),
         ("oncall", "service", "Slack", "critical"),
     ]
     assert TOKEN not in answer.text

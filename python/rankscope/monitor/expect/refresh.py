@@ -125,7 +125,7 @@ class _Work:
             self.store.put_windows(
                 self.project,
                 digest(self.configuration),
-                replaced={HOUR: range(begin, end, HOUR), DAY: [day] if days else []},
+                replaced={HOUR: [*range(begin, end, HOUR)], DAY: [day] if days else []},
                 cells=[*cells, *days],
                 hours=[],
                 open_hours=[],
