@@ -142,7 +142,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
-    *("evaluate", "status", "signals", "expected", "bots", "check", "explain", "run"),
+    *("evaluate", "status", "signals", "expected", "check", "explain", "run"),
     *("export", "backup", "restore", "upgrade", "files", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""

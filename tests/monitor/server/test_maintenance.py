@@ -90,7 +90,7 @@ def test_old_events_are_deleted_and_their_values_stay(music: Service) -> None:
     monitor.evaluate()
     assert monitor.series("nDCG@5", every="hour").values == before
     refused = ask(music, "/v1/retention", {"before": format_time(NOW)})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "open_windows")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "open_windows")
 
 
 def test_hours_are_archived_where_the_service_keeps_files(music: Service, tmp_path: Path) -> None:

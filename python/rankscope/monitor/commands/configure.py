@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.definition.calendar import Calendar
 
 
 def add_arguments(parser: Parser) -> None:
@@ -204,7 +205,13 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "slices": ", ".join(configuration.attributes) or "none",
         "baseline": describe_baseline(configuration.baseline),
         "owner": configuration.owner or "none",
-        "calendar": f"{len(configuration.calendar.periods):,} periods",
+        "calendar": count_periods(configuration.calendar),
         "definition": definition.hash,
     }
     print_fields(options, lines)
+
+
+def count_periods(calendar: Calendar) -> str:
+    """Say how many periods a calendar has."""
+    count = len(calendar.periods)
+    return f"{count:,} period{'s'[: count != 1]}" if count else "none"

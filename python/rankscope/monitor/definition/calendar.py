@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PeriodBaseline: TypeAlias = Literal["none", "last-year", "same-weekday"]
 PERIOD_BASELINES: tuple[PeriodBaseline, ...] = get_args(PeriodBaseline)
+DAY_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 MOST_PERIODS = 1000
 LONGEST = 366
 """Days of a period."""
@@ -238,7 +239,7 @@ def _read_day(given: object, where: str) -> date:
     """Read a day; a time of day makes no period."""
     text = str(given)
     try:
-        day = date.fromisoformat(text) if len(text) == len("2026-12-24") else None
+        day = date.fromisoformat(text) if DAY_TEXT.fullmatch(text) else None
     except ValueError:
         day = None
     if day is None or not FIRST <= day < date(9000, 1, 1):

@@ -99,8 +99,13 @@ def _compare(lists: Lists, reference: Reference) -> dict[str, Values]:
     places = find(reference.documents, lists.documents)
     is_popular = places >= 0
     is_popular[is_popular] = reference.is_popular[places[is_popular]]
-    popular = _divide(
-        np.bincount(owners, exposure * is_popular, count), np.bincount(owners, exposure, count)
+    # While the reference grows, so does what its first documents have.
+    popular = (
+        np.full(count, np.nan)
+        if not reference.is_full
+        else _divide(
+            np.bincount(owners, exposure * is_popular, count), np.bincount(owners, exposure, count)
+        )
     )
     return {
         "length": length,

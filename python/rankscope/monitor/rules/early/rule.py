@@ -35,7 +35,8 @@ class EarlyRule(Rule):
 
     def describe(self) -> str:
         """Describe the rule in a sentence."""
+        rate = f"{self.false_warnings:g} false warning{'s'[: self.false_warnings != 1]}"
         return (
             "Warns when lists or scores aren't as usual, before labels arrive. At most "
-            f"{self.false_warnings:g} false warnings a quarter, on average."
+            f"{rate} a quarter, on average."
         )

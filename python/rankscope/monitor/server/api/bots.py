@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, cast
 
-from pydantic import Field
+from pydantic import Field, PlainValidator
 from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.bots import MOST_DAYS
 from rankscope.monitor.definition.definition import MOST_LEFT_OUT
-from rankscope.monitor.server.api.fields import Count
+from rankscope.monitor.server.api.fields import CheckedId, Count, read_count
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import Id, Time
+from rankscope.monitor.setup.fields import Time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ class BotsQuery(TypedDict, total=False):
     """Which days are read."""
 
     days: Annotated[
-        int, Field(ge=1, le=MOST_DAYS, description="How many days are read (default: 7).")
+        int,
+        PlainValidator(
+            partial(read_count, most=MOST_DAYS),
+            json_schema_input_type=Annotated[int, Field(ge=1, le=MOST_DAYS)],
+        ),
+        Field(description="How many days are read (default: 7)."),
     ]
 
 
@@ -49,7 +55,7 @@ class BotsAnswer(TypedDict):
     more: Count
 
 
-Users = Annotated[list[Id], Field(max_length=MOST_LEFT_OUT)]
+Users = Annotated[list[CheckedId], Field(max_length=MOST_LEFT_OUT)]
 
 
 class LeftOutFields(TypedDict, total=False):

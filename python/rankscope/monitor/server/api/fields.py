@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Count = Annotated[int, Field(ge=0), WHOLE]
 Object = dict[str, Any]
 Every = Literal["hour", "day"]
+CheckedId = Annotated[Id, Field(min_length=1, max_length=LIMITS.id_bytes, pattern="^[^\\x00]+$")]
+"""An ID that is looked up, and not read as events are."""
 
 
 class PathParameters(TypedDict):
@@ -72,11 +74,12 @@ def read_part(text: str) -> tuple[str, str]:
     return read_id(name, "", LIMITS.name_bytes), read_text(value, "", LIMITS.value_bytes)
 
 
-def _read_count(text: str) -> int:
+def read_count(text: str, most: int = MOST_ROWS) -> int:
+    """Read a whole number from 1."""
     is_number = text.isascii() and text.isdigit() and len(text) < 10
-    if not is_number or not 1 <= int(text) <= MOST_ROWS:
+    if not is_number or not 1 <= int(text) <= most:
         raise UsageError(
-            f"expected a whole number from 1 to {MOST_ROWS}, found {text[:40]!a}",
+            f"expected a whole number from 1 to {most}, found {text[:40]!a}",
             hint="leave it out",
             code="parameter",
         )
@@ -108,7 +111,7 @@ SliceParts = Annotated[
 ]
 Limit = Annotated[
     int,
-    PlainValidator(_read_count, json_schema_input_type=Annotated[int, Field(ge=1, le=MOST_ROWS)]),
+    PlainValidator(read_count, json_schema_input_type=Annotated[int, Field(ge=1, le=MOST_ROWS)]),
     Field(description="How many at most, the newest first (default: 100)."),
 ]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, cast
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.server.api.fields import Count
+from rankscope.monitor.server.api.fields import CheckedId, Count
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import DurationText, Id, Part, Time
+from rankscope.monitor.setup.fields import DurationText, Part, Time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ MOST_IDS = 1000
 """Rankings that are named in one request."""
 
 
+@with_config(ConfigDict(json_schema_extra={"minProperties": 1}))
 class DeletionFields(TypedDict, total=False):
     """Which rankings to delete: those that have everything that is given."""
 
     user: Annotated[Part, Field(min_length=1, description="The `user_id` of the rankings.")]
     rankings: Annotated[
-        list[Id], Field(min_length=1, max_length=MOST_IDS, description="Their `ranking_id`s.")
+        list[CheckedId],
+        Field(min_length=1, max_length=MOST_IDS, description="Their IDs."),
     ]
     since: Annotated[Time, Field(description="The earliest time of a ranking.")]
     until: Annotated[Time, Field(description="The first time that isn't deleted.")]
@@ -111,6 +113,7 @@ ROUTES = (
         delete_old,
         body=Retention,
         result=DeletedFields,
+        refuses=(409,),
         is_trace=True,
         is_slow=True,
     ),
