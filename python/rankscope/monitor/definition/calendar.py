@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PeriodBaseline: TypeAlias = Literal["none", "last-year", "same-weekday"]
 PERIOD_BASELINES: tuple[PeriodBaseline, ...] = get_args(PeriodBaseline)
-DAY_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 MOST_PERIODS = 1000
 LONGEST = 366
 """Days of a period."""
@@ -62,7 +61,7 @@ class Period:
 
     name: str
     first: date | str
-    last: date | str = ""
+    last: date | str | None = None
     baseline: PeriodBaseline = "none"
 
     def __post_init__(self) -> None:
@@ -70,7 +69,7 @@ class Period:
         if not (name and can_be_stored(name, NAME_BYTES) and name.isprintable()):
             raise _bad(f"name: expected a line of at most {NAME_BYTES} bytes", name)
         first = _read_day(self.first, "first")
-        last = _read_day(self.last, "last") if self.last else first
+        last = _read_day(self.last, "last") if self.last is not None else first
         if not first <= last < first + timedelta(days=LONGEST):
             expected = f"last: expected a day from {first} on, within {LONGEST} days"
             raise _bad(expected, str(last))
@@ -92,7 +91,7 @@ class Period:
     @property
     def until(self) -> int:
         """When it ends."""
-        return _count(self.last) + DAY
+        return _count(str(self.last)) + DAY
 
     def to_dict(self) -> dict[str, str]:
         """Return it as JSON holds it, without what has its default."""
@@ -239,7 +238,7 @@ def _read_day(given: object, where: str) -> date:
     """Read a day; a time of day makes no period."""
     text = str(given)
     try:
-        day = date.fromisoformat(text) if DAY_TEXT.fullmatch(text) else None
+        day = date.fromisoformat(text) if DATE.fullmatch(text) else None
     except ValueError:
         day = None
     if day is None or not FIRST <= day < date(9000, 1, 1):
