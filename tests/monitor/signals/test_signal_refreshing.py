@@ -368,7 +368,9 @@ def test_the_validation_set_is_compared_with_what_production_shows(opener: Opene
     assert [*whole] == [*range(10)]
     assert {one.cell.tally("rankings") for one in whole.values()} == {20}
     assert {means_of(one)["score_95"] for one in whole.values()} == {3.0}
-    assert [math.isnan(means_of(one)["popular"]) for one in whole.values()] == 7 * [True] + 3 * [False]
+    assert [math.isnan(means_of(one)["popular"]) for one in whole.values()] == 7 * [True] + 3 * [
+        False
+    ]
     assert not any(one.key.environment == "training" for one in cells_of(monitor, DAY))
     assert {one.key.environment for one in cells_of(monitor)} == {"production"}
     none = opener(make_rankings(7, 120), replace(CONFIGURATION, baseline=None))
