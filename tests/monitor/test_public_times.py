@@ -36,7 +36,7 @@ def find_classes() -> dict[str, type]:
     """The classes of the folders whose records the monitor returns, by name."""
     names = [
         f"rankscope.monitor.{name}"
-        for name in ("monitor", "reader", "round", "rules.rule", "rules.state")
+        for name in ("monitor", "reader", "early_reader", "round", "rules.rule", "rules.state")
     ]
     for folder in FOLDERS:
         package = importlib.import_module(f"rankscope.monitor.{folder}")

@@ -121,10 +121,10 @@ def test_what_is_not_logged_is_not_known(monitor: Monitor) -> None:
 
 
 def test_the_baseline_set_has_the_signals_of_its_rankings(monitor: Monitor) -> None:
-    known = monitor.set_signals()
+    known = monitor.baseline_signals()
     assert (known["length"].value, known["length"].rankings) == (0.5, 1)
     assert "tied" not in known
-    assert monitor.set_signals(model="other") == {}
+    assert monitor.baseline_signals(model="other") == {}
 
 
 def test_a_project_without_rankings_has_empty_series(tmp_path: Path) -> None:

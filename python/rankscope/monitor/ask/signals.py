@@ -123,7 +123,7 @@ def make_signal_series(
 
     Args:
         cells: The windows of the span.
-        days: Its days, and those before it, which say what is usual.
+        days: The days of the span, and those before it, with which they are compared.
         parts: Pairs of a model and a version; `None` stands for all together.
         every: The length of the windows of hourly signals.
         since: When the span begins.

@@ -109,7 +109,8 @@ class _Work:
                 state = self.state = self.calibrator.fit(day, self.since)
             cells, doubts = [], self._read_doubts(day, begin)
             whole: Summaries = {}
-            for start in range(begin, end, HOUR):
+            counted = self.store.count_by_hour(self.project, begin, end)
+            for start in sorted({hour for hour, _, _ in counted}):
                 here = self._summarize(state, start, start + HOUR)
                 contradicted = self._find_contradicted(state, start) if here else set()
                 for key, count, made in self._forecast(state, here, start, contradicted, None):
@@ -180,6 +181,8 @@ class _Work:
         doubts: Mapping[tuple[Key, str], int] | None,
     ) -> Iterator[tuple[Key, int, dict[str, StoredForecast]]]:
         """Make the forecasts of an hour; with doubts of its hours, those of a day."""
+        if not summaries:
+            return
         length = HOUR if doubts is None else DAY
         moved = self._find_moved(state, start, length)
         largest = sorted(summaries, key=lambda pair: (-summaries[pair][()][0], pair))
@@ -219,6 +222,8 @@ class _Work:
 
     def _find_contradicted(self, state: State, start: int) -> set[tuple[str, str, str]]:
         """Find the versions and measures that the first labels of the last hours contradict."""
+        if not any(version.fits for version in state.versions):
+            return set()
         since = start - FIRST_HOURS * HOUR
         counts = self.store.count_by_hour(self.project, since, start)
         newest, total = start, 0

@@ -218,8 +218,8 @@ FalseAlarms = Annotated[
 Method = Annotated[
     Literal["calibrated", "anytime"],
     Setting(
-        "how a drop is told from chance: `calibrated` on how the users and days of the baseline "
-        "vary, or `anytime`, by evidence that assumes less and takes longer",
+        "the test that finds a drop: `calibrated` learns from the baseline how users and days "
+        "vary; `anytime` assumes less and takes longer",
         words=(
             ("calibrated", "calibrated on how the baseline varies"),
             ("anytime", "anytime-valid, which takes longer"),

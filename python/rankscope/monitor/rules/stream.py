@@ -80,9 +80,9 @@ class Evidence(Stored):
 
     @property
     def method(self) -> str:
-        """How chance is told from a drop: `calibrated`, or `anytime` with the reason if asked for.
+        """The test that finds a drop: `calibrated`, or `anytime`.
 
-        What there is too little of in the baseline is the reason.
+        If the baseline is too small to calibrate the test, the reason follows.
         """
         usual = None if self.usual is None else self.usual.value
         if usual is None:

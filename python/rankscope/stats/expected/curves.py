@@ -19,7 +19,7 @@ DEEPEST = 100
 BINS = 64
 PASSES = 8
 MOST_LEVELS = 4
-"""Grades are told apart at so many thresholds at most."""
+"""The largest number of thresholds between grades."""
 
 
 @record(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from rankscope.monitor.rules.early.usual import (
     FEWEST_DAYS,
     SPANS,
     Sums,
+    accumulate,
     add_up,
     judge,
 )
@@ -141,7 +142,7 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
         table.signals,
         spans=SPANS[:1] if table.is_daily else SPANS,
         before=add_up(before),
-        skipped=None if left_out is None else np.pad(np.cumsum(left_out, axis=1), ((0, 0), (1, 0))),
+        skipped=None if left_out is None else accumulate(left_out),
         reach=reach,
         is_share=not table.is_daily,
         is_daily=table.is_daily,
@@ -183,7 +184,7 @@ def _mark(
     since: int,
     end: int,
 ) -> NDArray[np.bool_] | None:
-    """Mark the hours that say nothing of what is usual; `None` if all do."""
+    """Mark the hours that are left out of the baseline; `None` if none are."""
     if not skipped:
         return None
     marks = np.zeros((len(keys), end), np.bool_)
@@ -195,7 +196,7 @@ def _mark(
 
 
 def _find_before(hours: Hours, rows: Sums, signals: int, end: int) -> Sums:
-    """Return the sums that say what is usual: a new version is compared with its model."""
+    """Return the sums of the baseline: a new version is compared with its model."""
     places = {segment: at for at, segment in enumerate(hours.segments)}
     chosen = np.arange(len(hours.segments))
     largest: NDArray[np.float64] = hours.sums[:, :end, 0].max(axis=-1)
@@ -228,8 +229,8 @@ def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyP
 def find_needed(rule: EarlyRule, progress: EarlyProgress, moment: int) -> float:
     """Return the evidence that is needed, so that false warnings are as rare as promised.
 
-    How many independent streams and signals there are is told by the most surprising hours of the
-    days: of m, the largest evidence of a day is above log m + `MIDDLE` on every other day.
+    The number of independent streams and signals is estimated from the largest evidence of each
+    day: with m of them, it is above log m + `MIDDLE` on every other day.
     """
     day = (moment - HOUR) // DAY * DAY
     days = [peak for at, peak in progress.peaks if at < day]

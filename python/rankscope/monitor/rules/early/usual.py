@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SPANS = (24, 1, 2, 3, 6, 12, 48, 72)
 """The hours that are judged together, up to the newest one: first the day, which others need."""
 DAYS = 28
-"""So many days say what is usual."""
+"""The number of days in the baseline."""
 FEWEST_DAYS = 7
 FEWEST = 10
 """Fewer rankings, counted as users of one ranking each, tell nothing."""
@@ -64,7 +64,7 @@ class Judgment(NamedTuple):
         usual: The mean that is usual.
         spread: The standard deviation of their difference, by what is known.
         rankings: Their number.
-        days: How many days say what is usual.
+        days: The number of days in the baseline.
     """
 
     evidence: Floats
@@ -77,7 +77,14 @@ class Judgment(NamedTuple):
 
 def add_up(hours: Sums) -> Sums:
     """Return the cumulative sums of the sums of hours, which are rows × hours."""
-    return Sums(*(np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in hours))
+    return Sums(*map(accumulate, hours))
+
+
+def accumulate(hours: NDArray[np.generic]) -> Floats:
+    """Return the sums of the first hours of rows: of none, of one, and so on."""
+    summed = np.zeros((len(hours), hours.shape[1] + 1))
+    np.cumsum(hours, axis=1, out=summed[:, 1:])
+    return summed
 
 
 def judge(
@@ -98,8 +105,8 @@ def judge(
         sums: The sums of hours.
         ends: How many hours are before each end.
         spans: How many hours are judged together, up to an end; a day is the first.
-        before: The sums of the hours that say what is usual, if they are others; those of hours
-            that are left out are 0.
+        before: The sums of the hours of the baseline, if these are others; hours that are left out
+            are 0.
         skipped: How many hours were left out before each hour.
         reach: How many days are looked at to find `DAYS` that are not left out.
         margin: By how much the means of rows may differ without surprise.

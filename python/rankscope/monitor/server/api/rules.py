@@ -54,8 +54,8 @@ class Stream(TypedDict):
     method: Annotated[
         str,
         Field(
-            description="How chance is told from a drop: `calibrated`, or `anytime`, with the "
-            "reason if the baseline is too small to calibrate; empty without a baseline."
+            description="The test that finds a drop: `calibrated`, or `anytime`, with the reason "
+            "if the baseline is too small to calibrate; empty without a baseline."
         ),
     ]
     early: Annotated[list[Object], Field(description="The evidence from early values, by age.")]

@@ -64,6 +64,15 @@ class SeriesQuery(SlicesQuery, total=False):
     slice: SliceParts
 
 
+class PartQuery(SpanQuery, total=False):
+    """Which windows are read."""
+
+    every: WindowLength
+    model: Model
+    version: ModelVersion
+    slice: SliceParts
+
+
 class LeftOutFile(TypedDict):
     """A file of a data lake that can't be read."""
 
@@ -83,10 +92,9 @@ class LakeCoverage(TypedDict):
     left_out: list[LeftOutFile]
 
 
-class Series(TypedDict):
-    """The values of a measure over time."""
+class Windows(TypedDict):
+    """The values of windows, with their intervals."""
 
-    measure: str
     every: Every
     model: str | None
     version: str | None
@@ -96,6 +104,12 @@ class Series(TypedDict):
     values: list[Number | None]
     lower: list[Number | None]
     upper: list[Number | None]
+
+
+class Series(Windows):
+    """The values of a measure over time."""
+
+    measure: str
     defined: list[Count]
     rankings: list[Count]
     labelled: list[Count]
@@ -109,61 +123,35 @@ class Series(TypedDict):
     coverage: LakeCoverage | None
 
 
-class SignalsQuery(SpanQuery, total=False):
+class SignalsQuery(PartQuery, total=False):
     """Which signal is read."""
 
     signal: Required[
         Annotated[str, OneOf(*NAMES), Field(description="One of the signals, such as length.")]
     ]
-    every: WindowLength
-    model: Model
-    version: ModelVersion
-    slice: SliceParts
 
 
-class Signal(TypedDict):
+class Signal(Windows):
     """A signal over time: what was shown, known before labels arrive."""
 
     signal: str
     label: str
     unit: str
-    every: Every
-    model: str | None
-    version: str | None
-    slice: list[Pair]
-    level: Number
-    starts: list[Time]
-    values: list[Number | None]
-    lower: list[Number | None]
-    upper: list[Number | None]
     usual: list[Number | None]
     defined: list[Count]
     rankings: list[Count]
 
 
-class ExpectedQuery(SpanQuery, total=False):
+class ExpectedQuery(PartQuery, total=False):
     """Which forecasts are read."""
 
     measure: Measure
-    model: Model
-    version: ModelVersion
-    every: WindowLength
-    slice: SliceParts
 
 
-class Expected(TypedDict):
+class Expected(Windows):
     """The values that rankings were expected to have before their labels arrived."""
 
     measure: str
-    every: Every
-    model: str | None
-    version: str | None
-    slice: list[Pair]
-    level: Number
-    starts: list[Time]
-    values: list[Number | None]
-    lower: list[Number | None]
-    upper: list[Number | None]
     finals: list[Number | None]
     rankings: list[Count]
     reasons: list[list[str]]

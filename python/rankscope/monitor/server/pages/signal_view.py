@@ -116,7 +116,7 @@ def view_signals(
         until=to_datetime(extent.until),
         slice=slice,
     )
-    of_set = monitor.set_signals(model=extent.model, slice=slice)
+    of_set = monitor.baseline_signals(model=extent.model, slice=slice)
     views = []
     for signal in SIGNALS:
         is_daily = signal.grain == "day"
