@@ -10,7 +10,12 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.expect.kinds import DOUBTS, REFUSALS
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
-from rankscope.monitor.server.pages.measure_view import OverTime, read_expected, take_expected
+from rankscope.monitor.server.pages.measure_view import (
+    OverTime,
+    draw_expected,
+    read_expected,
+    take_expected,
+)
 from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page
 from rankscope.output.table import name_rows
@@ -97,12 +102,11 @@ def view_expected(monitor: Monitor, choice: Choice) -> ExpectedView:
         forecast_measures=measures,
         expected=expected,
         chart=draw_lines(
-            [Line("", finals)],
+            [Line("", finals), *draw_expected(take_expected(expected))],
             since=extent.since,
             until=extent.until,
             length=extent.length,
             within=(0.0, 1.0),
-            expected=take_expected(expected),
         ),
         forecasts=tuple(name_rows(monitor.forecasts(measure, **span))),
     )

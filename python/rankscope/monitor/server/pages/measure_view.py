@@ -202,7 +202,7 @@ def _view_measure(
         floor=floor,
         episodes=episodes,
         within=defined.row.value_range,
-        expected=[] if expected is None else _take_open(expected),
+        beside=[] if expected is None else draw_expected(_take_open(expected)),
     )
     return MeasureView(
         measure=series[0].measure,
@@ -234,6 +234,11 @@ def read_expected(monitor: Monitor, extent: Extent, measure: str, place: Slice) 
         version=extent.version,
         slice=place,
     )
+
+
+def draw_expected(points: Sequence[Point]) -> list[Line]:
+    """Return the line of forecasts; none where there are no forecasts."""
+    return [Line("expected", tuple(points), "expected")] if points else []
 
 
 def take_expected(expected: Expected) -> list[Point]:
@@ -342,7 +347,6 @@ def draw_series(
     episodes: Sequence[Episode] = (),
     within: tuple[float, float] = (0.0, math.inf),
     is_share: bool = False,
-    expected: Sequence[Point] = (),
     beside: Sequence[Line] = (),
 ) -> LineChart:
     """Draw versions shown at a time as a line each, and otherwise mark where they begin."""
@@ -370,5 +374,4 @@ def draw_series(
         within=(0.0, 1.0) if is_share else within,
         with_values=with_values,
         is_share=is_share,
-        expected=expected,
     )

@@ -53,13 +53,13 @@ class Line:
     Args:
         name: What they are of; nothing where there is one line only.
         points: The points.
-        kind: Empty for values; `usual` for what values are compared with, and `range` for a band
-            around the line before it.
+        kind: Empty for values; `expected` for forecasts, `usual` for what values are compared with,
+            and `range` for a band around the line before it.
     """
 
     name: str
     points: tuple[Point, ...]
-    kind: Literal["", "usual", "range"] = ""
+    kind: Literal["", "expected", "usual", "range"] = ""
 
 
 @record(frozen=True, slots=True)
@@ -202,7 +202,6 @@ class LineChart:
         length: How long windows are, in microseconds.
         provisional: From where on windows are not final, from 0 to 100; `None` if all are.
         is_share: Whether values are shares, which are written in percent.
-        expected: What is expected of windows that aren't final.
     """
 
     time: TimeAxis
@@ -215,7 +214,11 @@ class LineChart:
     length: int
     provisional: float | None
     is_share: bool = False
-    expected: DrawnLine | None = None
+
+    @property
+    def has_forecasts(self) -> bool:
+        """Whether it has a line of forecasts."""
+        return any(line.kind == "expected" for line in self.lines)
 
     @property
     def rows(self) -> tuple[tuple[float, str], ...]:
@@ -241,9 +244,8 @@ def draw_lines(
     within: tuple[float, float] = (-math.inf, math.inf),
     with_values: tuple[float, ...] = (),
     is_share: bool = False,
-    expected: Sequence[Point] = (),
 ) -> LineChart:
-    """Draw lines, and what is expected as another one.
+    """Draw lines.
 
     Examples:
         >>> line = Line("", (Point(0, 0.5), Point(10, 0.75), Point(30, 0.5)))
@@ -253,8 +255,7 @@ def draw_lines(
     """
     time = TimeAxis(since, until)
     least, most = within
-    forecast = Line("expected", tuple(expected))
-    shown = (min(max(end, least), most) for end in _list_ends([*lines, forecast], level, floor))
+    shown = (min(max(end, least), most) for end in _list_ends(lines, level, floor))
     axis = choose_axis([*shown, *with_values], within)
     # What belongs to a line has its number.
     numbers = accumulate(not line.kind for line in lines)
@@ -274,7 +275,6 @@ def draw_lines(
         length,
         time.place(min(not_final)) if not_final else None,
         is_share,
-        _draw(forecast, 1, time, axis, length) if expected else None,
     )
 
 
