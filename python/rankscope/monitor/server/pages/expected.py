@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.ask.views import RANGES
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Version
 
 MOST_ROWS = 200
+FEWEST_DAYS = 20
+"""With fewer days, a quarter of them outside of the intervals would be no surprise."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -67,13 +67,16 @@ class ExpectedView(OverTime):
         return [name for name in REASONS if any(name in names for names in said)]
 
     @property
-    def coverage(self) -> float:
-        """The share of the final values within their intervals."""
-        held = math.fsum(
-            row["coverage"] * row["days"] for row in self.forecasts if not row["slice"]
-        )
-        days = sum(row["days"] for row in self.forecasts if not row["slice"])
-        return held / days if days else math.nan
+    def covered(self) -> tuple[int, int]:
+        """How many final values of days, of how many, are within their intervals."""
+        whole = [row for row in self.forecasts if not row["slice"]]
+        days = sum(row["days"] for row in whole)
+        return days - sum(row["missed"] for row in whole), days
+
+    @property
+    def is_few(self) -> bool:
+        """Whether there are too few days to tell 90 % from much less."""
+        return self.covered[1] < FEWEST_DAYS
 
 
 REASONS = DOUBTS | REFUSALS
