@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 200
 FEWEST_DAYS = 20
-"""With fewer days, a quarter of them outside of the intervals would be no surprise."""
+"""Of fewer days, the share within the intervals says little."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
