@@ -75,11 +75,15 @@ def run(options: Namespace) -> int:
         for fact in each["facts"] or ("",)
     ]
     names = ("user", "rankings", "left out", "what is odd")
-    print(Table({name: [row[at] for row in rows] for at, name in enumerate(names)}))
-    count = f"{len({row[0] for row in rows}):,} of {said['users']:,} users"
-    since = said["since"][:10]
-    print(f"\n{count} in {said['rankings']:,} rankings since {since}; {said['more']:,} more")
-    print(f"{said['left_out']:,} users with {said['left_out_rankings']:,} rankings are left out")
+    shown = f"{said['users']:,} users with {said['rankings']:,} rankings since {said['since'][:10]}"
+    if rows:
+        print(Table({name: [row[at] for row in rows] for at, name in enumerate(names)}))
+        more = f"; {said['more']:,} more aren't listed" if said["more"] else ""
+        print(f"\nOf {shown}, {len({row[0] for row in rows}):,} are unlike people{more}.")
+    else:
+        print(f"Of {shown}, none is unlike people.")
+    if said["left_out"]:
+        print(f"Left out: {said['left_out']:,} users with {said['left_out_rankings']:,} rankings.")
     return 0
 
 

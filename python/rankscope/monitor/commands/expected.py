@@ -15,6 +15,7 @@ from rankscope.monitor.commands.store import (
     read_word,
     write_moment,
 )
+from rankscope.monitor.expect.kinds import DOUBTS, REFUSALS
 from rankscope.monitor.plain import make_plain
 from rankscope.output.table import Table
 
@@ -88,6 +89,10 @@ def run(options: Namespace) -> int:
             }
         )
     )
+    reasons = {name for names in expected.reasons for name in names}
+    for name, sentence in (DOUBTS | REFUSALS).items():
+        if name in reasons:
+            print(f"\n{name}: {sentence}")
     if expected.problem:
         print(f"\n{expected.problem}")
     if len(forecasts):
