@@ -15,7 +15,7 @@ from rankscope.monitor.server.access import authenticator
 from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.access_log import trace_places
 from rankscope.monitor.server.api import causes, values
-from rankscope.monitor.server.api.fields import _read_count, check_span
+from rankscope.monitor.server.api.fields import check_span, read_count
 from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import QueryReader, parse_pairs
@@ -157,7 +157,7 @@ def test_an_answer_has_at_most_5_000_windows(windows: int, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001])
 def test_a_list_has_1_to_1_000_rows(count: int) -> None:
-    assert is_refused(_read_count, str(count)) == (not 1 <= count <= 1000)
+    assert is_refused(read_count, str(count)) == (not 1 <= count <= 1000)
 
 
 def test_a_trace_and_a_comparison_read_a_million_rankings() -> None:

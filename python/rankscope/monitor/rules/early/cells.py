@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankscope import _core
@@ -9,7 +10,7 @@ from rankscope.deferred import np
 from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import HOURS, PRODUCTION, Segment
-from rankscope.monitor.rules.early.usual import Sums
+from rankscope.monitor.rules.early.usual import Sums, add_up
 from rankscope.monitor.store.folding import OTHER
 
 if TYPE_CHECKING:
@@ -24,24 +25,33 @@ MOST_STREAMS = 100
 PARTS = len(Sums._fields)
 
 
-class Hours(NamedTuple):
+class Hours:
     """Sums of signals by hour.
 
     Args:
-        start: When the first hour begins, in microseconds since 1970 in UTC.
         segments: The streams.
         sums: Their sums, as `Sums` has them: streams × hours × sums × signals.
     """
 
-    start: int
-    segments: tuple[Segment, ...]
-    sums: NDArray[np.float64]
+    def __init__(self, segments: tuple[Segment, ...], sums: NDArray[np.float64]) -> None:
+        self.segments = segments
+        self.sums = sums
 
-    def rows(self) -> Sums:
-        """Return the sums with a row for each stream and signal."""
-        streams, hours, _, signals = self.sums.shape
-        turned = self.sums.transpose(2, 0, 3, 1).reshape(PARTS, streams * signals, hours)
-        return Sums(*turned)
+    @cached_property
+    def summed(self) -> Sums:
+        """The sums added up from the first hour on, with a row for each stream and signal."""
+        return add_up(get_rows(self.sums))
+
+    def choose(self, streams: Sequence[int]) -> Hours:
+        """Return some of the streams."""
+        segments = tuple(self.segments[at] for at in streams)
+        return Hours(segments, self.sums[streams])
+
+
+def get_rows(sums: NDArray[np.float64]) -> Sums:
+    """Return the sums of streams with a row for each stream and signal."""
+    streams, hours, _, signals = sums.shape
+    return Sums(*sums.transpose(2, 0, 3, 1).reshape(PARTS, streams * signals, hours))
 
 
 class _Day(NamedTuple):
@@ -147,7 +157,7 @@ class Cells:
                 np.add.at(
                     sums, (at[at >= 0], number * HOURS + day.hours[at >= 0]), day.sums[at >= 0]
                 )
-        return Hours(since, tuple(streams), sums)
+        return Hours(tuple(streams), sums)
 
 
 def choose_streams(segment: Segment) -> list[Segment]:

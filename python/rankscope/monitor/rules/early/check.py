@@ -12,7 +12,7 @@ from rankscope.deferred import np
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import HOURS, Segment
 from rankscope.monitor.rules.early.causes import find_cause
-from rankscope.monitor.rules.early.cells import MOST_STREAMS, choose_streams
+from rankscope.monitor.rules.early.cells import MOST_STREAMS, choose_streams, get_rows
 from rankscope.monitor.rules.early.progress import EarlyWarning, Fact
 from rankscope.monitor.rules.early.usual import (
     DAYS,
@@ -125,23 +125,25 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
     since = until - (reach + 1 + max(SPANS) // HOURS) * DAY
     hours = table.cells.add_up(since, until, choose_streams, MOST_STREAMS)
     if rule.model is not None:
-        kept = [at for at, each in enumerate(hours.segments) if each.model == rule.model]
-        hours = hours._replace(
-            segments=tuple(hours.segments[at] for at in kept), sums=hours.sums[kept]
+        hours = hours.choose(
+            [at for at, each in enumerate(hours.segments) if each.model == rule.model]
         )
     end = (moment - since) // HOUR
-    rows = Sums(*(each[:, :end] for each in hours.rows()))
     keys = [(one.name, stream) for stream in hours.segments for one in table.signals]
     left_out = _mark(keys, skipped, since, end)
-    before = _find_before(hours, rows, len(table.signals), end)
-    if left_out is not None:
-        before = Sums(*(each * ~left_out for each in before))
+    index = _find_before(hours, len(table.signals), end)
+    if left_out is None:
+        before = hours.summed if index is None else Sums(*(each[index] for each in hours.summed))
+    else:
+        chosen = slice(None) if index is None else index
+        rows = get_rows(hours.sums[:, :end])
+        before = add_up(Sums(*(each[chosen] * ~left_out for each in rows)))
     judgment, evidence = weigh(
-        add_up(rows),
+        hours.summed,
         np.array([end]),
         table.signals,
         spans=SPANS[:1] if table.is_daily else SPANS,
-        before=add_up(before),
+        before=before,
         skipped=None if left_out is None else accumulate(left_out),
         reach=reach,
         is_share=not table.is_daily,
@@ -195,17 +197,21 @@ def _mark(
     return marks
 
 
-def _find_before(hours: Hours, rows: Sums, signals: int, end: int) -> Sums:
-    """Return the sums of the baseline: a new version is compared with its model."""
+def _find_before(hours: Hours, signals: int, end: int) -> NDArray[np.int64] | None:
+    """Return the rows of the baseline: a new version is compared with its model.
+
+    `None` where each row is compared with itself.
+    """
     places = {segment: at for at, segment in enumerate(hours.segments)}
     chosen = np.arange(len(hours.segments))
-    largest: NDArray[np.float64] = hours.sums[:, :end, 0].max(axis=-1)
+    early = max(end - (FEWEST_DAYS + 1) * HOURS, 0)
     for at, segment in enumerate(hours.segments):
-        shown = np.flatnonzero(largest[at])
-        if segment.version and (not len(shown) or end - shown[0] <= (FEWEST_DAYS + 1) * HOURS):
+        if segment.version and not hours.sums[at, :early, 0].any():
             chosen[at] = places.get(segment._replace(version=""), at)
-    index = (chosen[:, None] * signals + np.arange(signals)).ravel()
-    return Sums(*(each[index] for each in rows))
+    if (chosen == np.arange(len(chosen))).all():
+        return None
+    index: NDArray[np.int64] = (chosen[:, None] * signals + np.arange(signals)).ravel()
+    return index
 
 
 def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyProgress:

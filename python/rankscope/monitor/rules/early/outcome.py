@@ -8,7 +8,7 @@ from rankscope.deferred import np
 from rankscope.monitor.evaluate.stored_windows import unpack_cells
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.early.cells import Cells, choose_parts
+from rankscope.monitor.rules.early.cells import Cells, choose_parts, get_rows
 from rankscope.monitor.rules.early.usual import DAYS, FEWEST_DAYS, HOURS, Sums, add_up, judge
 from rankscope.records import replace
 
@@ -55,7 +55,7 @@ def judge_warning(scene: Scene, warning: EarlyWarning, moment: int) -> EarlyWarn
     model = places.get(warning.segment._replace(version=""))
     if at is None or model is None:
         return replace(known, told="No ranking has a final value.")
-    rows = summed.rows()
+    rows = get_rows(summed.sums)
     own = Sums(*(each[[at]] for each in rows))
     first = np.flatnonzero(own.rankings[0])[0]
     is_new = (warning.began - since) // HOUR - first < FEWEST_DAYS * HOURS
