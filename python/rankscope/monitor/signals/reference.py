@@ -17,7 +17,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -136,6 +136,7 @@ def collect_lists(
     counts: Mapping[str, Counter[int]],
     *,
     environment: str = "production",
+    shown: Collection[int] | None = None,
 ) -> dict[str, tuple[Lists, bool]]:
     """Collect the newest lists of the models with the most of them, and whether others are older.
 
@@ -145,6 +146,7 @@ def collect_lists(
         codes: The contexts of the project.
         counts: By model, how many rankings each hour has.
         environment: Where the rankings were made.
+        shown: All hours that have rankings, so that few spans are read (default: unknown).
     """
     totals = {model: sum(hours.values()) for model, hours in counts.items()}
     models = nsmallest(MOST_MODELS, totals, key=lambda model: (-totals[model], model))
@@ -154,7 +156,7 @@ def collect_lists(
     newest = {model: _Newest(most, MOST_DOCUMENTS // len(models)) for model in models}
     wanted = sorted({hour for model in models for hour in _list_newest(counts[model], most)})
     # The hours of a set may be years apart.
-    for begin, end in join_hours(wanted):
+    for begin, end in join_hours(wanted, shown):
         for chunk in store.read(project, begin, end):
             lists = read_lists(chunk, codes.choose(chunk, environment))
             for model, places in codes.group_models(lists.contexts):

@@ -37,7 +37,7 @@ from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -232,13 +232,14 @@ class _Work:
             return finished
         since, until = min(one.first for one in spans), max(one.last for one in spans) + 1
         counts = list_hours(store, project, codes, since, until, environment=self.set)
-        shown = collect_lists(store, project, codes, counts, environment=self.set)
         starts = sorted({start for hours in counts.values() for start in hours})
         every = store.count_by_hour(project, since, until)
+        hours = {start for start, _, _ in every}
+        shown = collect_lists(store, project, codes, counts, environment=self.set, shown=hours)
         # A set may be spread over months of production, all of which would be read.
         if sum(count for start, _, count in every if start in starts) > FIRST_RANKINGS:
             return finished
-        of_set = [*add_hours(day, self._sum_hours(starts, references, self.set))]
+        of_set = [*add_hours(day, self._sum_hours(starts, references, self.set, hours))]
         return finished + add_days(of_set, shown, codes, references)
 
     def _sum_hours(
@@ -246,8 +247,9 @@ class _Work:
         starts: Sequence[int],
         references: Mapping[str, Reference],
         environment: str = "production",
+        shown: Collection[int] | None = None,
     ) -> Iterator[StoredCell]:
-        """Sum the signals of hours in an environment."""
+        """Sum the signals of hours in an environment; spans are joined as `join_hours` does."""
         if not starts:
             return
         foldings = fold_hours(self.store, self.project, starts, self.contexts)
@@ -258,7 +260,7 @@ class _Work:
             lists, dimensions = read_lists(chunk, rows), self.slicing.dimensions()
             return chunk, rows, measure_lists(lists, self.codes, references, dimensions)
 
-        for begin, end in join_hours(starts):
+        for begin, end in join_hours(starts, shown):
             sums = CellSums(grouping, self.slicing)
             for measured in map_ahead(
                 measure, self.store.read(self.project, begin, end), self.threads
