@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankscope.stats.sequential.observations import Observations
 
 # Each run has chance of its own, so that one can be repeated alone.
-SEED = 20261122
+SEED = 20261201
 TOLERANCE = 0.02
 CHANGE_DAY = 30
 FIXED_DAY = 75

@@ -355,7 +355,8 @@ def _calibrate(
     total = tally(of_day, size, len(day))
     level = tally(of_day, size * gaps, len(day)) / total
     error = baseline.variance * tally(of_day, size**2, len(day)) / total**2
-    weekday = (day + FIRST_WEEKDAY) % WEEK if baseline.weekdays else np.zeros_like(day)
+    # Also where no weekday differed enough: days that happen to look calm would be believed else.
+    weekday = (day + FIRST_WEEKDAY) % WEEK if len(day) >= 2 * WEEK else np.zeros_like(day)
     ratio, correlation = fit_days(level, error, day, weekday)
     usual = baseline.variance / baseline.per_day
     day_variance = ratio * usual

@@ -44,7 +44,7 @@ RATIOS = tuple(2.0 ** (power / 2) for power in range(-10, 24))
 CORRELATIONS = {0.0: 0.02, 0.4: 0.05, 0.8: 0.93}
 NONE = 0.3
 """The weight of days that don't vary."""
-UNSURE, ENOUGH_DAYS = 0.12, 84
+UNSURE, ENOUGH_DAYS = 0.1, 84
 """Days vary by more than is simulated with this probability if there are so many of them; with the
 fewest days, with half of that, because they tell less about how much more it is.
 """
