@@ -61,6 +61,10 @@ class Decline:
             return ""
         return "decline" if self.log_odds > 0 else "step"
 
+    def is_found(self, tolerance: float) -> bool:
+        """Whether values decline by the tolerance, and more clearly than days that differ do."""
+        return self.score >= NEEDED and self.fall >= tolerance and self.shape != "step"
+
 
 def find_decline(values: Numbers, errors: Numbers) -> Decline | None:
     """Fit a decline and a step to days; `None` where there are too few. The newest day is last.

@@ -15,7 +15,7 @@ from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.rules.state import Finding
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
-from rankscope.stats.decline import CLEAR, LONGEST, NEEDED, find_decline
+from rankscope.stats.decline import LONGEST, NEEDED, find_decline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def _judge(
     """Say what a fit tells: a decline that is reported is one until there is little left of it."""
     before, until, shape = around
     tolerance = rule.tolerance * (before if rule.is_relative else 1.0)
-    is_new = fit.score >= NEEDED and fit.fall >= tolerance and fit.log_odds > -CLEAR
-    is_decline = fit.score >= NEEDED / 2 if trend.reason else is_new and not is_fallen
+    is_new = fit.is_found(tolerance) and not is_fallen
+    is_decline = fit.score >= NEEDED / 2 if trend.reason else is_new
     if not is_decline:
         return Trend(model=trend.model, since=trend.since, shape=shape)
     since, after = until - fit.days * DAY, before - fit.fall
