@@ -24,6 +24,7 @@ from dev.simulate.trials import (
     NEVER,
     TOLERANCE,
     chance,
+    watch_hours,
     watch_labels,
     watch_many_slices,
     watch_mix,
@@ -58,6 +59,7 @@ def list_cases() -> Iterator[Case]:
         "40 slices with 35 users each": (watch_many_slices, 100, 1),
         "staged rollout, one device after another": (watch_rollout, 200, 4),
         "mix shifts to the worst device": (watch_mix, 200, 4),
+        "2,000 a day, day effects AR(0.8), sd 0.01, looked at every hour": (watch_hours, 100, 0),
         "labels arrive 4 times more slowly, lane of 4 hours": (watch_slow_labels, 20, 0),
         "labels arrive 4 times more slowly, lane of 1 hour": (_watch_slow_hour, 20, 0),
     }
@@ -110,7 +112,7 @@ def list_cases() -> Iterator[Case]:
                 "20,000 a day, day effects AR(0.8), sd 0.015",
                 _make_busy(20_000, 0.015),
                 0.04,
-                200,
+                100,
                 0,
             ),
         )
@@ -127,7 +129,7 @@ def list_cases() -> Iterator[Case]:
         per_day=2000, slices=(0.0,) * 100, users=20_000, user_deviation=0.1, day_deviation=0.01
     )
     name = "all and 100 slices, 2,000 a day, day effects AR(0.8), sd 0.01"
-    yield Case(name, 200, 0, _follow(name, hundred, None, 312, has_slices=True))
+    yield Case(name, 100, 0, _follow(name, hundred, None, 312, has_slices=True))
     for number, (per_day, deviation) in enumerate(((200, 0.0), (200, 0.01), (2000, 0.01))):
         steady = replace(plain, per_day=per_day, users=10 * per_day, day_deviation=deviation)
         effects = f", day effects AR(0.8), sd {deviation}" if deviation else ""

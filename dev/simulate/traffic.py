@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.records import replace
 from rankscope.stats.sequential.observations import DAY, HOUR, Observations
 
 if TYPE_CHECKING:
@@ -151,11 +152,18 @@ def select(seen: Observations, cell: int | None) -> Observations:
     """Return the searches of one slice; all of them for `None`."""
     if cell is None:
         return seen
-    rows = np.flatnonzero(seen.cell == cell)
-    return Observations(
+    found = take_rows(seen, seen.cell == cell)
+    return replace(
+        found, cell=np.zeros(len(found.value), dtype=np.int64), cells=(seen.cells[cell],)
+    )
+
+
+def take_rows(seen: Observations, rows: NDArray[np.bool_]) -> Observations:
+    """Return some of the searches."""
+    return replace(
+        seen,
         value=seen.value[rows],
         cluster=seen.cluster[rows],
-        cell=np.zeros(len(rows), dtype=np.int64),
+        cell=seen.cell[rows],
         time=seen.time[rows],
-        cells=(seen.cells[cell],),
     )

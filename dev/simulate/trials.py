@@ -14,7 +14,7 @@ from rankscope.stats.sequential.observations import DAY
 
 from dev.simulate.labels import arrived, draw_lists, find_broken
 from dev.simulate.peers import find_gaps
-from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower
+from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower, take_rows
 from dev.simulate.watch import Streams, Watch, fit_streams
 
 if TYPE_CHECKING:
@@ -270,6 +270,21 @@ def watch_slow_labels(
         if watch.take({"all": judged.gaps}):
             return True
     return False
+
+
+def watch_hours(run: int, *, case: int, per_day: int = 2000) -> bool:
+    """Watch a stream whose evidence is looked at after every hour; return whether it alarms."""
+    world = World(per_day=per_day, users=10 * per_day, user_deviation=0.1, day_deviation=0.01)
+    traffic = Traffic(world, chance(case, run))
+    baseline = fit_baseline(
+        traffic.draw_baseline(), tolerance=TOLERANCE, is_hourly=True, is_calibrated=True
+    )
+    streams, watch = Streams({"all": baseline}, {"all": None}), Watch(share=1 / 24)
+    for day in range(DAYS):
+        seen = traffic.draw_day(day)
+        for hour in np.unique(seen.time):
+            watch.take(streams.find_gaps(take_rows(seen, seen.time == hour)))
+    return bool(watch.opened)
 
 
 def watch_small(run: int, *, case: int) -> bool:
