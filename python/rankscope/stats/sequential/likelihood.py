@@ -73,9 +73,8 @@ class Steps:
 def track(detector: Detector, gaps: Gaps, noise: Likelihood, size: float) -> Detector:
     """Return a detector after a period whose gaps have a likelihood."""
     effect, spread = detector.effect, noise.day_variance
-    steps = Steps(
-        *(np.array([*held, 0.0]) for held in (detector.missed, detector.score, detector.information))
-    )
+    held = detector.missed, detector.score, detector.information
+    steps = Steps(*(np.array([*each, 0.0]) for each in held))
     if detector.periods:
         days = max(noise.day - detector.day, 0)
         like = noise.correlation**days
