@@ -145,26 +145,33 @@ def test_a_skewed_mean_is_as_rare_as_the_normal_one_that_it_counts_as() -> None:
     assert _straighten(4.5, -0.4) == _straighten(4.5, 0.0) == 4.5
 
 
-def test_a_quarter_of_independent_days_has_as_much_evidence_as_was_simulated() -> None:
-    settings = {"ratio": 0.0, "correlation": 0.0, "has_weekdays": False, "is_hourly": False}
-    levels = simulate(least=1.9, days=84, **settings)
+@pytest.mark.parametrize(("is_hourly", "least"), [(False, 1.9), (True, 1.9), (True, 8.0)])
+def test_a_quarter_of_independent_days_has_as_much_evidence_as_was_simulated(
+    is_hourly: bool, least: float
+) -> None:
+    levels = simulate(
+        least=least,
+        days=84,
+        ratio=0.0,
+        correlation=0.0,
+        has_weekdays=False,
+        is_hourly=is_hourly,
+    )
     draw = np.random.default_rng(RANDOM)
-    count = 0
-    for _ in range(200):
-        shift = draw.normal(0, 1 / math.sqrt(84))
-        ratio = most = 0.0
-        # One start at a time, by hand: the best of all starts, for falls of 1.9 or more.
-        gaps = shift + draw.standard_normal(90)
-        sums = np.cumsum(np.concatenate([[0.0], gaps]))
-        for end in range(1, 91):
-            lengths = np.arange(1, min(end, 30) + 1)
-            total = sums[end] - sums[end - lengths]
-            fall = np.maximum(total / lengths, 1.9)
-            ratio = float((fall * total - fall**2 * lengths / 2).max())
-            most = max(most, ratio)
-        count += most > find_ratio(levels, math.log(90 / -math.log(0.8)))
+    looks = 24 if is_hourly else 1
+    shift = draw.normal(0, 1 / math.sqrt(84), (200, 1))
+    # In units of a day's noise: each look has so many times its variance.
+    gaps = shift + math.sqrt(looks) * draw.standard_normal((200, 90 * looks))
+    sums = np.cumsum(np.pad(gaps, ((0, 0), (1, 0))), axis=1) / looks
+    most = np.zeros(200)
+    # The best of all starts, by hand, for falls that are large enough.
+    for length in range(1, 61 if is_hourly else 31):
+        total, days = sums[:, length:] - sums[:, :-length], length / looks
+        fall = np.maximum(total / days, least)
+        most = np.maximum(most, (fall * total - fall**2 * days / 2).max(axis=1))
+    share = float((most > find_ratio(levels, math.log(90 / -math.log(0.8)))).mean())
     # A chance of 20 %, four standard errors around it.
-    assert abs(count / 200 - 0.2) < 4 * math.sqrt(0.2 * 0.8 / 200)
+    assert abs(share - 0.2) < 4 * math.sqrt(0.2 * 0.8 / 200)
 
 
 def test_an_hour_needs_more_than_a_day_and_hardly_any_noise_needs_the_least() -> None:
