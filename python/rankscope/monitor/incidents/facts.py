@@ -1,0 +1,244 @@
+"""What changed in the lists when values did: the stored signals that weren't as usual then.
+
+They are compared with the days before as early warnings are. That something changed at the same
+time doesn't prove that it is the cause.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rankscope.deferred import np
+from rankscope.monitor.ask.cause import leave_out_rankers
+from rankscope.monitor.evaluate.stored_windows import name_place
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import format_time, read_span, to_micros
+from rankscope.monitor.incidents.grouping import ANY
+from rankscope.monitor.rules.data.counts import PRODUCTION, Segment
+from rankscope.monitor.rules.early.cells import Cells, get_rows
+from rankscope.monitor.rules.early.check import weigh
+from rankscope.monitor.rules.early.progress import Fact
+from rankscope.monitor.rules.early.usual import (
+    DAYS,
+    FEWEST_DAYS,
+    HOURS,
+    Sums,
+    accumulate,
+    add_up,
+)
+from rankscope.monitor.rules.early.words import CHANGES, write_fact
+from rankscope.monitor.signals.kinds import NAMES, SIGNALS
+from rankscope.monitor.signals.refresh import find_known, read_signals
+from rankscope.monitor.store.folding import OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from rankscope.monitor.ask.trace import Span
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.store import StoreReader
+    from rankscope.trace.result import Trace
+
+WATCHED = tuple(one for one in SIGNALS if one.grain == "hour")
+LENGTHS = (24, 72)
+"""So many hours together are compared with the same hours of the days before, first a day."""
+LEAST_REST = 6
+"""If fewer hours of the day are left when a version comes, a whole day tells of what lists are
+compared with."""
+NEAR = 2 * DAY
+"""Values tell to within so much when they fell. A version that came so shortly before is when."""
+REACH = DAYS + 4
+"""The days before among which those are that count, as the last ones may be left out."""
+CHANCE = 0.05
+"""How often anything is named where nothing changed, at most. Hours are cut in several ways, which
+isn't counted: in the worlds of `dev/simulate/early`, something is named in less than 1 %."""
+MOST = 3
+
+
+def find_facts(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    stream: Segment,
+    *,
+    since: int,
+    until: int,
+    near: float = NEAR,
+) -> tuple[dict[str, Any], ...]:
+    """Return the signals of a stream that changed when values did, the most striking first.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        configuration: Its configuration.
+        stream: The model, the version and the slice; empty for all.
+        since: When values changed.
+        until: When what is compared ends.
+        near: If the version came by so much before, the moment is when it came.
+    """
+    known = find_known(store, project, configuration)
+    came = _find_first(store.versions(project), stream)
+    is_arrival = came is not None and came >= since - near
+    moment = came if came is not None and is_arrival else since
+    moment -= moment % HOUR
+    if known is None or min(until, known[1]) < moment + HOUR:
+        return ()
+    columns = [NAMES.index(one.name) for one in WATCHED]
+    # A slice that has no signals may have attributes that do.
+    pairs = [(pair,) for pair in stream.slice] if len(stream.slice) > 1 else []
+    for place in dict.fromkeys((stream.slice, *pairs, ())):
+        read = partial(read_signals, store, project, configuration, slice=name_place(place))
+        found = _compare(
+            Cells(read, columns),
+            stream._replace(slice=place),
+            moment,
+            min(until, known[1]),
+            is_exact=is_arrival,
+        )
+        if found is not None:
+            return tuple(
+                write_fact(fact) | {"since": format_time(fact.began)} for fact in found[:MOST]
+            )
+    return ()
+
+
+def find_facts_of_incident(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    incident: Incident,
+    cause: Mapping[str, Any] | None,
+    *,
+    now: int,
+) -> tuple[dict[str, Any], ...]:
+    """Return what changed in the lists when quality fell: of its cause, or else of its slice."""
+    place = tuple(dict((cause or {}).get("slice") or incident.slice).items())
+    named = dict(place)
+    is_alike = ((cause or {}).get("comparison") or {}).get("conclusion") == "alike"
+    version = "" if is_alike else named.get("version", incident.version)
+    stream = Segment(
+        named.get("model", incident.model),
+        version if version not in {ANY, OTHER} else "",
+        leave_out_rankers(place),
+    )
+    return find_facts(
+        store, project, configuration, stream, since=to_micros(incident.began), until=now
+    )
+
+
+def find_facts_of_trace(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    trace: Trace,
+    spans: tuple[Span, Span],
+    *,
+    now: int,
+) -> tuple[dict[str, Any], ...]:
+    """Return what changed in the lists of the first cause of a trace, or of all of its span."""
+    before, after = spans
+    place = trace.causes[0].slice if trace.causes else ()
+    named = {"model": after.model, "version": after.version, **dict(place)}
+    stream = Segment(named["model"] or "", named["version"] or "", leave_out_rankers(place))
+    since, until = read_span(after.since, after.until)
+    if since is None:
+        since = _find_first(store.versions(project), stream)
+    if after.is_set or since is None:
+        return ()
+    # What tells two versions apart changed when the second one came.
+    is_version = not before.is_set and before.version is not None
+    is_other = is_version and before.version != stream.version
+    near = math.inf if is_other else -math.inf if is_version else NEAR
+    end = now if until is None or is_other else until
+    return find_facts(store, project, configuration, stream, since=since, until=end, near=near)
+
+
+def _find_first(versions: Iterable[Version], stream: Segment) -> int | None:
+    """Return when a version was first shown; `None` if none is named, or it isn't known."""
+    return min(
+        (
+            one.first
+            for one in versions
+            if one.environment == PRODUCTION
+            and stream.version == one.version
+            and stream.model in {"", one.model}
+        ),
+        default=None,
+    )
+
+
+def _compare(
+    cells: Cells, stream: Segment, moment: int, until: int, *, is_exact: bool
+) -> list[Fact] | None:
+    """Compare the hours since a moment with those before; `None` if they aren't comparable."""
+    wide = stream._replace(version="")
+
+    def choose(segment: Segment) -> list[Segment]:
+        if stream.model not in {"", segment.model}:
+            return []
+        return list({wide, stream}) if stream.version in {"", segment.version} else [wide]
+
+    since = moment - moment % DAY - REACH * DAY
+    over, rest = (until - moment) // HOUR, HOURS - moment % DAY // HOUR
+    # What lists are compared with has the change itself on the day after it.
+    fresh = min(rest if is_exact and rest >= LEAST_REST else HOURS, over)
+    spans = np.array([*dict.fromkeys((*LENGTHS[:1], fresh, *LENGTHS[1:]))])
+    # Unless a version came, the moment is known to within a day or two.
+    ends = np.unique([fresh, *LENGTHS] if is_exact else [0, 24, 48, fresh, *LENGTHS])
+    ends = ends[ends <= over]
+    is_used = (ends[:, None] == spans) | (not is_exact)
+    is_fresh = is_used & (spans <= (fresh if is_exact else HOURS))
+    may_tell = np.array([is_fresh if one.name in CHANGES else is_used for one in WATCHED])
+    last = moment + int(ends[-1]) * HOUR
+    hours = cells.add_up(since, -(-last // DAY) * DAY, choose)
+    places = {segment: at for at, segment in enumerate(hours.segments)}
+    first = (moment - since) // HOUR - (0 if is_exact else HOURS)
+    if stream not in places or not hours.sums[places[stream], first:, 0].any():
+        return None
+    # A version that is new is compared with its model.
+    own = np.flatnonzero(hours.sums[places[stream], :first, 0].any(axis=-1)) // HOURS
+    base = stream if len(np.unique(own)) >= FEWEST_DAYS else wide
+    left_out = np.arange(hours.sums.shape[1]) >= first
+    judgment, evidence = weigh(
+        hours.choose([places[stream]]).summed,
+        (moment - since) // HOUR + ends,
+        WATCHED,
+        spans=spans.tolist(),
+        before=add_up(Sums(*(each * ~left_out for each in get_rows(hours.sums[[places[base]]])))),
+        skipped=accumulate(np.tile(left_out, (len(WATCHED), 1))),
+        reach=REACH,
+    )
+    evidence = evidence * may_tell
+    is_known = may_tell & (judgment.rankings > 0) & (judgment.days >= FEWEST_DAYS)
+    known = is_known.any(axis=(1, 2))
+    if not known.any():
+        return None
+    needed = math.log(known.sum() / CHANCE)
+    found = []
+    for at in np.flatnonzero(evidence.max(axis=(1, 2)) >= needed).tolist():
+        change = np.abs(np.nan_to_num(judgment.value[at] - judgment.usual[at]))
+        # Of hours that tell nearly as much, those that are most of all after the change.
+        telling = change * (evidence[at] >= max(evidence[at].max() / 2, needed))
+        end, length = np.unravel_index(np.argmax(telling), telling.shape)
+        here = (at, end, length)
+        found_at = moment + int(ends[end]) * HOUR
+        found.append(
+            Fact(
+                signal=WATCHED[at].name,
+                segment=stream,
+                began=found_at - int(spans[length]) * HOUR,
+                found=found_at,
+                before=float(judgment.usual[here]),
+                after=float(judgment.value[here]),
+                rankings=int(judgment.rankings[here]),
+                spread=float(judgment.spread[here]),
+                evidence=float(evidence[here]),
+            )
+        )
+    least = {one.name: one.least for one in WATCHED}
+    return sorted(found, key=lambda one: (-abs(one.change) / least[one.signal], one.signal))
