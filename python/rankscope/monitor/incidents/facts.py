@@ -56,7 +56,7 @@ REACH = DAYS + 4
 """The days before among which those are that count, as the last ones may be left out."""
 CHANCE = 0.05
 """How often anything is named where nothing changed, at most. Hours are cut in several ways, which
-isn't counted: in the worlds of `dev/simulate/early`, something is named in less than 1 %."""
+isn't counted: in each world of `dev/simulate/early`, something is named at less than 1 % of the times."""
 MOST = 3
 
 
@@ -184,32 +184,63 @@ def _compare(
         return list({wide, stream}) if stream.version in {"", segment.version} else [wide]
 
     since = moment - moment % DAY - REACH * DAY
-    over, rest = (until - moment) // HOUR, HOURS - moment % DAY // HOUR
+    last = min(until, moment + max(LENGTHS) * HOUR)
+    hours = cells.add_up(since, -(-last // DAY) * DAY, choose)
+    places = {segment: at for at, segment in enumerate(hours.segments)}
+    if stream not in places:
+        return None
+    first = (moment - since) // HOUR
+    # A version that is new is compared with its model.
+    own = np.flatnonzero(hours.sums[places[stream], :first, 0].any(axis=-1)) // HOURS
+    with_itself = len(np.unique(own)) >= FEWEST_DAYS
+    here, base = (
+        get_rows(hours.sums[[places[one]]]) for one in (stream, stream if with_itself else wide)
+    )
+    changes = find_changes(here, base, first, (until - moment) // HOUR, is_exact=is_exact)
+    if changes is None:
+        return None
+    return [
+        Fact(
+            segment=stream,
+            began=since + each.pop("began") * HOUR,
+            found=since + each.pop("found") * HOUR,
+            **each,
+        )
+        for each in changes
+    ]
+
+
+def find_changes(
+    here: Sums, base: Sums, moment: int, over: int, *, is_exact: bool
+) -> list[dict[str, Any]] | None:
+    """Find the signals that changed at an hour, those with the largest change first.
+
+    Args:
+        here: The sums of hours of a stream from a midnight on, with a row for each of `WATCHED`.
+        base: Those that are compared with.
+        moment: How many hours are before the change.
+        over: How many hours are known after it.
+        is_exact: Whether it changed in this hour, or a day or two around it.
+
+    Returns:
+        `None` if nothing is comparable.
+    """
+    rest = HOURS - moment % HOURS
     # What lists are compared with has the change itself on the day after it.
     fresh = min(rest if is_exact and rest >= LEAST_REST else HOURS, over)
     spans = np.array([*dict.fromkeys((*LENGTHS[:1], fresh, *LENGTHS[1:]))])
-    # Unless a version came, the moment is known to within a day or two.
     ends = np.unique([fresh, *LENGTHS] if is_exact else [0, 24, 48, fresh, *LENGTHS])
     ends = ends[ends <= over]
     is_used = (ends[:, None] == spans) | (not is_exact)
     is_fresh = is_used & (spans <= (fresh if is_exact else HOURS))
     may_tell = np.array([is_fresh if one.name in CHANGES else is_used for one in WATCHED])
-    last = moment + int(ends[-1]) * HOUR
-    hours = cells.add_up(since, -(-last // DAY) * DAY, choose)
-    places = {segment: at for at, segment in enumerate(hours.segments)}
-    first = (moment - since) // HOUR - (0 if is_exact else HOURS)
-    if stream not in places or not hours.sums[places[stream], first:, 0].any():
-        return None
-    # A version that is new is compared with its model.
-    own = np.flatnonzero(hours.sums[places[stream], :first, 0].any(axis=-1)) // HOURS
-    base = stream if len(np.unique(own)) >= FEWEST_DAYS else wide
-    left_out = np.arange(hours.sums.shape[1]) >= first
+    left_out = np.arange(here.total.shape[1]) >= moment - (0 if is_exact else HOURS)
     judgment, evidence = weigh(
-        hours.choose([places[stream]]).summed,
-        (moment - since) // HOUR + ends,
+        add_up(here),
+        moment + ends,
         WATCHED,
         spans=spans.tolist(),
-        before=add_up(Sums(*(each * ~left_out for each in get_rows(hours.sums[[places[base]]])))),
+        before=add_up(Sums(*(each * ~left_out for each in base))),
         skipped=accumulate(np.tile(left_out, (len(WATCHED), 1))),
         reach=REACH,
     )
@@ -225,20 +256,17 @@ def _compare(
         # Of hours that tell nearly as much, those that are most of all after the change.
         telling = change * (evidence[at] >= max(evidence[at].max() / 2, needed))
         end, length = np.unravel_index(np.argmax(telling), telling.shape)
-        here = (at, end, length)
-        found_at = moment + int(ends[end]) * HOUR
-        found.append(
-            Fact(
-                signal=WATCHED[at].name,
-                segment=stream,
-                began=found_at - int(spans[length]) * HOUR,
-                found=found_at,
-                before=float(judgment.usual[here]),
-                after=float(judgment.value[here]),
-                rankings=int(judgment.rankings[here]),
-                spread=float(judgment.spread[here]),
-                evidence=float(evidence[here]),
+        stop = moment + int(ends[end])
+        told: dict[str, Any] = {
+            name: float(numbers[at, end, length])
+            for name, numbers in (
+                ("before", judgment.usual),
+                ("after", judgment.value),
+                ("spread", judgment.spread),
+                ("evidence", evidence),
             )
-        )
-    least = {one.name: one.least for one in WATCHED}
-    return sorted(found, key=lambda one: (-abs(one.change) / least[one.signal], one.signal))
+        }
+        told |= {"signal": WATCHED[at].name, "rankings": int(judgment.rankings[at, end, length])}
+        told |= {"began": stop - int(spans[length]), "found": stop}
+        found.append((-telling.max() / WATCHED[at].least, at, told))
+    return [told for *_, told in sorted(found, key=lambda one: one[:2])]
