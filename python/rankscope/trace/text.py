@@ -47,7 +47,7 @@ def _list_facts(trace: Trace) -> list[str]:
     if not trace.facts:
         return []
     facts = [
-        f"{show(str(fact['sentence']))} ({fact['rankings']} rankings since "
+        f"{show(str(fact['sentence']))} ({fact['rankings']} rankings from "
         f"{str(fact['since'])[:16].replace('T', ' ')} UTC)"
         for fact in trace.facts
     ]

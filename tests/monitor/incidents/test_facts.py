@@ -212,7 +212,7 @@ def test_a_trace_tells_them_of_its_cause(monitor: Monitor) -> None:
     text = str(found).splitlines()
     at = text.index("What else changed at the same time, which doesn't prove a cause:")
     told = found.facts[0]
-    assert text[at + 1] == f"{told['sentence']} (20 rankings since 2026-11-17 04:00 UTC)"
+    assert text[at + 1] == f"{told['sentence']} (20 rankings from 2026-11-17 04:00 UTC)"
     assert found.to_dict()["facts"] == list(found.facts)
 
 
