@@ -154,6 +154,8 @@ def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(
     assert facts == find(monitor, Segment("m", "4", TV))
     whole = find(monitor, Segment("m", "4", (("country", "de"),)))
     assert whole["reordered"]["slice"] == {}
+    # What a trace combines as `<other>` isn't what signals do.
+    assert find(monitor, Segment("m", "4", (("device", "<other>"),))) == whole
 
 
 @pytest.mark.parametrize("off", [-1, 1])

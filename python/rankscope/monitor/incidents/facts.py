@@ -55,8 +55,8 @@ NEAR = 2 * DAY
 REACH = DAYS + 4
 """The days before among which those are that count, as the last ones may be left out."""
 CHANCE = 0.05
-"""How often anything is named where nothing changed, at most. Hours are cut in several ways, which
-isn't counted: in each world of `dev/simulate/early`, something is named at less than 1 % of the times."""
+"""How often anything is named where nothing changed, at most. That hours are cut in several ways
+isn't counted: it is less than 1 % of the times in each world of `dev/simulate/early`."""
 MOST = 3
 
 
@@ -90,8 +90,10 @@ def find_facts(
         return ()
     columns = [NAMES.index(one.name) for one in WATCHED]
     # A slice that has no signals may have attributes that do.
-    pairs = [(pair,) for pair in stream.slice] if len(stream.slice) > 1 else []
+    pairs = [(pair,) for pair in stream.slice if len(stream.slice) > 1]
     for place in dict.fromkeys((stream.slice, *pairs, ())):
+        if any(value == OTHER for _, value in place):
+            continue  # a trace combines other values
         read = partial(read_signals, store, project, configuration, slice=name_place(place))
         found = _compare(
             Cells(read, columns),
