@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.refresh import find_slicing
@@ -253,6 +254,8 @@ def test_an_incident_tells_them_with_its_cause_or_without_one(monitor: Monitor) 
     told = [*find(monitor, Segment("m", "4", TV)).values()]
     assert cause["facts"] == told
     assert list_facts(cause) == told
+    said = " ".join(describe_incident(replace(incident, cause=cause).to_dict()).split())
+    assert all(f"Changed at the same time: {fact['sentence']}" in said for fact in told)
     # Version 3 has none before it to compare with, and lists that are as usual.
     assert find_cause(replace(incident, version="3"), now) is None
     untraced = make_finder(monitor.store, monitor.project, replace(WORKS, baseline=None), 1)
