@@ -13,6 +13,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.commands.incidents import describe_incident
+from rankscope.monitor.definition.calendar import Calendar, Period
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.refresh import find_slicing
@@ -33,8 +34,6 @@ from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.usual import Sums
 from rankscope.monitor.signals.refresh import refresh_signals
 from rankscope.records import replace
-
-from dev.simulate.early.worlds import WORLDS, draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,21 +178,58 @@ def test_where_nothing_changed_nothing_is_named(monitor: Monitor) -> None:
     assert sum(named) <= 0.05 * len(named)
 
 
-def test_quarters_without_a_fault_have_hardly_any_fact() -> None:
-    """At most 5 % of the times at which anything could be named, in worlds that differ by day."""
-    rows, named = len(WATCHED), []
-    for world in (WORLDS[1], WORLDS[4], WORLDS[5]):
-        whole = draw(world, np.random.default_rng([1, WORLDS.index(world)]))
-        for first in range(0, len(whole.total), rows):
-            for day in range(33, 115, 13):
-                hours = slice((day - 33) * 24, (day + 4) * 24)
-                stream = Sums(*(each[first : first + rows, hours] for each in whole))
-                for is_exact in (True, False):
-                    found = find_changes(stream, stream, 33 * 24 + 9, 72, is_exact=is_exact)
-                    assert found is not None
-                    named.append(bool(found))
-    assert len(named) > 200
+def draw_quiet(random: np.random.Generator, *, days: int = 37, a_day: int = 120) -> Sums:
+    """The sums of signals of lists in which nothing changes: users differ, and so do days.
+
+    The effect of a day is like that of the day before; values are shares, or 0 and 1.
+    """
+    hours = np.repeat(np.arange(days), a_day) * 24 + random.integers(0, 24, days * a_day)
+    user = (80 * random.random(len(hours)) ** 2).astype(int)
+    groups, of = np.unique(hours * 80 + user, return_inverse=True)
+    count = np.bincount(of).astype(float)
+    rows = []
+    for number in range(len(WATCHED)):
+        effects = random.normal(0, 0.15, days)
+        for day in range(1, days):
+            effects[day] = 0.8 * effects[day - 1] + 0.6 * effects[day]
+        logit = random.uniform(-4, 2) + effects[hours // 24] + random.normal(0, 0.5, 80)[user]
+        mean = 1 / (1 + np.exp(-logit))
+        is_binary = number % 3 == 0
+        values = (
+            random.random(len(hours)) < mean if is_binary else random.beta(4 * mean, 4 - 4 * mean)
+        )
+        total = np.bincount(of, values)
+        moments = (count, total, count**2, total * count, total**2)
+        rows.append([np.bincount(groups // 80, each, days * 24) for each in moments])
+    return Sums(*np.array(rows).transpose(1, 0, 2))
+
+
+def test_days_without_a_fault_have_hardly_any_fact() -> None:
+    random = np.random.default_rng(20261128)
+    named = []
+    for _ in range(60):
+        stream = draw_quiet(random)
+        for is_exact in (True, False):
+            found = find_changes(stream, stream, 33 * 24 + 9, 72, is_exact=is_exact)
+            assert found is not None
+            named.append(bool(found))
     assert sum(named) <= 0.05 * len(named)
+    # The same, but for one signal, which falls by half.
+    fallen = draw_quiet(random)
+    hit = [one.name for one in WATCHED].index("length")
+    fallen.total[hit, 33 * 24 + 9 :] *= 0.5
+    [told, *_] = find_changes(fallen, fallen, 33 * 24 + 9, 72, is_exact=True) or [{}]
+    assert told["signal"] == "length"
+
+
+def test_days_of_the_calendar_tell_nothing(monitor: Monitor) -> None:
+    def find_with(first: str) -> tuple[dict[str, Any], ...]:
+        works = replace(WORKS, calendar=Calendar((Period(name="Fair", first=first),)))
+        stream, span = Segment("m", "4", TV), {"since": RELEASE, "until": END}
+        return find_facts(monitor.store, monitor.project, works, stream, **span)
+
+    assert find_with("2026-11-17") == find_with("2026-11-10") == ()
+    assert find_with("2026-10-20") == tuple(find(monitor, Segment("m", "4", TV)).values())
 
 
 def test_nothing_is_said_of_what_is_not_known(monitor: Monitor, tmp_path: Path) -> None:
