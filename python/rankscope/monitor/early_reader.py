@@ -11,7 +11,7 @@ from rankscope.monitor.expect.lists import list_measures
 from rankscope.monitor.incidents.warnings import rate_warnings
 from rankscope.monitor.opened import OpenedProject
 from rankscope.monitor.signals.kinds import REFERENCE_DAYS
-from rankscope.monitor.signals.refresh import read_signals
+from rankscope.monitor.signals.refresh import find_known, read_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,7 +184,10 @@ class EarlyReader(OpenedProject):
         Returns:
             Those that are known; none where the baseline isn't a set.
         """
-        since = self.clock() - (REFERENCE_DAYS + 1) * DAY
+        known = find_known(self.store, self.project, self.configuration)
+        if known is None:
+            return {}
+        since = known[1] - (REFERENCE_DAYS + 1) * DAY
         return average_set(self._read_signals(since, None, DAY, slice), model)
 
     def _read_signals(

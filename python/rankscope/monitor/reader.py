@@ -17,6 +17,8 @@ from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import read_span
 from rankscope.monitor.incidents import management, response
+from rankscope.monitor.incidents.facts import find_facts_of_trace
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -250,19 +252,23 @@ class ProjectReader(EarlyReader):
             UsageError: There is no such measure.
             EmptyError: A span has no ranking with a final value.
         """
-        return trace_spans(
-            self.store,
-            self.project,
-            self.configuration.definition,
+        store, project, configuration = self.store, self.project, self.configuration
+        now = self.clock()
+        found = trace_spans(
+            store,
+            project,
+            configuration.definition,
             before,
             after,
-            now=self.clock(),
+            now=now,
             measure=measure,
             choices=choices,
             documents=documents,
             sample=sample,
             threads=self._threads,
         )
+        facts = find_facts_of_trace(store, project, configuration, found, (before, after), now=now)
+        return replace(found, facts=facts)
 
     def find_bots(self, days: int = 7) -> BotReport:
         """Find the users of the last days whose rate or pattern is unlike people.

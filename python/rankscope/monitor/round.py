@@ -13,6 +13,7 @@ from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.expect.kinds import digest as expected_digest
 from rankscope.monitor.expect.refresh import refresh_expected
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
+from rankscope.monitor.incidents.facts import find_facts_of_incident
 from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
 from rankscope.monitor.intake.lake import scan_lake
 from rankscope.monitor.signals.kinds import digest
@@ -179,7 +180,14 @@ def make_finder(
         beside = _compare_beside(
             store, project, configuration, incident, now=to_micros(now), threads=threads
         )
-        return cause if beside is None else add_comparison(cause, beside)
+        if beside is not None:
+            cause = add_comparison(cause, beside)
+        facts = find_facts_of_incident(
+            store, project, configuration, incident, cause, now=to_micros(now)
+        )
+        if cause is None and not facts:
+            return None
+        return {"sentence": "", "slice": {}, **(cause or {}), "facts": list(facts)}
 
     return find_cause
 

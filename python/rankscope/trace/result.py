@@ -308,6 +308,10 @@ class Trace(Plain):
         between: The windows, each with a `name`, if known.
         definition: The hash of the definition of the values, if known.
         sampling: The sample of users that was traced; `None` if all were.
+        facts: What changed in the lists of the first cause at the same time, at most three signals
+            with the largest change first: each has `signal`, `model`, `version`, `slice`, `before`,
+            `after`, `rankings`, `since` and a `sentence`. Empty where nothing changed, and where
+            that isn't known.
     """
 
     decomposition: Decomposition
@@ -327,6 +331,7 @@ class Trace(Plain):
     between: tuple[Mapping[str, object], Mapping[str, object]] | None = None
     definition: str | None = None
     sampling: Sampling | None = None
+    facts: tuple[Mapping[str, object], ...] = ()
 
     @property
     def measure(self) -> str:

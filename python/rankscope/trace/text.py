@@ -34,11 +34,24 @@ def explain(trace: Trace) -> str:
     lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
     lines += _describe_ideal(trace.ideal)
     lines += _describe_paired(trace.paired)
+    lines += _list_facts(trace)
     lines += _list_regrets(trace)
     if len(trace.fallen):
         moved = "fell" if trace.sign < 0 else "rose"
         lines += ["", f"The queries that {moved} most:", str(_short_fallen(trace.fallen))]
     return "\n".join(lines)
+
+
+def _list_facts(trace: Trace) -> list[str]:
+    """Return what changed in the lists at the same time, with how many rankings tell of it."""
+    if not trace.facts:
+        return []
+    facts = [
+        f"{show(str(fact['sentence']))} ({fact['rankings']} rankings from "
+        f"{str(fact['since'])[:16].replace('T', ' ')} UTC)"
+        for fact in trace.facts
+    ]
+    return ["", "What else changed at the same time, which doesn't prove a cause:", *facts]
 
 
 def _head(trace: Trace) -> str:

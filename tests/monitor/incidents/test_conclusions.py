@@ -461,6 +461,20 @@ def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week() -> N
     ]
 
 
+def test_a_cause_stays_where_later_only_the_lists_tell() -> None:
+    world = World()
+    facts = {"sentence": "", "slice": {}, "facts": [{"sentence": "Lists are shorter."}]}
+    told = [facts, tell(TV), facts]
+    for day, cause in enumerate([facts, tell(TV), tell(TV)]):
+        (check,) = world.checks([find("bad", TV)])
+        ended = Check(check.rule, None, check.findings, has_ended_day=True)
+        now = START + day * DAY
+        world.keep(
+            conclude("music", world.lasting(), [ended], now, find_cause=lambda *_: told.pop(0))
+        )
+        assert world.only.cause == cause
+
+
 def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over() -> None:
     world = World()
     world.silenced = START + 2 * DAY

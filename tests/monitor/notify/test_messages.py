@@ -67,6 +67,17 @@ def test_one_incident_is_described_in_plain_text() -> None:
     )
 
 
+def test_what_else_changed_is_one_line_after_the_cause() -> None:
+    facts = [{"sentence": f"Lists overlap {share}%; 92% is usual."} for share in (41, 50)]
+    notice = make(("opened", make_incident(cause=CAUSE | {"facts": facts})))
+    text = write_message([notice.to_json()], URL).text
+    assert text.count("Changed at the same time") == 1
+    assert (
+        "- Cause: All of it is version 42 on televisions.\n"
+        "- Changed at the same time: Lists overlap 41%; 92% is usual.\n"
+    ) in text
+
+
 @pytest.mark.parametrize(
     ("said", "title"),
     [

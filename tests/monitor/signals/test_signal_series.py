@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from rankscope import Interval
+from rankscope.cli import main
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.signals import find_signal
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -148,3 +150,18 @@ def test_an_unknown_signal_is_refused_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="there is no signal 'lenght'") as error:
         find_signal("lenght")
     assert "length" in error.value.hint
+
+
+def test_the_command_prints_the_set_beside_production(
+    monitor: Monitor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(monitor.store.path)
+    assert main(["monitor", "signals", path, "--signal", "length", "no_results", "tied"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.endswith("validation set")
+    # The set shows two documents where production shows four; scores are not known.
+    known = {row.split()[0]: row.split()[-1] for row in rows}
+    assert (known["length"], known["no_results"], known["tied"]) == ("0.5000", "0.0000", "–")
+    assert main(["monitor", "signals", path, "--signal", "length", "tied", "--json"]) == 0
+    length, tied = json.loads(capsys.readouterr().out)["signals"]
+    assert (length["set"]["value"], length["set"]["rankings"], tied["set"]) == (0.5, 1, None)

@@ -123,11 +123,16 @@ def print_incidents(incidents: list[Mapping[str, Any]], *, is_json: bool) -> Non
 
 def describe_incident(incident: Mapping[str, Any]) -> str:
     """Return a line with ID, state, start and rule, and below it the reason and the cause."""
+    from rankscope.monitor.incidents.grouping import list_facts  # noqa: PLC0415 - help needs no engine
+
     began = write_moment(read_time(incident["began"], "began")[0])
     name, state, rule = (show(str(incident[word])) for word in ("id", "state", "rule"))
     told = [str(incident["reason"])]
     sentence = (incident["cause"] or {}).get("sentence")
     told += [f"Cause: {sentence}"] if sentence else []
+    told += [
+        f"Changed at the same time: {each['sentence']}" for each in list_facts(incident["cause"])
+    ]
     return "\n".join([f"{name}\t{state}\tsince {began}\t{rule}", *map(wrap_reason, told)])
 
 

@@ -34,7 +34,8 @@ def add_arguments(parser: Parser) -> None:
     add_store_arguments(parser, run)
     parser.description = (
         "Show what was shown and how it was ordered, which is known before labels arrive: the "
-        "newest window of each signal that has a value, beside the mean of the 7 days before. "
+        "newest window of each signal that has a value, beside the mean of the 7 days before and "
+        "that of the validation or training set, if the baseline of the project is one. "
         "--json and --csv have all windows."
     )
     parser.add_argument("--csv", action=OnceFlag, help="print all windows as CSV")
@@ -80,9 +81,12 @@ def run(options: Namespace) -> int:
             version=options.version,
             slice=tuple(options.slice),
         )
+        of_set = monitor.baseline_signals(model=options.model, slice=tuple(options.slice))
+        choice = monitor.configuration.baseline
     series = [known[name] for name in names or known]
     if options.json:
-        print_json({"signals": [one.to_dict() for one in series]})
+        sets = {name: make_plain(mean) for name, mean in of_set.items()}
+        print_json({"signals": [one.to_dict() | {"set": sets.get(one.signal)} for one in series]})
         return 0
     if options.csv:
         rows = [
@@ -92,7 +96,11 @@ def run(options: Namespace) -> int:
         ]
         print_csv([list(rows[0]), *(row.values() for row in rows)] if rows else [])
         return 0
-    print(Table(dict(zip(COLUMNS, zip(*map(_find_newest, series), strict=True), strict=True))))
+    table = dict(zip(COLUMNS, zip(*map(_find_newest, series), strict=True), strict=True))
+    if choice is not None and of_set:
+        means = [of_set.get(one.signal) for one in series]
+        table[f"{choice.environment} set"] = tuple(mean and mean.value for mean in means)
+    print(Table(table))
     return 0
 
 

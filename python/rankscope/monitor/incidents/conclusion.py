@@ -164,7 +164,8 @@ def _trace_again(
         if not is_due or not incident.is_active or incident.kind != "quality":
             continue
         cause = find_cause(incident, now)
-        if cause is not None and cause != incident.cause:
+        is_lost = bool((incident.cause or {}).get("sentence")) and not (cause or {}).get("sentence")
+        if cause is not None and cause != incident.cause and not is_lost:
             traced = replace(incident, cause=cause, updated=now)
             changed[name] = Turn(traced) if turn is None else replace(turn, incident=traced)
     return list(changed.values())

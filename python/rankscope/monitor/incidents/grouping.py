@@ -123,6 +123,14 @@ def find_cause(incidents: Iterable[Incident]) -> str:
     return str(min(causes, key=_rank)["sentence"]) if causes else ""
 
 
+def list_facts(told: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """Return the signals that changed, of a cause or of what an early warning is based on."""
+    facts = (told or {}).get("facts") or ()
+    return [
+        fact for fact in facts if isinstance(fact, dict) and isinstance(fact.get("sentence"), str)
+    ]
+
+
 def _rank(cause: Mapping[str, Any]) -> tuple[object, ...]:
     """Order causes: slices before everything, then by confidence, then the largest."""
     return (

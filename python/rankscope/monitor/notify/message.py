@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from rankscope.monitor.events.times import describe_length, read_moment
-from rankscope.monitor.incidents.grouping import find_cause
+from rankscope.monitor.incidents.grouping import find_cause, list_facts
 from rankscope.monitor.incidents.incident import CHANGED, DIGEST, SEVERITIES, Incident, Notice
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
@@ -302,6 +302,8 @@ def _describe_one(
     yield _label("Since" if event in ONGOING else "From", since, is_item=True)
     if cause := find_cause([incident]):
         yield _label("Cause", cause, is_item=True)
+    for fact in list_facts(incident.cause)[:1]:
+        yield _label("Changed at the same time", str(fact["sentence"]), is_item=True)
     parts: list[Part] = [Strong("Rule"), Text(": "), Name(incident.rule)]
     yield Paragraph((*parts, Text(f" ({incident.severity})")), is_item=True)
     if event in ONGOING:

@@ -138,6 +138,9 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) ->
         "new_version": "version=4",
         "queries": [{"query_key": "jazz", "before": 1.0, "after": 0.5,
                      "ranking_id": "r200-0"}],
+        "facts": [{"signal": "overlap", "model": "m", "slice": {"device": "tv"}, "rankings": 480,
+                   "since": "2026-11-18T09:00:00.000000Z",
+                   "sentence": "Lists of version 4 overlap 41%; 92% is usual."}, "odd"],
     }  # fmt: skip
     put_incidents(
         story,
@@ -159,6 +162,10 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) ->
         "Cause: device=tv explains 96% of the drop.",
         "1.0000 before, 0.7500 since",
         "Find the cause",
+        "Changed at the same time",
+        "Lists of version 4 overlap 41%; 92% is usual.",
+        "18 Nov 2026, 09:00 UTC",
+        "480",
         "by ada on it",
         "oncall",
         "jazz",

@@ -95,8 +95,12 @@ def test_no_name_gets_out_of_its_place(hostile: Service) -> None:
 
 def test_the_validation_set_stands_beside_production(site: Service) -> None:
     log_story(site.store)
-    open_monitor(site.store)
-    assert "validation set" in check_page(get(site, WHOLE)).text
+    mean = open_monitor(site.store).baseline_signals()["length"]
+    page = get(site, WHOLE)
+    assert "Production beside the validation set" in check_page(page).text
+    # Its value, and then that of production, whose lists all are of the usual length.
+    row = f'List length</th><td class="n">{100 * mean.value:.1f}%</td><td class="n">100.0%</td>'
+    assert row in page
 
 
 def test_without_a_set_there_is_no_line_of_one(site: Service) -> None:

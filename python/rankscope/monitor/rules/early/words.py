@@ -109,20 +109,9 @@ def conclude(warning: EarlyWarning, verdict: Verdict, reason: str = "") -> Findi
 def write_evidence(warning: EarlyWarning) -> dict[str, Any]:
     """Return the facts of a warning, and whether later labels confirmed it, as JSON holds them."""
     lead = choose_fact(warning)
-    facts = [
-        {
-            "signal": fact.signal,
-            "model": fact.segment.model,
-            "version": fact.segment.version,
-            "slice": dict(fact.segment.slice),
-            "before": fact.before,
-            "after": fact.after,
-            "rankings": fact.rankings,
-            "sentence": describe_fact(fact),
-        }
-        # That of its own stream first.
-        for fact in sorted(warning.facts, key=lambda one: one is not lead)[:MOST_SHOWN]
-    ]
+    # That of its own stream first.
+    ordered = sorted(warning.facts, key=lambda one: one is not lead)
+    facts = [write_fact(fact) for fact in ordered[:MOST_SHOWN]]
     return {
         "signal": lead.signal,
         "rankings": lead.rankings,
@@ -130,6 +119,20 @@ def write_evidence(warning: EarlyWarning) -> dict[str, Any]:
         "facts": facts,
         "outcome": warning.outcome or "unknown",
         "outcome_sentence": warning.told or "Labels don't tell yet.",
+    }
+
+
+def write_fact(fact: Fact) -> dict[str, Any]:
+    """Return a fact as JSON holds it."""
+    return {
+        "signal": fact.signal,
+        "model": fact.segment.model,
+        "version": fact.segment.version,
+        "slice": dict(fact.segment.slice),
+        "before": fact.before,
+        "after": fact.after,
+        "rankings": fact.rankings,
+        "sentence": describe_fact(fact),
     }
 
 

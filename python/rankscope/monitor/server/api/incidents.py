@@ -118,7 +118,9 @@ class IncidentFields(TypedDict):
         Field(description="The same since it began, for the mix of slices of the baseline."),
     ]
     evidence: Object
-    cause: Annotated[Object | None, Field(description="What the trace has found.")]
+    cause: Annotated[
+        Object | None, Field(description="What the trace has found, and what else changed.")
+    ]
     group: Annotated[str, Field(description="The same for incidents with the same cause.")]
     notified: list[NotifiedFields]
 

@@ -131,6 +131,15 @@ class SignalsQuery(PartQuery, total=False):
     ]
 
 
+class SetMean(TypedDict):
+    """The mean of a signal over the baseline set."""
+
+    value: Number
+    lower: Number | None
+    upper: Number | None
+    rankings: Count
+
+
 class Signal(Windows):
     """A signal over time: what was shown, known before labels arrive."""
 
@@ -140,6 +149,9 @@ class Signal(Windows):
     usual: list[Number | None]
     defined: list[Count]
     rankings: list[Count]
+    set: Annotated[
+        SetMean | None, Field(description="Its mean over the baseline set, if there is one.")
+    ]
 
 
 class ExpectedQuery(PartQuery, total=False):
@@ -295,10 +307,14 @@ def get_signal(monitor: Monitor, call: Call) -> Signal:
     check_span(query, monitor.clock(), every)
     parts = tuple(sorted(query.get("slice", ())))
     _check_slice(parts, monitor.configuration)
-    series = monitor.signals(every=every, slice=parts, **_read_part(query))[query["signal"]]
+    name = query["signal"]
+    series = monitor.signals(every=every, slice=parts, **_read_part(query))[name]
     if len(series) > MOST_POINTS:
         raise refuse_long(series.every)
-    return cast("Signal", series.to_dict())
+    mean = monitor.baseline_signals(model=query.get("model"), slice=parts).get(name)
+    fields = ("value", "lower", "upper", "rankings")
+    said = {"set": None if mean is None else write_record(mean, fields)}
+    return cast("Signal", series.to_dict() | said)
 
 
 def _read_part(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rankscope.monitor.events.times import describe_duration
+from rankscope.monitor.incidents import grouping
 from rankscope.monitor.links import add_query
 from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import DEFAULTS
@@ -33,12 +34,7 @@ def list_signals(incident: Incident) -> list[str]:
 
 def list_facts(incident: Incident) -> list[Mapping[str, Any]]:
     """Return what an early warning is based on; nothing for another incident."""
-    facts = incident.evidence.get("facts", ())
-    if incident.kind != EARLY:
-        return []
-    return [
-        fact for fact in facts if isinstance(fact, dict) and isinstance(fact.get("sentence"), str)
-    ]
+    return grouping.list_facts(incident.evidence) if incident.kind == EARLY else []
 
 
 def address_signals(incident: Incident) -> str:

@@ -13,6 +13,7 @@ from pydantic import Field
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents import grouping
 from rankscope.monitor.incidents.incident import ACTIVE
 from rankscope.monitor.incidents.transitions import find_timer
 from rankscope.monitor.notify.message import name_stream
@@ -231,6 +232,11 @@ class IncidentView:
     def cause(self) -> Mapping[str, Any]:
         """What the trace has found; empty if it has found nothing."""
         return self.incident.cause or {}
+
+    @property
+    def beside(self) -> list[Mapping[str, Any]]:
+        """What changed in the lists when quality fell."""
+        return grouping.list_facts(self.cause)
 
     @property
     def fallen(self) -> list[dict[str, Any]]:

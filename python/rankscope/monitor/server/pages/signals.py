@@ -74,6 +74,11 @@ class SignalsView(OverTime):
             for of in [[each for each in self.measures if each.signal.needs == needs]]
         ]
 
+    @property
+    def beside_set(self) -> list[SignalView]:
+        """The signals that are known of both the baseline set and production."""
+        return [each for each in self.measures if each.set is not None and each.newest]
+
 
 def view_page(monitor: Monitor, choice: Choice, slice_: Slice) -> SignalsView:
     """Look at the signals of a project."""
