@@ -232,11 +232,14 @@ def _compare(name: str, world: World, case: int, found: list[Quarter]) -> list[R
         first = np.where(is_found.any(axis=1), is_found.argmax(axis=1) + 1, NEVER)
         delays[rule] = sorted(first.tolist())
     # A day is the smallest step, so that quantiles of 2 and 3 days say less than the means.
-    most = FIXED_DAY - CHANGE_DAY
-    means = {rule: sum(min(day, most) for day in each) / len(each) for rule, each in delays.items()}
-    best = min(mean for rule, mean in means.items() if "CUSUM" in rule or "GLR" in rule)
-    is_late = means["rankscope"] > MOST_LATER * best and len(found) >= ENOUGH
-    problem = f"{means['rankscope']:.1f} days where {best:.1f} are possible" if is_late else ""
+    days = {rule: np.minimum(each, FIXED_DAY - CHANGE_DAY) for rule, each in delays.items()}
+    means = {rule: float(each.mean()) for rule, each in days.items()}
+    best = min((rule for rule in RULES if "CUSUM" in rule or "GLR" in rule), key=means.__getitem__)
+    late = means["rankscope"] - MOST_LATER * means[best]
+    error = math.hypot(float(days["rankscope"].std()), MOST_LATER * float(days[best].std()))
+    is_late = len(found) >= ENOUGH and late > STANDARD_ERRORS * error / math.sqrt(len(found))
+    said = f"{means['rankscope']:.1f} days where {means[best]:.1f} are possible"
+    problem = said if is_late else ""
     rows = []
     for rule, ordered in delays.items():
         quantiles = _day(ordered, 0.5), _day(ordered, 0.9)
