@@ -12,6 +12,7 @@ from functools import partial
 
 from rankscope import _core
 from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.bins import find_bin
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.rejection import (
@@ -154,6 +155,8 @@ class EventDecoder:
             batch, left, remarks = decode(self._find_span(now))
         except ValueError:  # a text is not UTF-8, which reading it says
             batch, left, remarks = _core.BatchBuilder().finish(), list(range(len(places))), []
+        if not self._are_numbers(batch):
+            return pack_reading(rest(range(count)))
         left = [places[place] for place in left]
         if len(places) < count:
             left = sorted({*range(count)}.difference(places).union(left))
@@ -178,7 +181,20 @@ class EventDecoder:
             moved = [move_attributes(value, self._attributes) for value in objects]
             return self._reader.read_rankings(moved, now=now)
 
+        if not self._are_numbers(plain[0]):
+            return pack_reading(read(map(parse_text, texts)))
         return _merge(plain, read(rest), lambda: read(map(parse_text, texts)))
+
+    def _are_numbers(self, batch: _core.EventBatch) -> bool:
+        """Return whether the attributes of events that should be numbers are."""
+        bins = self._reader.bins
+        contexts = batch.hash_ids(0).settle([], 1).contexts() if bins and len(batch) else ()
+        return all(
+            name not in bins or find_bin(value, bins[name]) is not None
+            for context in contexts
+            if context is not None
+            for name, value in context[3]
+        )
 
 
 def _merge(plain: Plain, rest: Reading, read_all: Callable[[], Reading]) -> Decoded:

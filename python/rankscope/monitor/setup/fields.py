@@ -16,8 +16,10 @@ from rankscope.monitor.definition.calendar import MOST_PERIODS, PERIOD_BASELINES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     MOST_ATTRIBUTES,
+    MOST_EDGES,
     MOST_GRACE,
     MOST_VALUES,
+    QUINTILES,
 )
 from rankscope.monitor.definition.definition import DEEPEST, EMPTY, MOST_LEFT_OUT, POLICY
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
@@ -204,6 +206,20 @@ class ConfigurationFields(TypedDict):
     definition: DefinitionFields
     attributes: NotRequired[
         Annotated[list[Attribute], Field(max_length=MOST_ATTRIBUTES), described(uniqueItems=True)]
+    ]
+    bins: NotRequired[
+        Annotated[
+            dict[
+                Attribute,
+                Annotated[list[Number], Field(min_length=1, max_length=MOST_EDGES)]
+                | Annotated[str, OneOf(QUINTILES)],
+            ],
+            Field(
+                max_length=MOST_ATTRIBUTES,
+                description="By attribute that is a number, the ascending edges of its bins, or "
+                f"{QUINTILES}, which are computed once from what was logged.",
+            ),
+        ]
     ]
     pairs: NotRequired[list[Pair] | None]
     most: NotRequired[Annotated[int, Field(ge=1, le=MOST_VALUES), WHOLE]]
