@@ -304,8 +304,9 @@ def _read_bins(
 
 
 def _is_number(given: object) -> bool:
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return is_number and abs(given) <= LARGEST  # type: ignore[operator]  # as was just seen
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return False
+    return abs(given) <= LARGEST
 
 
 def _read_grace(stored: object) -> timedelta:

@@ -30,12 +30,14 @@ ROUNDED = 0.02
 
 @lru_cache(maxsize=256)
 def name_bins(edges: Edges) -> tuple[str, ...]:
-    """Return the names of bins, in order.
+    """Return the names of bins, in order; none without edges.
 
     Examples:
         >>> name_bins((10, 25.5))
         ('below 10', '10 to below 25.5', '25.5 or more')
     """
+    if not edges:
+        return ()
     texts = [*map(write_number, edges)]
     between = [f"{lower} to below {upper}" for lower, upper in pairwise(texts)]
     return (f"below {texts[0]}", *between, f"{texts[-1]} or more")
