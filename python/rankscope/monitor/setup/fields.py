@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, Tag, WrapValidator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from rankscope.monitor.ask.views import MOST_SHOWN, MOST_VIEWS, RANGES
+from rankscope.monitor.ask.views import CHARTS, MOST_SHOWN, MOST_VIEWS, RANGES
 from rankscope.monitor.definition.calendar import MOST_PERIODS, PERIOD_BASELINES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
@@ -298,7 +298,13 @@ MOST_CALENDARS = 20
 class ViewFields(TypedDict, total=False):
     """What of a project is shown together; what is left out is as on the overview."""
 
-    measures: Annotated[list[Id], Field(description="The measures (default: all).")]
+    measures: Annotated[
+        list[Id], Field(description="The measures (default: all, unless signals are chosen).")
+    ]
+    signals: Annotated[
+        list[Annotated[str, OneOf(*CHARTS)]],
+        Field(description="Signals, which are known before labels arrive (default: none)."),
+    ]
     slices: Annotated[
         list[Annotated[dict[Attribute, Value], Field(max_length=2)]],
         Field(
