@@ -11,6 +11,7 @@ from rankscope.monitor.evaluate.stored_windows import name_place, read_rankings
 from rankscope.monitor.events.bins import name_bins
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.signals.kinds import REFERENCE_DAYS, digest
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
@@ -19,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
+    from typing import Any
 
     from rankscope.monitor.ask.series import Every
     from rankscope.monitor.definition.configuration import Configuration
@@ -53,6 +55,11 @@ class Mix:
     shares: tuple[tuple[float, ...], ...]
     usual: tuple[tuple[float, ...], ...]
     rankings: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it; a missing share is `None`."""
+        said = write_record(self)
+        return {"starts" if name == "times" else name: value for name, value in said.items()}
 
 
 def read_mix(

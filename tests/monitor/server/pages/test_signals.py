@@ -6,11 +6,14 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from rankscope.monitor.ask.mix import Mix
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.incidents.warnings import WarningRecord
+from rankscope.monitor.server.pages.charts.lines import draw_lines
 from rankscope.monitor.server.pages.early import describe_record
+from rankscope.monitor.server.pages.signal_view import MixView
 from rankscope.monitor.signals.kinds import SIGNALS
 
 from tests.monitor.server.pages.incidents import make_incident, put_incidents
@@ -61,6 +64,23 @@ def test_the_mix_of_an_attribute_is_in_a_chart_its_legend_and_a_table(told_story
     assert "Mix of attributes" in reader.text
     # Of a slice, all rankings have one value.
     assert "Mix of attributes" not in get(told_story, f"{WHOLE}&slice=device%3Dtv")
+
+
+@pytest.mark.parametrize(
+    ("values", "lacks"),
+    [
+        (("1", "2.5", "30", "<missing>", "<other>"), True),
+        (("1", "2.5", "car"), False),
+        (("0", "1"), False),
+        (("below 2", "2 or more", "<missing>"), False),
+    ],
+)
+def test_values_that_are_many_numbers_lack_bins(values: tuple[str, ...], lacks: bool) -> None:
+    mix = Mix(
+        attribute="price", every="day", values=values, times=(), shares=(), usual=(), rankings=()
+    )
+    chart = draw_lines([], since=0, until=DAY, length=DAY)
+    assert MixView(mix=mix, chart=chart).lacks_bins is lacks
 
 
 def test_a_slice_and_a_version_can_be_chosen_and_stay_chosen(told_story: Service) -> None:

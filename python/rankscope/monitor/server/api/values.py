@@ -25,7 +25,7 @@ from rankscope.monitor.server.api.fields import (
     refuse_long,
 )
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import Pair, Time
+from rankscope.monitor.setup.fields import Attribute, Pair, Time
 from rankscope.monitor.shapes import Number, OneOf
 from rankscope.monitor.signals.kinds import NAMES
 from rankscope.output.table import name_rows
@@ -139,6 +139,29 @@ class Signal(Windows):
     unit: str
     usual: list[Number | None]
     defined: list[Count]
+    rankings: list[Count]
+
+
+class MixQuery(SpanQuery, total=False):
+    """Which mix is read."""
+
+    attribute: Required[
+        Annotated[Attribute, Field(description="One of the attributes that the project slices by.")]
+    ]
+    every: WindowLength
+    model: Model
+    version: ModelVersion
+
+
+class Mix(TypedDict):
+    """The share of the rankings that has each value of an attribute, over time."""
+
+    attribute: str
+    every: Every
+    values: list[str]
+    starts: list[Time]
+    shares: list[list[Number]]
+    usual: list[list[Number | None]]
     rankings: list[Count]
 
 
@@ -301,6 +324,17 @@ def get_signal(monitor: Monitor, call: Call) -> Signal:
     return cast("Signal", series.to_dict())
 
 
+def get_mix(monitor: Monitor, call: Call) -> Mix:
+    """Return which share of the rankings has each value of an attribute, over time."""
+    query: MixQuery = call.query
+    every = query.get("every", "day")
+    check_span(query, monitor.clock(), every)
+    mix = monitor.mix(query["attribute"], every=every, **_read_part(query))
+    if len(mix.times) > MOST_POINTS:
+        raise refuse_long(every)
+    return cast("Mix", mix.to_dict())
+
+
 def _read_part(query: Mapping[str, Any]) -> dict[str, Any]:
     """Return the span, the model and the version of a query."""
     return to_datetimes({name: value for name, value in query.items() if name in SPAN})
@@ -390,6 +424,7 @@ ROUTES = (
     Route("GET", "/v1/expected", get_expected, query=ExpectedQuery, result=Expected),
     Route("GET", "/v1/forecasts", get_forecasts, query=ForecastsQuery, result=Forecasts),
     Route("GET", "/v1/signals", get_signal, query=SignalsQuery, result=Signal),
+    Route("GET", "/v1/mix", get_mix, query=MixQuery, result=Mix),
     Route("GET", "/v1/slices", get_slices, query=SlicesQuery, result=Slices),
     Route("GET", "/v1/quality", get_quality, query=SpanQuery, result=Quality),
     Route("GET", "/v1/maturity", get_maturity, result=Maturity),

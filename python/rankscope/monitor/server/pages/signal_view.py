@@ -6,6 +6,7 @@ import math
 
 from rankscope.monitor.ask.views import CHARTS, MEDIAN
 from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.events.bins import read_number
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import list_episodes
@@ -117,6 +118,12 @@ class MixView:
         """What people call the values."""
         named = {MISSING: f"no {self.mix.attribute}", OTHER: "others"}
         return tuple(named.get(value, value) for value in self.mix.values)
+
+    @property
+    def lacks_bins(self) -> bool:
+        """Whether its values are numbers, which have no bins yet."""
+        numbers = [read_number(value) for value in self.mix.values if value not in {MISSING, OTHER}]
+        return len(numbers) > 2 and None not in numbers
 
     @property
     def description(self) -> str:
