@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor import Configuration, Monitor, define
 from rankscope.monitor.events.bins import find_bin, find_quintiles, name_bins, read_number
+from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.setup.file import read_setup
+from rankscope.monitor.setup.plan import apply_projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,3 +230,23 @@ def test_a_lake_is_read_again_with_new_bins(tmp_path: Path) -> None:
             for value, count in expected.items():
                 series = monitor.signals(every="day", slice=(("price", value),))
                 assert sum(series["length"].rankings) == count
+
+
+def test_applying_quintiles_again_changes_nothing(monitor: Monitor, tmp_path: Path) -> None:
+    file = tmp_path / "rankscope.toml"
+    file.write_text(
+        '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
+        'bins = { price = "quintiles" }\n[projects.default.definition]\nmeasures = ["nDCG@3"]\n'
+        'window = "1h"\nattribution.positive.click = 1\n'
+    )
+    wanted = read_setup(str(file)).projects
+    now = to_micros(FIRST + timedelta(days=30))
+    with pytest.raises(UsageError, match="at least 100 rankings"):
+        apply_projects(monitor.writer, wanted, now=now, actor="ann")
+    monitor.log_rankings(show(0, [*range(100)]))
+    (plan,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
+    assert "configuration" in [step.what for step in plan.steps]
+    monitor.log_rankings(show(1, [*range(900, 1000)]))
+    (again,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
+    assert again.steps == ()
+    assert monitor.store.bins("default") == {"price": (20.0, 40.0, 60.0, 80.0)}
