@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -250,3 +251,18 @@ def test_applying_quintiles_again_changes_nothing(monitor: Monitor, tmp_path: Pa
     (again,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
     assert again.steps == ()
     assert monitor.store.bins("default") == {"price": (20.0, 40.0, 60.0, 80.0)}
+
+
+def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor: Monitor) -> None:
+    monitor.configure(configure(bins={"price": (10, 25)}))
+    frame = {
+        "ranking_id": ["a", "b", "b"],
+        "doc_id": ["x", "y", "z"],
+        "rank": [1, 1, 2],
+        "time": [FIRST.isoformat()] * 3,
+        "price": np.array([12.5, np.nan, np.nan]),
+    }
+    ingested = monitor.log_rankings(frame)
+    assert (ingested.accepted, ingested.reasons) == (1, {"attribute_type": 1})
+    assert "price" in ingested.refused[0].message
+    assert "found nan" in ingested.refused[0].message
