@@ -211,7 +211,7 @@ def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
         copy_store(store, tmp_path / "copy.db")
     with SQLiteStore(tmp_path / "copy.db") as copy:
         assert copy.configuration("music") == "{}"
-        copy.configure("music", "{1}", 3, "me")
+        copy.configure("music", "{ }", 3, "me")
 
 
 def test_a_backup_put_beside_its_mark_is_recognized(filled: Path) -> None:

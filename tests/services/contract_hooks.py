@@ -38,9 +38,10 @@ BEYOND_SCHEMA: dict[str, str] = {
     "|expected the fields of a rule",
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.
-    # Events are kept for as long as the attribution window.
-    "bad_configuration": r"([\w.]+: )?expected (since before until|pairs of two|a window|a grace|"
-    r"\w+ or more)",
+    # Events are kept for as long as the attribution window. Edges of bins ascend, and quintiles
+    # need numbers that were logged.
+    "bad_configuration": r"(bins\.[\s\S]*: |[\w.]+: )?expected (since before until|pairs of two|"
+    r"a window|a grace|\w+ or more|bins of|from 1 to|at least 100)",
     # Roles are for email addresses and groups; lengths are in bytes.
     "bad_email": "",
     "bad_group": "",

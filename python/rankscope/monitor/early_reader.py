@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.ask.expected import make_expected, tabulate_forecasts
+from rankscope.monitor.ask.mix import read_mix
 from rankscope.monitor.ask.signals import average_set, make_signal_series
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankscope.monitor.ask.expected import Expected
+    from rankscope.monitor.ask.mix import Mix
     from rankscope.monitor.ask.series import Every
     from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.slices import Slice
@@ -189,6 +191,43 @@ class EarlyReader(OpenedProject):
             return {}
         since = known[1] - (REFERENCE_DAYS + 1) * DAY
         return average_set(self._read_signals(since, None, DAY, slice), model)
+
+    def mix(
+        self,
+        attribute: str,
+        *,
+        every: Every = "day",
+        since: Time | None = None,
+        until: Time | None = None,
+        model: str | None = None,
+        version: str | None = None,
+    ) -> Mix:
+        """Return which share of the rankings has each value of an attribute, over time.
+
+        Args:
+            attribute: One of the attributes of the configuration.
+            every: The length of the windows: `hour` or `day`.
+            since: The start of the first window (default: the oldest that is stored). A `datetime`
+                with a time zone, or ISO text.
+            until: The time before which windows start.
+            model: The model that ranked (default: all together).
+            version: Its version (default: all together).
+
+        Raises:
+            UsageError: The project isn't sliced by the attribute, or a time has no time zone.
+        """
+        begin, end = read_span(since, until)
+        return read_mix(
+            self.store,
+            self.project,
+            self.configuration,
+            attribute,
+            every=every,
+            since=begin,
+            until=end,
+            model=model,
+            version=version,
+        )
 
     def _read_signals(
         self, since: int | None, until: int | None, length: int, slice_: Slice

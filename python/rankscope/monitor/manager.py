@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.errors import UsageError
 from rankscope.monitor.ask import views
 from rankscope.monitor.ask.bots import change_left_out
+from rankscope.monitor.definition.quintiles import settle_bins
 from rankscope.monitor.events.times import read_clock, read_moment, to_micros
 from rankscope.monitor.incidents import management
 from rankscope.monitor.incidents.response import respond
@@ -74,10 +75,12 @@ class ProjectManager(ProjectReader):
             actor: The name for the audit log.
 
         Raises:
+            UsageError: Bins are asked for as quintiles, and too few numbers were logged.
             FileError: The store cannot be written.
         """
         store = self.writer
-        store.configure(self.project, configuration.to_json(), self.clock(), actor)
+        settled = settle_bins(store, self.project, configuration)
+        store.configure(self.project, settled.to_json(), self.clock(), actor)
         self.__dict__.pop("configuration", None)
 
     def leave_out(

@@ -9,6 +9,7 @@ from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
+from rankscope.monitor.events.bins import bin_attributes
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import read_clock, read_moment, to_micros
 from rankscope.monitor.store.records import CellRow, Context, HourRow, Progress
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import EventBatch
     from rankscope.monitor import Monitor
+    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.lake.events import LabelDecoder, RankingDecoder
     from rankscope.monitor.store.records import Chunk
@@ -168,13 +170,14 @@ def summing(configuration: str, slicing: Slicing, now: int) -> Callable[[Any, An
 
         pa = load_arrow()
         try:
-            log = HourLog(rankings, labels)
+            read = Configuration.from_json(configuration)
+            log = HourLog(rankings, labels, read.edges)
             start = log.start
             summed = sum_day(
                 log,  # type: ignore[arg-type]  # has what is read of a store
                 [start],
                 project="",
-                configuration=Configuration.from_json(configuration),
+                configuration=read,
                 slicing=slicing,
                 now=now,
                 threads=1,
@@ -194,9 +197,10 @@ class HourLog:
     Args:
         rankings: An Arrow table of rankings.
         labels: An Arrow table of their labels.
+        bins: The edges of bins of attributes that are numbers.
     """
 
-    def __init__(self, rankings: Any, labels: Any) -> None:  # noqa: ANN401 - as above
+    def __init__(self, rankings: Any, labels: Any, bins: Bins) -> None:  # noqa: ANN401 - as above
         from rankscope.monitor.store.lake.events import (  # noqa: PLC0415 - only here
             LabelDecoder,
             RankingDecoder,
@@ -209,8 +213,8 @@ class HourLog:
         )
         self.start = int(rankings["hour"][0].as_py()) * HOUR
         settled = settle(self.start, shown, told, [])
-        numbers = {content: at for at, content in enumerate(settled.find_spans())}
-        self._chunk: Chunk = settled.make_chunk(numbers, event_ids=False)
+        numbers = {content: at for at, content in enumerate(settled.find_spans(bins))}
+        self._chunk: Chunk = settled.make_chunk(numbers, bins, event_ids=False)
         self._contexts = {
             at: Context(*content)  # type: ignore[arg-type]  # decoded environments are some
             for content, at in numbers.items()
@@ -269,7 +273,11 @@ def _find_slicing(
             came = rankings.select(value.alias("value"), "time").where("value IS NOT NULL")
             first = came.groupBy("value").agg({"time": "min"}).collect()
             found = sorted((row[1], row[0]) for row in first)
-            contexts += [Context("", "", "production", ((name, text),)) for _, text in found]
+            pairs = [((name, text),) for _, text in found]
+            contexts += [
+                Context("", "", "production", bin_attributes(pair, configuration.edges))
+                for pair in pairs
+            ]
     return extend_slicing(slicing, dict(enumerate(contexts)), configuration.most)
 
 

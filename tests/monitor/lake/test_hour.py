@@ -46,7 +46,7 @@ def test_labels_of_a_ranking_that_does_not_count_are_of_none() -> None:
     assert settled.labels == {"accepted": 2, "duplicate": 1, "conflict": 1}
     assert settled.count_matched() == 3
     chunk = settled.make_chunk(
-        {("", "", "production", ()): 7, ("", "1", "production", ()): 8}, event_ids=True
+        {("", "", "production", ()): 7, ("", "1", "production", ()): 8}, {}, event_ids=True
     )
     assert chunk.contexts.tolist() == [8]
     assert len(chunk.labels.codes) == 2
@@ -59,22 +59,22 @@ def test_rankings_of_earlier_hours_are_in_conflict_with_their_ids() -> None:
     assert settled.own == {"conflict": 1}
     # The label is of the earlier hour.
     assert (settled.labels, settled.count_matched()) == ({"accepted": 1}, 0)
-    assert len(settled.make_chunk({}, event_ids=False).seqs) == 0
+    assert len(settled.make_chunk({}, {}, event_ids=False).seqs) == 0
 
 
 def test_contexts_come_in_the_order_of_their_first_rankings() -> None:
     shown = [show("r1", 5, "b"), show("r2", 3, "a"), show("r3", 4, "b"), show("r4", 9, "a")]
-    spans = settle_events([*shown, show("r5", 1, "c", event_id="r1")]).find_spans()
+    spans = settle_events([*shown, show("r5", 1, "c", event_id="r1")]).find_spans({})
     assert list(spans.items()) == [
         (("", "a", "production", ()), (2, 3, 9)),
         (("", "b", "production", ()), (2, 4, 5)),
     ]
     late = [show("r1", 7, "a"), show("r2", 7, "b"), show("r3", 6, "b")]
-    assert [content[1] for content in settle_events(late).find_spans()] == ["b", "a"]
+    assert [content[1] for content in settle_events(late).find_spans({})] == ["b", "a"]
 
 
 def test_a_context_that_no_scan_has_seen_is_an_error() -> None:
     settled = settle_events([show("r1", 1)])
     with pytest.raises(FileError) as refused:
-        settled.make_chunk({("", "2", "production", ()): 1}, event_ids=False)
+        settled.make_chunk({("", "2", "production", ()): 1}, {}, event_ids=False)
     assert refused.value.code == "lake_changed"

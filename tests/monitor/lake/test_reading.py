@@ -268,7 +268,7 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     index = _core.LabelIndex(decode_labels(table).batch)
     chosen = _core.choose_labels([index], buffer_texts(rankings.ranking_ids()), *ALWAYS)
     settled = settle(shown[0].time, rankings, chosen, [])
-    chunk = settled.make_chunk({("", "", "production", ()): 1}, event_ids=True)
+    chunk = settled.make_chunk({("", "", "production", ()): 1}, {}, event_ids=True)
     theirs = [event for event in events if event.ranking_id in {"r1", "r2"}]
     # Of labels with one id the first counts, as in a store.
     first = {one.event_id: one for one in reversed(theirs)}

@@ -161,14 +161,16 @@ class Browser:
         """Load a page that somebody typed the address of."""
         return self._ask("GET", path, b"", {"sec-fetch-site": "none"} | headers)
 
-    def send(self, path: str, fields: Mapping[str, str], **headers: str) -> httpx.Response:
+    def send(
+        self, path: str, fields: Mapping[str, str | tuple[str, ...]], **headers: str
+    ) -> httpx.Response:
         """Send a form of a page of the service."""
         said = {
             "content-type": "application/x-www-form-urlencoded",
             "sec-fetch-site": "same-origin",
             "origin": "null",
         }
-        return self._ask("POST", path, urlencode(fields).encode(), said | headers)
+        return self._ask("POST", path, urlencode(fields, doseq=True).encode(), said | headers)
 
     def sign_in(self, key: str, wanted: str = "/") -> httpx.Response:
         """Sign in as a person who may do what a key may do, and go on."""

@@ -216,6 +216,17 @@ def test_a_signal_is_the_one_of_python(reader: Reader) -> None:
         assert reader.get("/v1/signals", **query).status_code == 422
 
 
+def test_a_mix_is_the_one_of_python(reader: Reader) -> None:
+    monitor = open_monitor(reader.service)
+    for every in ("hour", "day"):
+        said = reader.read("/v1/mix", attribute="device", every=every)
+        assert said == json.loads(json.dumps(monitor.mix("device", every=every).to_dict()))
+        assert said["starts"]
+    answer = reader.get("/v1/mix", attribute="country")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unknown_slice")
+    assert reader.get("/v1/mix").status_code == 422
+
+
 def test_other_bytes_in_a_query_are_refused(reader: Reader) -> None:
     for query in ("measure=%ff", "measure=%ed%a0%80", "a=1&" * 600):
         answer = reader.service.ask("GET", f"/v1/series?{query}", key=reader.key)

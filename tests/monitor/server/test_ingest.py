@@ -268,6 +268,39 @@ def test_the_answer_names_what_does_not_match(service: Service) -> None:
     assert service.post("/v1/labels", make_label(5)).json()["mismatches"] == []
 
 
+@pytest.mark.parametrize("count", [2, 1000])
+def test_an_attribute_that_has_bins_is_a_number(service: Service, count: int) -> None:
+    configuration = {
+        "definition": {"attribution": {"positive": {"click": 1}}, "window": "1h"},
+        "attributes": ["price"],
+        "bins": {"price": [10, 25]},
+    }
+    key = service.make_key("music", "admin")
+    body = json.dumps(configuration).encode()
+    answer = service.ask("PUT", "/v1/configuration", body, key=key)
+    assert answer.json()["bins"] == {"price": [10, 25]}
+    events = [make_ranking(at, attributes={"price": at / 10}) for at in range(count)]
+    events[1]["attributes"]["price"] = "12,5"
+    for text in (json.dumps(events), "\n".join(map(json.dumps, events))):
+        form = "application/json" if text.startswith("[") else "application/x-ndjson"
+        told = service.ask(
+            "POST", "/v1/rankings", text.encode(), headers={"content-type": form}
+        ).json()
+        assert told["rejected"] == 1
+        assert told["items"][1]["code"] == "attribute_number"
+        assert told["items"][1]["field"] == "attributes.price"
+    prices = {dict(one.attributes)["price"] for one in service.store.contexts("music").values()}
+    known = {"below 10", "10 to below 25", "25 or more"}
+    assert prices == (known if count > 250 else {"below 10"})
+    # Quintiles need numbers that were logged.
+    body = json.dumps(
+        configuration | {"attributes": ["price", "age"], "bins": {"age": "quintiles"}}
+    )
+    answer = service.ask("PUT", "/v1/configuration", body.encode(), key=key)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_configuration")
+    assert "at least 100 rankings with a number" in answer.json()["error"]["message"]
+
+
 def test_before_a_project_is_configured_nothing_is_said(service: Service) -> None:
     assert service.post("/v1/labels", make_label(1, labels="Click")).json()["mismatches"] == []
 

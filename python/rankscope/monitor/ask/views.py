@@ -8,6 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.events.fields import NAME_BYTES, can_be_stored, is_label
 from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.records import record, replace
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.store.store import Store, StoreReader
 
+MEDIAN, QUANTILES = "score_50", "Quantiles of scores"
 RANGES: Mapping[str, tuple[int | None, str]] = {
     "1d": (1, "1 day"),
     "7d": (7, "7 days"),
@@ -30,6 +32,12 @@ RANGES: Mapping[str, tuple[int | None, str]] = {
     "all": (None, "all"),
 }
 """How many days a range of time has, and what it is called."""
+CHARTS: Mapping[str, str] = {
+    signal.name: QUANTILES if signal.unit == "score" else signal.label
+    for signal in SIGNALS
+    if signal.unit != "score" or signal.name == MEDIAN
+}
+"""What charts of signals are called, by signal; quantiles of scores are one chart."""
 MOST_HOURS = 90
 """Hours are shown over so many days at most."""
 SAVED, REMOVED = "view.save", "view.remove"
@@ -45,7 +53,8 @@ class View:
 
     Args:
         name: Its name, a line of text.
-        measures: The measures (default: all of the project).
+        measures: The measures (default: all of the project, unless signals are chosen).
+        signals: The signals, known before labels arrive (default: none).
         slices: The slices, each shown by itself; an empty one is all rankings (default: that one).
         range: The range of time: `1d`, `7d`, `30d`, `90d`, `1y` or `all` (default: chosen from the
             data, as on the overview).
@@ -60,6 +69,7 @@ class View:
 
     name: str
     measures: tuple[str, ...] = ()
+    signals: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
     range: str | None = None
     every: Every | None = None
@@ -71,6 +81,7 @@ class View:
         said = {name: getattr(self, name) for name in ("range", "every", "model", "version")}
         return {
             **({"measures": list(self.measures)} if self.measures else {}),
+            **({"signals": list(self.signals)} if self.signals else {}),
             **({"slices": [dict(each) for each in self.slices]} if self.slices else {}),
             **{name: value for name, value in said.items() if value is not None},
         }
@@ -79,8 +90,8 @@ class View:
     def from_dict(name: str, given: Mapping[str, Any]) -> View:
         """Read what `to_dict` returned."""
         slices = tuple(tuple(each.items()) for each in given.get("slices", ()))
-        measures = tuple(given.get("measures", ()))
-        return View(**{**given, "name": name, "measures": measures, "slices": slices})
+        series = {each: tuple(given.get(each, ())) for each in ("measures", "signals")}
+        return View(**{**given, **series, "name": name, "slices": slices})
 
     def check(self, configuration: Configuration) -> View:
         """Return the view, with its slices as the project has them, if the project can show it.
@@ -99,6 +110,7 @@ class View:
         expected = (
             ("name", not self.name or is_label(self.name), label),
             ("measures", {*self.measures} <= {*known}, f"some of {', '.join(known)}"),
+            ("signals", {*self.signals} <= {*CHARTS}, f"some of {', '.join(CHARTS)}"),
             ("slices", len(slices) <= MOST_SHOWN, f"at most {MOST_SHOWN}"),
             ("slices", None not in slices, f"slices by what the project is sliced by: {sliced}"),
             ("range", self.range in {None, *RANGES}, f"one of {', '.join(RANGES)}"),

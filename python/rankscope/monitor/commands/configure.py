@@ -23,12 +23,15 @@ from rankscope.monitor.definition.calendar import PERIOD_BASELINES
 from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.configuration import (
     BASELINES,
+    QUINTILES,
     Configuration,
     describe_baseline,
 )
 from rankscope.monitor.definition.document import (
+    read_bins,
     read_configuration,
     read_weight,
+    write_bins,
     write_configuration,
 )
 from rankscope.monitor.events.limits import SECOND
@@ -37,6 +40,7 @@ from rankscope.monitor.events.times import write_duration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
     from typing import Any
 
     from rankscope.cli.parser import Parser
@@ -79,6 +83,13 @@ def add_arguments(parser: Parser) -> None:
         help="attributes to slice by, and by all pairs of them, such as device country",
     )
     parser.add_argument(
+        "--bins",
+        **take_several(_read_bins),
+        metavar="NAME=EDGES",
+        help="attributes that are numbers, and the edges of their bins, such as price=10:25:50; "
+        f"price={QUINTILES} computes edges from what was logged in the last 28 days",
+    )
+    parser.add_argument(
         "--baseline",
         choices=tuple(BASELINES),
         metavar="BASELINE",
@@ -106,6 +117,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_examples(
         "rankscope monitor configure music.db --positive click=1 --window 24h",
         "rankscope monitor configure music.db --slice device country",
+        "rankscope monitor configure shop.db --slice device price --bins price=10:25:50",
     )
 
 
@@ -160,14 +172,21 @@ def _change(options: Namespace, present: dict[str, Any] | None) -> Configuration
         definition["window"] = options.window / SECOND
     if options.measures is not None:
         definition["measures"] = split_measures(options.measures)
-    changed = {**present, "definition": definition}
-    if options.slice is not None:
-        changed |= {"attributes": options.slice, "pairs": None}
-    if options.baseline is not None:
-        changed["baseline"] = options.baseline
-    if options.owner is not None:
-        changed["owner"] = options.owner
+    changed = {**present, "definition": definition} | _read_slices(options, present)
+    for name in ("baseline", "owner"):
+        if getattr(options, name) is not None:
+            changed[name] = getattr(options, name)
     return read_configuration(changed | _read_calendar(options))
+
+
+def _read_slices(options: Namespace, present: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes and bins that the options name, if they do."""
+    said: dict[str, Any] = {}
+    bins = present.get("bins", {})
+    if options.slice is not None:
+        kept = {name: edges for name, edges in bins.items() if name in options.slice}
+        said = {"attributes": options.slice, "pairs": None, "bins": kept}
+    return said if options.bins is None else said | {"bins": dict(options.bins)}
 
 
 def _read_calendar(options: Namespace) -> dict[str, Any]:
@@ -192,6 +211,13 @@ def _read_positive(text: str) -> tuple[str, float]:
         raise ArgumentTypeError(error.message) from None
 
 
+def _read_bins(text: str) -> tuple[str, list[float] | str]:
+    try:
+        return read_bins(text)
+    except UsageError as error:
+        raise ArgumentTypeError(error.message) from None
+
+
 def _print(configuration: Configuration, options: Namespace) -> None:
     if options.json:
         print_json(write_configuration(configuration))
@@ -203,6 +229,7 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "positive": ", ".join(f"{label}={weight:g}" for label, weight in weights.items()),
         "window": write_duration(definition.window * SECOND),
         "slices": ", ".join(configuration.attributes) or "none",
+        "bins": ", ".join(write_bins(*item) for item in configuration.bins.items()) or "none",
         "baseline": describe_baseline(configuration.baseline),
         "owner": configuration.owner or "none",
         "calendar": count_periods(configuration.calendar),

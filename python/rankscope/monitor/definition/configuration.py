@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import timedelta
 from hashlib import sha256
+from itertools import pairwise
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.calendar import Calendar
@@ -27,9 +29,10 @@ from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
+    from rankscope.monitor.events.bins import Bins, Edges
     from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.store.store import StoreReader
 
@@ -37,6 +40,10 @@ if TYPE_CHECKING:
 
 MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
+MOST_EDGES = 19
+LARGEST = sys.float_info.max
+QUINTILES = "quintiles"
+"""In place of edges: they are computed from what was logged."""
 MOST_GRACE = 30 * DAY
 GRACES = "a grace from 0 to 30 days"
 LIMITS = Limits()
@@ -121,6 +128,9 @@ class Configuration:
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
         owner: The team that looks after the project; empty for none.
+        bins: By attribute that is a number, such as a price, the ascending edges of its bins, at
+            most 19: `{"price": (10, 25)}` makes the values `below 10`, `10 to below 25` and `25 or
+            more`. `"quintiles"` in their place computes edges from what was logged, once.
         retention: How long a service keeps events; values stay (default: for ever).
         archive_after: How long attribution windows have to be closed until a service moves events
             to files (default: as the service is started).
@@ -146,6 +156,7 @@ class Configuration:
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
     owner: str = ""
+    bins: Mapping[str, Sequence[float] | str] = {}
     retention: Duration | None = None
     archive_after: Duration | None = None
     calendar: Calendar = Calendar()
@@ -164,6 +175,7 @@ class Configuration:
                 raise _bad(
                     "pairs of two of the attributes", (one, other), "add it to the attributes"
                 )
+        object.__setattr__(self, "bins", _read_bins(self.bins, names))
         if type(self.most) is not int or not 1 <= self.most <= MOST_VALUES:
             raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "omit it for the default")
         grace = read_length(self.grace, "grace")
@@ -197,7 +209,13 @@ class Configuration:
     @property
     def expected(self) -> Expected:
         """The names of labels and attributes that count."""
-        return Expected(tuple(self.definition.attribution.weights), self.attributes)
+        weights = self.definition.attribution.weights
+        return Expected(tuple(weights), self.attributes, self.edges)
+
+    @property
+    def edges(self) -> Bins:
+        """By attribute that is a number, the edges of its bins, once they are known."""
+        return {name: edges for name, edges in self.bins.items() if isinstance(edges, tuple)}
 
     @property
     def digest(self) -> bytes:
@@ -205,6 +223,7 @@ class Configuration:
         said = {
             "definition": self.definition.to_dict(),
             "attributes": self.attributes,
+            "bins": self.bins,
             "pairs": self.all_pairs,
             "most": self.most,
         }
@@ -221,6 +240,7 @@ class Configuration:
             "baseline": None if chosen is None else chosen.to_dict(),
             "grace": count_micros(self.grace),
             "owner": self.owner,
+            "bins": dict(self.bins),
             "retention": _count(self.retention),
             "archive_after": _count(self.archive_after),
             "calendar": self.calendar.to_list(),
@@ -248,6 +268,7 @@ class Configuration:
                 "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
                 "grace": _read_grace(given["grace"]),
                 "owner": given["owner"],
+                "bins": given.get("bins", {}),
                 "retention": _read_length(given["retention"]),
                 "archive_after": _read_length(given["archive_after"]),
                 "calendar": Calendar.from_list(given.get("calendar", ())),
@@ -257,6 +278,35 @@ class Configuration:
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise _bad("a configuration as JSON", f"{text[:80]!r}", str(error)) from None
         return cls(definition=Definition.from_json(definition), **parts)
+
+
+def _read_bins(
+    bins: Mapping[str, Sequence[float] | str], attributes: tuple[str, ...]
+) -> dict[str, Edges | str]:
+    read: dict[str, Edges | str] = {}
+    for name, given in bins.items():
+        if name not in attributes:
+            raise _bad("bins of the attributes", name, "add it to the attributes, too")
+        if given == QUINTILES:
+            read[name] = QUINTILES
+            continue
+        are_numbers = not isinstance(given, str) and all(map(_is_number, given))
+        edges = tuple(float(edge) + 0.0 for edge in given) if are_numbers else ()
+        if not 0 < len(edges) <= MOST_EDGES or any(one >= two for one, two in pairwise(edges)):
+            raise UsageError(
+                f"bins.{name}: expected from 1 to {MOST_EDGES} ascending numbers, or {QUINTILES}, "
+                f"found {given!r}",
+                hint="write the numbers that separate the bins, such as 10 and 25",
+                code="bad_configuration",
+            )
+        read[name] = edges
+    return read
+
+
+def _is_number(given: object) -> bool:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return False
+    return abs(given) <= LARGEST
 
 
 def _read_grace(stored: object) -> timedelta:

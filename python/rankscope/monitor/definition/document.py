@@ -12,9 +12,15 @@ from datetime import timedelta
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.calendar import Calendar
-from rankscope.monitor.definition.configuration import BASELINES, BaselineChoice, Configuration
+from rankscope.monitor.definition.configuration import (
+    BASELINES,
+    QUINTILES,
+    BaselineChoice,
+    Configuration,
+)
 from rankscope.monitor.definition.definition import POLICY, define
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
+from rankscope.monitor.events.bins import read_number, write_number
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import (
     DURATION,
@@ -28,12 +34,12 @@ from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 
 LONGEST_WINDOW = 3660 * DAY
-CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner")
+CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner", "bins")
 DEFINITION_FIELDS = ("measures", "max_grade", "left_out")
 LENGTHS = ("grace", "retention", "archive_after")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
@@ -95,10 +101,10 @@ def read_configuration(given: Mapping[str, Any]) -> Configuration:
     parts |= {name: attribution[name] for name in ATTRIBUTION_FIELDS if name in attribution}
     policy = Policy(**(POLICY.to_dict() | definition.get("policy", {})))
     defined = define(**parts, window=window // SECOND, policy=policy)
-    chosen = {name: given[name] for name in ("attributes", "most", "owner") if name in given}
+    chosen = {name: given[name] for name in CONFIGURATION_FIELDS if name in given}
     if "attributes" in chosen:
         chosen["attributes"] = tuple(chosen["attributes"])
-    if given.get("pairs") is not None:
+    if chosen.get("pairs") is not None:
         chosen["pairs"] = tuple((one, other) for one, other in given["pairs"])
     if "baseline" in given:
         baseline = given["baseline"]
@@ -210,3 +216,34 @@ def write_weight(weight: float) -> str:
         ('5', '0.1')
     """
     return repr(weight).removesuffix(".0")
+
+
+def read_bins(text: str) -> tuple[str, list[float] | str]:
+    """Read the edges of the bins of an attribute.
+
+    Examples:
+        >>> read_bins("price=10:25.5"), read_bins("price=quintiles")
+        (('price', [10.0, 25.5]), ('price', 'quintiles'))
+    """
+    name, _, said = text.rpartition("=")
+    if name and said == QUINTILES:
+        return name, said
+    edges = [read_number(edge) for edge in said.split(":")]
+    numbers = [edge for edge in edges if edge is not None]
+    if not name or len(numbers) < len(edges):
+        raise UsageError(
+            f"expected an attribute and the edges of its bins, or {QUINTILES}, found {quote(text)}",
+            hint="write price=10:25:50",
+            code="usage",
+        )
+    return name, numbers
+
+
+def write_bins(name: str, edges: Sequence[float] | str) -> str:
+    """Write the edges of the bins of an attribute so that the same are read.
+
+    Examples:
+        >>> write_bins("price", (10.0, 25.5))
+        'price=10:25.5'
+    """
+    return f"{name}={edges if isinstance(edges, str) else ':'.join(map(write_number, edges))}"

@@ -12,6 +12,7 @@ from functools import partial
 
 from rankscope import _core
 from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.bins import find_bin
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.rejection import (
@@ -124,7 +125,7 @@ class EventDecoder:
 
     def _decode(self, texts: list[bytes], kind: str, now: int) -> Plain:
         read = self._core.read_labels if kind == "labels" else self._core.read_rankings
-        return read(texts, self._find_span(now))
+        return self._check_numbers(read(texts, self._find_span(now)), len(texts))
 
     def decode_columns(
         self, columns: Columns, rest: Callable[[Sequence[int]], Reading], *, now: int
@@ -151,9 +152,10 @@ class EventDecoder:
     ) -> Decoded:
         """Decode rows, of which the columns hold those at some places."""
         try:
-            batch, left, remarks = decode(self._find_span(now))
+            plain = decode(self._find_span(now))
+            batch, left, remarks = self._check_numbers(plain, len(places))
         except ValueError:  # a text is not UTF-8, which reading it says
-            batch, left, remarks = _core.BatchBuilder().finish(), list(range(len(places))), []
+            batch, left, remarks = _leave_all(len(places))
         left = [places[place] for place in left]
         if len(places) < count:
             left = sorted({*range(count)}.difference(places).union(left))
@@ -179,6 +181,23 @@ class EventDecoder:
             return self._reader.read_rankings(moved, now=now)
 
         return _merge(plain, read(rest), lambda: read(map(parse_text, texts)))
+
+    def _check_numbers(self, plain: Plain, count: int) -> Plain:
+        """Leave all objects to the reader if an attribute that has bins is no number in one."""
+        bins, batch = self._reader.bins, plain[0]
+        contexts = batch.hash_ids(0).settle([], 1).contexts() if bins and len(batch) else ()
+        are_numbers = all(
+            name not in bins or find_bin(value, bins[name]) is not None
+            for context in contexts
+            if context is not None
+            for name, value in context[3]
+        )
+        return plain if are_numbers else _leave_all(count)
+
+
+def _leave_all(count: int) -> Plain:
+    """Return that none of some objects is plain."""
+    return _core.BatchBuilder().finish(), list(range(count)), []
 
 
 def _merge(plain: Plain, rest: Reading, read_all: Callable[[], Reading]) -> Decoded:

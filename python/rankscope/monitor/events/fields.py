@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from rankscope.monitor.events.bins import find_bin
 from rankscope.monitor.events.rejection import RefusedError, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.events.limits import Limits
 
 INTEGERS = range(-(2**63), 2**63)
@@ -128,9 +130,11 @@ def read_labels(value: object, where: str, limits: Limits) -> tuple[str, ...]:
 
 
 def read_attributes(
-    values: Iterable[tuple[str, object]], limits: Limits
+    values: Iterable[tuple[str, object]], limits: Limits, bins: Bins | None = None
 ) -> tuple[tuple[str, str], ...]:
     """Read attributes: objects of names and values. Null means that the attribute is missing.
+
+    Those that have bins are numbers.
 
     Examples:
         >>> from rankscope.monitor.events.limits import Limits
@@ -149,6 +153,8 @@ def read_attributes(
             if value is None:
                 continue
             text = _read_attribute(value, place, limits)
+            if bins and key in bins and find_bin(text, bins[key]) is None:
+                raise RefusedError(place, "a finite number", show(value), code="attribute_number")
             if attributes.setdefault(key, text) != text:
                 raise RefusedError(
                     place, show(attributes[key]), show(text), code="attribute_conflict"

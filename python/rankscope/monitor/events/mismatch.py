@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from rankscope import _core
+    from rankscope.monitor.events.bins import Bins
 
     Kind: TypeAlias = Literal[
         "unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"
@@ -39,10 +40,12 @@ class Expected:
     Args:
         labels: The labels that count.
         attributes: The attributes that it slices by.
+        bins: The edges of bins of those that are numbers.
     """
 
     labels: tuple[str, ...]
     attributes: tuple[str, ...]
+    bins: Bins = {}  # noqa: RUF012 - nothing changes it
 
 
 @record(frozen=True, slots=True, kw_only=True)

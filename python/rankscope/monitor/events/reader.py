@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.events.event import Event, LabelKind
     from rankscope.monitor.events.names import Fields
 
@@ -47,6 +48,7 @@ class EventReader:
         names: By role, the name of a field that has another name than ours, such as
             `{"ranking_id": "search"}`; the usual ones are found (`rankscope.monitor.events.names`).
         limits: How much an event may hold.
+        bins: The edges of bins of attributes that are numbers. Other texts are rejected there.
 
     Examples:
         >>> reader = EventReader()
@@ -67,9 +69,13 @@ class EventReader:
     """
 
     def __init__(
-        self, names: Mapping[str, str] | None = None, limits: Limits | None = None
+        self,
+        names: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        bins: Bins | None = None,
     ) -> None:
         self.limits = limits or Limits()
+        self.bins = bins or {}
         self._rankings = Aliases(RANKING_NAMES, names)
         self._lists = [name for name, role in self._rankings.role_of.items() if role == "items"]
         self._columns = Aliases(COLUMN_NAMES, names)
@@ -178,6 +184,7 @@ class EventReader:
                     if _has(values, roles, role)
                 ],
                 limits,
+                self.bins,
             ),
         )
         return ranking, *self._read_own_labels(ranking, columns)

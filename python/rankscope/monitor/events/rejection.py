@@ -24,6 +24,7 @@ CODES = frozenset(
         "ambiguous_field",
         "attribute_conflict",
         "attribute_count",
+        "attribute_number",
         "attribute_type",
         "bad_rank",
         "columns",
@@ -63,6 +64,7 @@ CODES = frozenset(
 """Why events are rejected. A client may count these for what it doesn't send."""
 
 HINTS = {
+    "attribute_number": "write a number such as 12.5, or leave the attribute out",
     "bad_name": "remove line breaks and control characters",
     "future_time": "look at the clock of the sender",
     "id_length": "shorten it",

@@ -105,7 +105,8 @@ def _agree(values: Sequence[object], name: str) -> object:
     """Return the value that all rows of a ranking share."""
     first = values[0]
     for value in values:
-        if value != first:
+        # What is no number is refused as such, not for being unlike itself.
+        if value != first and not show(value) == show(first) == "nan":
             raise RefusedError(
                 name,
                 f"one value in all rows of a ranking, as {show(first)}",

@@ -215,8 +215,8 @@ class Ingestion:
             they are not in a field of attributes.
         is_strict: Whether each of `attributes` must be a column of a table with a row a document.
         ignored: Fields or columns that are known to mean nothing here, and are not counted.
-        expected: The names of labels and attributes that the project is configured with. They
-            are compared where the sink takes decoded batches.
+        expected: The names of labels and attributes that the project is configured with, and which
+            of them are numbers. Names are compared where the sink takes decoded batches.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -250,7 +250,7 @@ class Ingestion:
         self._ignored = frozenset(ignored)
         self._kind = kind
         self._now = now
-        self._reader = EventReader(names)
+        self._reader = EventReader(names, bins=None if expected is None else expected.bins)
         self._attributes = tuple(attributes)
         self._is_strict = is_strict
         self._statuses: Counter[str] = Counter()

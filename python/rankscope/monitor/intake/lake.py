@@ -383,13 +383,13 @@ class _Scanner:
         """
         from rankscope.monitor.store.lake.state import (  # noqa: PLC0415 - loads SQLAlchemy
             SeenHour,
-            find_contents,
+            list_contents,
         )
 
         rankings = [file for file in files if file.kind == "rankings"]
         labels = [file for file in files if file.kind == "labels"]
-        numbers = find_contents(self._store.contexts(self._project))
-        contents = {number: content for content, number in numbers.items()}
+        contents = dict(list_contents(self._store.contexts(self._project)))
+        bins = self._store.bins(self._project)
 
         def read(start: int) -> tuple[SeenHour, Counter[str], dict[str, str]]:
             known = again.get(start)
@@ -403,7 +403,7 @@ class _Scanner:
             hour = self._reader.read_hour(start, rankings, labels, earlier.get(start, ()))
             seen = SeenHour(
                 start=start,
-                spans=hour.settled.find_spans(),
+                spans=hour.settled.find_spans(bins),
                 counts=hour.counts,
                 matched=hour.settled.count_matched(),
                 earlier=hour.earlier,

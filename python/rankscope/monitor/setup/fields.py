@@ -11,13 +11,15 @@ from pydantic import Discriminator, Field, Tag, WrapValidator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from rankscope.monitor.ask.views import MOST_SHOWN, MOST_VIEWS, RANGES
+from rankscope.monitor.ask.views import CHARTS, MOST_SHOWN, MOST_VIEWS, RANGES
 from rankscope.monitor.definition.calendar import MOST_PERIODS, PERIOD_BASELINES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     MOST_ATTRIBUTES,
+    MOST_EDGES,
     MOST_GRACE,
     MOST_VALUES,
+    QUINTILES,
 )
 from rankscope.monitor.definition.definition import DEEPEST, EMPTY, MOST_LEFT_OUT, POLICY
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
@@ -205,6 +207,20 @@ class ConfigurationFields(TypedDict):
     attributes: NotRequired[
         Annotated[list[Attribute], Field(max_length=MOST_ATTRIBUTES), described(uniqueItems=True)]
     ]
+    bins: NotRequired[
+        Annotated[
+            dict[
+                Attribute,
+                Annotated[list[Number], Field(min_length=1, max_length=MOST_EDGES)]
+                | Annotated[str, OneOf(QUINTILES)],
+            ],
+            Field(
+                max_length=MOST_ATTRIBUTES,
+                description="By attribute that is a number, the ascending edges of its bins, or "
+                f"{QUINTILES}, which are computed once from what was logged.",
+            ),
+        ]
+    ]
     pairs: NotRequired[list[Pair] | None]
     most: NotRequired[Annotated[int, Field(ge=1, le=MOST_VALUES), WHOLE]]
     baseline: NotRequired[BaselineChoice | None]
@@ -282,7 +298,13 @@ MOST_CALENDARS = 20
 class ViewFields(TypedDict, total=False):
     """What of a project is shown together; what is left out is as on the overview."""
 
-    measures: Annotated[list[Id], Field(description="The measures (default: all).")]
+    measures: Annotated[
+        list[Id], Field(description="The measures (default: all, unless signals are chosen).")
+    ]
+    signals: Annotated[
+        list[Annotated[str, OneOf(*CHARTS)]],
+        Field(description="Signals, which are known before labels arrive (default: none)."),
+    ]
     slices: Annotated[
         list[Annotated[dict[Attribute, Value], Field(max_length=2)]],
         Field(

@@ -192,6 +192,7 @@ def digest(configuration: Configuration) -> bytes:
     said = {
         "signals": RULE,
         "attributes": configuration.attributes,
+        "bins": configuration.bins,
         "pairs": configuration.all_pairs,
         "most": configuration.most,
         "left_out": configuration.definition.left_out,

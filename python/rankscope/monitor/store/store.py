@@ -220,6 +220,7 @@ class StoreReader(KeepsHistory, ABC):
     deleted_before = reads(project_table.read_deleted_before)
     configuration = reads(project_table.read_configuration)
     configurations = reads(project_table.list_configurations)
+    bins = reads(project_table.read_bins)
     lost_events = reads(project_table.read_lost_events)
     lost_commits = reads(project_table.read_lost_commits)
 

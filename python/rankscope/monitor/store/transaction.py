@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, insert, select, text, update
 
 from rankscope.monitor.store.log.tally import DELETED, TallyChange
 from rankscope.monitor.store.log.writer import LogWriter
+from rankscope.monitor.store.tables.projects import read_bins
 from rankscope.monitor.store.tables.schema import contexts, projects
 from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
@@ -17,14 +18,11 @@ from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
 
     from sqlalchemy import Column, Connection
 
+    from rankscope.monitor.events.bins import Bins, Content
     from rankscope.monitor.store.keys import Secret
-
-    RankingContext: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
-    """What rankings share: their model, version, environment and attributes."""
 
 MOST_CACHED = 100_000
 
@@ -43,15 +41,20 @@ ADD_COUNT = Prepared(
 
 
 class NumberCache:
-    """The numbers of projects and contexts that are stored; the writer keeps them in memory."""
+    """The numbers of projects and contexts that are stored, and the bins of attributes.
+
+    The writer keeps them in memory.
+    """
 
     def __init__(self) -> None:
         self.projects: dict[str, int] = {}
+        self.bins: dict[str, Bins] = {}
         self.contexts: dict[tuple[object, ...], int] = {}
 
     def clear(self) -> None:
         """Forget all of them."""
         self.projects.clear()
+        self.bins.clear()
         self.contexts.clear()
 
     def update(self, new: NumberCache) -> None:
@@ -59,6 +62,7 @@ class NumberCache:
         if len(self.contexts) + len(new.contexts) > MOST_CACHED:
             self.contexts.clear()
         self.projects |= new.projects
+        self.bins |= new.bins
         self.contexts |= new.contexts
 
 
@@ -115,7 +119,14 @@ class Transaction:
             self.new_numbers.projects[name] = number
         return number
 
-    def context(self, project_id: int, content: RankingContext) -> int:
+    def bins(self, project: str) -> Bins:
+        """Return the edges of bins of the attributes of a project that are numbers."""
+        for cache in (self.new_numbers, self._cache):
+            if project in cache.bins:
+                return cache.bins[project]
+        return self.new_numbers.bins.setdefault(project, read_bins(self.connection, project))
+
+    def context(self, project_id: int, content: Content) -> int:
         """Return the number of a context, which is made if it is new."""
         model, version, environment, attributes = content
         key = (project_id, *content)

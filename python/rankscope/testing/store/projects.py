@@ -61,14 +61,14 @@ class ProjectConformance:
     def test_the_last_configuration_is_current(self, opened: Open) -> None:
         with opened() as store:
             assert store.configuration("music") is None
-            store.configure("music", "{1}", 5, "me")
-            store.configure("music", "{2}", 6, "you")
-            store.configure("films", "{3}", 7, "me")
+            store.configure("music", '{"a": 1}', 5, "me")
+            store.configure("music", '{"a": 2}', 6, "you")
+            store.configure("films", '{"a": 3}', 7, "me")
         with opened() as store:
-            assert store.configuration("music") == "{2}"
+            assert store.configuration("music") == '{"a": 2}'
             assert store.audit("music") == [
-                AuditEntry(5, "me", "configuration.set", "music", "", "{1}"),
-                AuditEntry(6, "you", "configuration.set", "music", "{1}", "{2}"),
+                AuditEntry(5, "me", "configuration.set", "music", "", '{"a": 1}'),
+                AuditEntry(6, "you", "configuration.set", "music", '{"a": 1}', '{"a": 2}'),
             ]
 
     def test_views_are_kept_by_name_until_they_are_removed(self, opened: Open) -> None:

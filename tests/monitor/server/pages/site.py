@@ -245,7 +245,9 @@ def find_token(page: str) -> str:
     return token[1]
 
 
-def send(site: Service, path: str, fields: Mapping[str, str], page: str = "") -> httpx.Response:
+def send(
+    site: Service, path: str, fields: Mapping[str, str | tuple[str, ...]], page: str = ""
+) -> httpx.Response:
     """Send the form of a page of the project; it goes on to a path of the project."""
     browser = site.browser()
     token = find_token(browser.get(f"{PROJECT}{page or path}").text)

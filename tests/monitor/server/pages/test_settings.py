@@ -75,6 +75,7 @@ UNUSUAL = Configuration(
         policy="empty=zero",
     ),
     attributes=("device", "a, b", "\u202e"),
+    bins={"a, b": (-0.5, 1e300)},
     pairs=(("device", "a, b"),),
     most=7,
     baseline=BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(DAY), model="m"),
@@ -192,6 +193,15 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
 
+def test_quintiles_that_cannot_be_computed_are_wrong_beside_their_field(site: Service) -> None:
+    open_monitor(site.store)
+    answer = send(site, PATH, FIELDS | {"bins": "device=quintiles"})
+    assert answer.status_code == 422
+    assert "Fix the highlighted fields" in answer.text
+    assert "at least 100 rankings with a number" in answer.text
+    assert read_fields(answer.text)["bins"] == "device=quintiles"
+
+
 def test_values_are_made_anew(story: Service) -> None:
     monitor = open_monitor(story.store)
     before = monitor.series("nDCG@5", every="day").values
@@ -244,6 +254,9 @@ WRONG = [
     ("repeats", "twice", "each"),
     ("slices", "device device", "different attributes"),
     ("slices", "a b c d e f g", "6 at most"),
+    ("bins", "device", "an attribute and the edges of its bins"),
+    ("bins", "device=2:1", "ascending numbers"),
+    ("bins", "age=1:2", "bins of the attributes"),
     ("baseline", "yesterday", "Choose one of validation"),
     ("baseline", "kept", "Choose one of validation"),
     ("grace", "-1h", "Expected a duration such as 90s"),

@@ -6,11 +6,14 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from rankscope.monitor.ask.mix import Mix
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.incidents.warnings import WarningRecord
+from rankscope.monitor.server.pages.charts.lines import draw_lines
 from rankscope.monitor.server.pages.early import describe_record
+from rankscope.monitor.server.pages.signal_view import MixView
 from rankscope.monitor.signals.kinds import SIGNALS
 
 from tests.monitor.server.pages.incidents import make_incident, put_incidents
@@ -35,13 +38,49 @@ def test_signals_that_are_known_are_charts_and_others_say_what_to_log(told_story
     reader = check_page(get(told_story, WHOLE))
     titles = [signal.label for signal in SIGNALS if signal.needs != "scores"]
     charts = [each for each in reader.all("svg") if each.get("role") == "img"]
-    assert len(charts) == len(titles)
+    mixes = [each for each in charts if str(each["id"]).startswith("mix-")]
+    assert len(charts) - len(mixes) == len(titles)
+    assert len(mixes) == len(CONFIGURATION.attributes)
     assert all(title in reader.text for title in titles)
     assert SCORES in reader.text
     assert KEYS not in reader.text
     assert "usual: mean of the 7 days before" in reader.text
     # Version 4 turns the lists on one device: of four lists an hour, two.
     assert "Reordered pairs" in reader.text
+
+
+def test_the_mix_of_an_attribute_is_in_a_chart_its_legend_and_a_table(told_story: Service) -> None:
+    page = get(told_story, WHOLE)
+    reader = check_page(page)
+    [table] = [each for each in reader.all("table") if each.get("data-for") == "mix-1"]
+    [title, description] = (f"mix-1-{part}" for part in ("title", "description"))
+    [chart] = [each for each in reader.all("svg") if each.get("id") == table["data-for"]]
+    assert (chart["aria-labelledby"], chart["aria-describedby"]) == (title, description)
+    rows = page.split('data-for="mix-1"')[1].split("</table>")[0].split("<tr data-x")[1:]
+    assert rows
+    for row in rows:
+        shares = [float(share) for share in re.findall(r">(\d+\.\d)%<", row)]
+        assert sum(shares) == pytest.approx(100, abs=0.05 * len(shares))
+    assert "Mix of attributes" in reader.text
+    # Of a slice, all rankings have one value.
+    assert "Mix of attributes" not in get(told_story, f"{WHOLE}&slice=device%3Dtv")
+
+
+@pytest.mark.parametrize(
+    ("values", "lacks"),
+    [
+        (("1", "2.5", "30", "<missing>", "<other>"), True),
+        (("1", "2.5", "car"), False),
+        (("0", "1"), False),
+        (("below 2", "2 or more", "<missing>"), False),
+    ],
+)
+def test_values_that_are_many_numbers_lack_bins(values: tuple[str, ...], lacks: bool) -> None:
+    mix = Mix(
+        attribute="price", every="day", values=values, times=(), shares=(), usual=(), rankings=()
+    )
+    chart = draw_lines([], since=0, until=DAY, length=DAY)
+    assert MixView(mix=mix, chart=chart).lacks_bins is lacks
 
 
 def test_a_slice_and_a_version_can_be_chosen_and_stay_chosen(told_story: Service) -> None:

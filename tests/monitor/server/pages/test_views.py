@@ -36,6 +36,11 @@ FIELDS = {"name": NAME, "measures": "nDCG@5", "slices": "device=tv\r\nall rankin
           "range": "30d", "every": "day", "ranker": ""}  # fmt: skip
 
 
+def find(monitor: Monitor, name: str) -> View:
+    [view] = [each for each in monitor.views() if each.name == name]
+    return view
+
+
 @pytest.fixture
 def monitor(story: Service) -> Monitor:
     """The monitor of the story."""
@@ -58,6 +63,34 @@ def test_a_view_is_saved_by_a_form_and_is_in_the_navigation_of_each_page(
     values = [each for each in reader.all("option") if "selected" in each]
     assert {"30d", "day"} <= {each["value"] for each in values}
     assert [each["value"] for each in reader.all("input") if "checked" in each] == ["nDCG@5"]
+
+
+def test_a_view_shows_signals_beside_measures_or_alone(story: Service, monitor: Monitor) -> None:
+    chosen = ("length", "overlap", "gini")
+    for measures in ("nDCG@5", ""):
+        name = f"signals {measures}".strip()
+        fields = FIELDS | {"name": name, "signals": chosen, "measures": measures}
+        sent = {each: value for each, value in fields.items() if value}
+        assert send(story, "/views", sent).status_code == 303
+        assert find(monitor, name).signals == chosen
+        path = f"/views/{quote(name, safe='')}"
+        reader = check_page(get(story, path))
+        charts = [str(each["id"]) for each in reader.all("svg") if each.get("role") == "img"]
+        # What describes a day is known for all rankings, not for the slice.
+        assert sum(each.startswith("signal-") for each in charts) == 2 + len(chosen)
+        assert reader.text.count("known for all rankings together, not for slices") == 1
+        assert sum(each.startswith("chart-") for each in charts) == (2 if measures else 0)
+        slices = as_json(story.browser().get(f"/v1{path}"))["slices"]
+        assert [[each["signal"] for each in of["signals"]] for of in slices] == [
+            ["length", "overlap"],
+            [*chosen],
+        ]
+        assert [len(of["measures"]) for of in slices] == [1 if measures else 0] * 2
+    asked = check_page(get(story, "/views?signal=overlap&slice=device%3Dtv"))
+    assert "Overlap with the earlier list" in asked.text
+    kept = [link for link in find_links(asked) if link.startswith("/views?range")]
+    assert kept
+    assert all("signal=overlap" in link for link in kept)
 
 
 def test_a_form_changes_and_deletes_a_view(story: Service, monitor: Monitor) -> None:
@@ -86,6 +119,8 @@ def test_a_form_changes_and_deletes_a_view(story: Service, monitor: Monitor) -> 
         ({"name": "a/b"}, "Expected a line of at most 100 bytes without slashes"),
         ({"name": "new"}, "other than new"),
         ({"name": "known"}, "Expected a name that no other view has."),
+        ({"signals": "speed"}, "Expected some of length, no_results"),
+        ({"signals": "score_05"}, "Expected some of length, no_results"),
         ({"measures": "AP"}, "Expected some of nDCG@1, nDCG@5"),
         ({"slices": "device"}, "Expected slices by what the project is sliced by: device"),
         ({"slices": "app=x"}, "Expected slices by what the project is sliced by: device"),

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope import _core
+    from rankscope.monitor.events.bins import Edges
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.events.mismatch import Expected
     from rankscope.monitor.events.rejection import Decoded, Reading
@@ -157,6 +158,7 @@ class Body:
         is_lines: Whether it is NDJSON.
         request_id: The id of the request, for the answer.
         is_arrow: Whether it is a stream of Arrow.
+        bins: The edges of bins of attributes that are numbers, by name.
     """
 
     project: str
@@ -166,6 +168,7 @@ class Body:
     is_lines: bool
     request_id: str
     is_arrow: bool = False
+    bins: tuple[tuple[str, Edges], ...] = ()
 
 
 class Ingest:
@@ -245,15 +248,18 @@ class Ingest:
         request = call.request
         form = read_media_type(request, *others)
         check_length(request, self._settings)
+        project = call.principal.project
+        expected = await self._find_expected(project) if kind == "rankings" else None
         with self._memory.reserve() as hold:
             yield Body(
-                call.principal.project,
+                project,
                 await receive_body(request, self._settings, hold),
                 kind,
                 find_encoding(request) == "gzip",
                 form in LINES,
                 request.state.request_id,
                 is_arrow=form == ARROW,
+                bins=() if expected is None else tuple(expected.bins.items()),
             )
 
     async def _replace(self, call: Call) -> Response:
@@ -401,7 +407,7 @@ def decode_text(
     plain: bytes, body: Body, settings: Settings, now: int, *, is_plain: bool
 ) -> Decoded | None:
     """Decode a body of JSON by the core; see `EventDecoder.decode_body`."""
-    return _make_decoder(settings.events).decode_body(
+    return _make_decoder(settings.events, body.bins).decode_body(
         plain,
         body.kind,
         is_lines=body.is_lines,
@@ -414,7 +420,7 @@ def decode_text(
 def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading:
     """Read a body as events, object by object."""
     objects = parse_events(plain, settings.batch, is_lines=body.is_lines)
-    reader = _make_reader(settings.events)
+    reader = _make_reader(settings.events, body.bins)
     read = reader.read_labels if body.kind == "labels" else reader.read_rankings
     return read(objects, now=now)
 
@@ -422,7 +428,7 @@ def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading
 def _decode_stream(plain: bytes, body: Body, settings: Settings, now: int) -> Decoded:
     from rankscope.monitor.intake.streams import decode_stream  # noqa: PLC0415 - loads NumPy
 
-    reader = _make_reader(settings.events)
+    reader = _make_reader(settings.events, body.bins)
     try:
         return decode_stream(plain, body.kind, reader, most=settings.batch, now=now)
     except FormatError as error:
@@ -435,14 +441,14 @@ def _unpack(body: Body, settings: Settings) -> bytes:
     return gunzip(body.content, settings) if body.is_packed else body.content
 
 
-@lru_cache(maxsize=8)
-def _make_reader(limits: Limits) -> EventReader:
-    return EventReader(limits=limits)
+@lru_cache(maxsize=64)
+def _make_reader(limits: Limits, bins: tuple[tuple[str, Edges], ...]) -> EventReader:
+    return EventReader(limits=limits, bins=dict(bins))
 
 
-@lru_cache(maxsize=8)
-def _make_decoder(limits: Limits) -> EventDecoder:
-    return EventDecoder(_make_reader(limits))
+@lru_cache(maxsize=64)
+def _make_decoder(limits: Limits, bins: tuple[tuple[str, Edges], ...]) -> EventDecoder:
+    return EventDecoder(_make_reader(limits, bins))
 
 
 def write_answer(

@@ -142,9 +142,8 @@ def get_configuration(monitor: Monitor, _call: Call) -> ConfigurationFields:
 
 def put_configuration(monitor: Monitor, call: Call) -> ConfigurationFields:
     """Change the configuration of the project."""
-    configuration = read_configuration(call.body)
-    monitor.configure(configuration, actor=call.principal.actor)
-    return cast("ConfigurationFields", write_configuration(configuration))
+    monitor.configure(read_configuration(call.body), actor=call.principal.actor)
+    return get_configuration(monitor, call)
 
 
 def list_attributes(monitor: Monitor, _call: Call) -> Attributes:

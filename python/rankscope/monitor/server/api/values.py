@@ -25,7 +25,7 @@ from rankscope.monitor.server.api.fields import (
     refuse_long,
 )
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import Pair, Time
+from rankscope.monitor.setup.fields import Attribute, Pair, Time
 from rankscope.monitor.shapes import Number, OneOf
 from rankscope.monitor.signals.kinds import NAMES
 from rankscope.output.table import name_rows
@@ -152,6 +152,29 @@ class Signal(Windows):
     set: Annotated[
         SetMean | None, Field(description="Its mean over the baseline set, if there is one.")
     ]
+
+
+class MixQuery(SpanQuery, total=False):
+    """Which mix is read."""
+
+    attribute: Required[
+        Annotated[Attribute, Field(description="One of the attributes that the project slices by.")]
+    ]
+    every: WindowLength
+    model: Model
+    version: ModelVersion
+
+
+class Mix(TypedDict):
+    """The share of the rankings that has each value of an attribute, over time."""
+
+    attribute: str
+    every: Every
+    values: list[str]
+    starts: list[Time]
+    shares: list[list[Number]]
+    usual: list[list[Number | None]]
+    rankings: list[Count]
 
 
 class ExpectedQuery(PartQuery, total=False):
@@ -317,6 +340,17 @@ def get_signal(monitor: Monitor, call: Call) -> Signal:
     return cast("Signal", series.to_dict() | said)
 
 
+def get_mix(monitor: Monitor, call: Call) -> Mix:
+    """Return which share of the rankings has each value of an attribute, over time."""
+    query: MixQuery = call.query
+    every = query.get("every", "day")
+    check_span(query, monitor.clock(), every)
+    mix = monitor.mix(query["attribute"], every=every, **_read_part(query))
+    if len(mix.times) > MOST_POINTS:
+        raise refuse_long(every)
+    return cast("Mix", mix.to_dict())
+
+
 def _read_part(query: Mapping[str, Any]) -> dict[str, Any]:
     """Return the span, the model and the version of a query."""
     return to_datetimes({name: value for name, value in query.items() if name in SPAN})
@@ -406,6 +440,7 @@ ROUTES = (
     Route("GET", "/v1/expected", get_expected, query=ExpectedQuery, result=Expected),
     Route("GET", "/v1/forecasts", get_forecasts, query=ForecastsQuery, result=Forecasts),
     Route("GET", "/v1/signals", get_signal, query=SignalsQuery, result=Signal),
+    Route("GET", "/v1/mix", get_mix, query=MixQuery, result=Mix),
     Route("GET", "/v1/slices", get_slices, query=SlicesQuery, result=Slices),
     Route("GET", "/v1/quality", get_quality, query=SpanQuery, result=Quality),
     Route("GET", "/v1/maturity", get_maturity, result=Maturity),

@@ -7,7 +7,15 @@ from rankscope.measures.parse import split_measures
 from rankscope.monitor.definition.calendar import Calendar, read_period, write_period
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import read_weight, split_words, write_weight, write_word
+from rankscope.monitor.definition.document import (
+    read_bins,
+    read_weight,
+    split_words,
+    write_bins,
+    write_weight,
+    write_word,
+)
+from rankscope.monitor.events.bins import name_bins
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import read_duration, to_micros, write_duration
 from rankscope.monitor.server.pages.page import Form, FormState, Page, read_configuration
@@ -77,7 +85,12 @@ SETTINGS = Page(
     view=lambda monitor, _call: view_settings(monitor),
 )
 PAGES = (SETTINGS,)
-WORDS = {"describe_baseline": describe_baseline, "write_weight": write_weight, "second": SECOND}
+WORDS = {
+    "describe_baseline": describe_baseline,
+    "name_bins": name_bins,
+    "write_weight": write_weight,
+    "second": SECOND,
+}
 
 
 KEPT = "kept"
@@ -106,6 +119,7 @@ def fill_form(configuration: Configuration) -> FormState:
         "combine": attribution.combine,
         "repeats": attribution.repeats,
         "slices": " ".join(map(write_word, configuration.attributes)),
+        "bins": " ".join(write_word(write_bins(*item)) for item in configuration.bins.items()),
         "baseline": next((name for name, one in BASELINES.items() if one == chosen), KEPT),
         "grace": write_duration(configuration.grace),
         "owner": configuration.owner,
@@ -186,13 +200,20 @@ def _change_calendar(configuration: Configuration, text: str) -> Configuration:
     return replace(configuration, calendar=Calendar(tuple(periods)))
 
 
+def _change_slices(configuration: Configuration, text: str) -> Configuration:
+    names = tuple(split_words(text))
+    kept = {name: edges for name, edges in configuration.bins.items() if name in names}
+    return replace(configuration, attributes=names, bins=kept)
+
+
 CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
     "positive": _change_positive,
     "window": lambda made, text: _redefine(made, window=read_duration(text) // SECOND),
     "measures": lambda made, text: _redefine(made, measures=split_measures([text])),
     "combine": lambda made, text: _redefine(made, combine=text),
     "repeats": lambda made, text: _redefine(made, repeats=text),
-    "slices": lambda made, text: replace(made, attributes=tuple(split_words(text))),
+    "slices": _change_slices,
+    "bins": lambda made, text: replace(made, bins=dict(map(read_bins, split_words(text)))),
     "baseline": _change_baseline,
     "grace": lambda made, text: replace(made, grace=text),
     "owner": lambda made, text: replace(made, owner=text),
@@ -208,10 +229,15 @@ def _bad(message: str) -> UsageError:
 def _save(monitor: Monitor, call: Call) -> str | tuple[Page, object, int]:
     """Save the configuration, or show the form again with its errors."""
     configuration, form = read_form(call.form, read_configuration(monitor))
-    if configuration is None:
-        return SETTINGS, view_settings(monitor, form), 422
-    monitor.configure(configuration, actor=call.principal.actor)
-    return SETTINGS.path
+    if configuration is not None:
+        try:
+            monitor.configure(configuration, actor=call.principal.actor)
+        except UsageError as error:
+            # Quintiles need numbers that were logged.
+            form = replace(form, wrong={"bins": show(error.message)})
+        else:
+            return SETTINGS.path
+    return SETTINGS, view_settings(monitor, form), 422
 
 
 FORMS = (

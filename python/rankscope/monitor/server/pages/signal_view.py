@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.ask.views import CHARTS, MEDIAN
+from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.events.bins import read_number
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.monitor.server.pages.charts.lines import Level, Line, Point
+from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import list_episodes
 from rankscope.monitor.server.pages.measure_view import (
     describe_values,
@@ -15,6 +18,7 @@ from rankscope.monitor.server.pages.measure_view import (
 )
 from rankscope.monitor.server.pages.overview_range import MOST_LINES
 from rankscope.monitor.signals.kinds import SIGNALS
+from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from rankscope.monitor.ask.mix import Mix
     from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.monitor import Monitor
@@ -94,6 +99,72 @@ class SignalView:
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
         return {"signal": self.signal.name, "series": [each.to_dict() for each in self.series]}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class MixView:
+    """The mix of an attribute over time.
+
+    Args:
+        mix: The shares.
+        chart: A line for each value.
+    """
+
+    mix: Mix
+    chart: LineChart
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What people call the values."""
+        named = {MISSING: f"no {self.mix.attribute}", OTHER: "others"}
+        return tuple(named.get(value, value) for value in self.mix.values)
+
+    @property
+    def lacks_bins(self) -> bool:
+        """Whether its values are numbers, which have no bins yet."""
+        numbers = [read_number(value) for value in self.mix.values if value not in {MISSING, OTHER}]
+        return len(numbers) > 2 and None not in numbers
+
+    @property
+    def description(self) -> str:
+        """The chart in words, for screen readers."""
+        newest = zip(self.names, self.mix.shares, strict=True)
+        said = ", ".join(f"{name} {self.write(shares[-1])}" for name, shares in newest)
+        return f"The newest {self.mix.every} of {len(self.mix.times)}: {said}."
+
+    def write(self, share: float) -> str:
+        """Write a share."""
+        return f"{100 * share:.1f}%"
+
+
+def view_mixes(monitor: Monitor, extent: Extent) -> tuple[MixView, ...]:
+    """Look at the mix of each attribute that has rankings."""
+    views = []
+    for attribute in monitor.configuration.attributes:
+        mix = monitor.mix(
+            attribute,
+            every=extent.every,
+            since=to_datetime(extent.since),
+            until=to_datetime(extent.until),
+            model=extent.model,
+            version=extent.version,
+        )
+        starts = [*map(to_micros, mix.times)]
+        lines = [
+            Line(value, tuple(map(Point, starts, shares)))
+            for value, shares in zip(mix.values, mix.shares, strict=True)
+        ]
+        if starts:
+            chart = draw_lines(
+                lines,
+                since=extent.since,
+                until=extent.until,
+                length=extent.length,
+                within=LIMITS["share"],
+                is_share=True,
+            )
+            views.append(MixView(mix=mix, chart=chart))
+    return tuple(views)
 
 
 def view_signals(
@@ -178,7 +249,7 @@ def _view_quantiles(parts: Sequence[Mapping[str, SignalSeries]], extent: Extent)
     inner = [Line("", tuple(take_values(spread(part, 1))), "range") for part in parts]
     ends = (end for one in made for end in (*one.lower, *one.upper))
     return SignalView(
-        title="Quantiles of scores",
+        title=CHARTS[MEDIAN],
         says="The median of the scores of each day; the bands have half of the scores, and 90%.",
         signal=QUANTILES[2],
         series=made,

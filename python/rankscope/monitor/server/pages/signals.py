@@ -13,7 +13,7 @@ from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import OverTime
 from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page
-from rankscope.monitor.server.pages.signal_view import view_signals
+from rankscope.monitor.server.pages.signal_view import view_mixes, view_signals
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.pages.signal_view import SignalView
+    from rankscope.monitor.server.pages.signal_view import MixView, SignalView
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
 
@@ -55,6 +55,7 @@ class SignalsView(OverTime):
         slice: The slice; empty for all rankings.
         slices: The slices by one attribute that can be chosen.
         measures: The signals.
+        mixes: The mixes of attributes, of all rankings together.
     """
 
     configuration: Configuration | None
@@ -64,6 +65,7 @@ class SignalsView(OverTime):
     slice: Slice = ()
     slices: tuple[Slice, ...] = ()
     measures: tuple[SignalView, ...] = ()  # type: ignore[assignment]  # they are drawn alike
+    mixes: tuple[MixView, ...] = ()
 
     @property
     def parts(self) -> list[tuple[str, str, list[SignalView]]]:
@@ -95,6 +97,7 @@ def view_page(monitor: Monitor, choice: Choice, slice_: Slice) -> SignalsView:
         slice=slice_,
         slices=tuple(((name, value),) for name, of in values for value in of),
         measures=view_signals(monitor, extent, groups=groups, slice=slice_),
+        mixes=() if slice_ else view_mixes(monitor, extent),
     )
 
 

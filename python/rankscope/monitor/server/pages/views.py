@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.views import View, missing_view
+from rankscope.monitor.ask.views import CHARTS, View, missing_view
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.links import add_query
 from rankscope.monitor.server.api.fields import Measure, Object, SliceParts, make_query
@@ -20,10 +20,11 @@ from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
 from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
 from rankscope.monitor.server.pages.page import EditForm, FormState, Page, list_states
+from rankscope.monitor.server.pages.signal_view import view_signals
 from rankscope.monitor.server.pages.slices import read_slice
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.setup.fields import RuleName, ViewFields
-from rankscope.monitor.shapes import make_record
+from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.output.text import show
 from rankscope.records import record, replace
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.pages.measure_view import MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.server.pages.signal_view import SignalView
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
 
@@ -54,6 +56,10 @@ class ViewQuery(SpanQuery, total=False):  # type: ignore[call-arg, misc, valid-t
     measure: Annotated[
         tuple[Measure, ...], Field(description="Show only these measures (default: all).")
     ]
+    signal: Annotated[
+        tuple[Annotated[str, OneOf(*CHARTS)], ...],
+        Field(description="Show these signals (default: none)."),
+    ]
     slice: SliceParts
 
 
@@ -64,17 +70,20 @@ class ViewPart:
     Args:
         slice: The slice; empty for all rankings.
         measures: Its measures over time.
+        signals: Its signals over time.
         groups: The incidents that concern it, by cause.
     """
 
     slice: Slice
     measures: tuple[MeasureView, ...]
+    signals: tuple[SignalView, ...]
     groups: tuple[Group, ...]
 
     @property
     def has_rankings(self) -> bool:
         """Whether the slice has rankings in the range."""
-        return bool(self.measures) and len(self.measures[0].series[0]) > 0
+        rankings = [len(each.series[0]) for each in self.measures]
+        return any([*rankings, *(len(each.series[0]) for each in self.signals)])
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -90,6 +99,7 @@ class ViewPage(OverTime):
         versions: The versions in production.
         parts: The slices; none where the page only lists what was saved.
         measures: The measures of all slices.
+        signals: The signals of all slices.
         saved: The saved views.
         missing: Measures of the view that the project doesn't have any more.
         form: The form that saves it.
@@ -103,6 +113,7 @@ class ViewPage(OverTime):
     versions: tuple[Version, ...]
     parts: tuple[ViewPart, ...]
     measures: tuple[MeasureView, ...]
+    signals: tuple[SignalView, ...]
     saved: tuple[View, ...]
     missing: tuple[str, ...]
     form: FormState
@@ -142,6 +153,7 @@ class ViewPage(OverTime):
                     "slice": dict(part.slice),
                     "incidents": [group.to_dict() for group in part.groups],
                     "measures": [measure.to_dict() for measure in part.measures],
+                    "signals": [signal.to_dict() for signal in part.signals],
                 }
                 for part in self.parts
             ],
@@ -169,6 +181,7 @@ def show_view(monitor: Monitor, view: View, form: FormState | None = None) -> Vi
         versions=versions,
         parts=parts,
         measures=tuple(measure for part in parts for measure in part.measures),
+        signals=tuple(signal for part in parts for signal in part.signals),
         saved=saved,
         missing=missing,
         form=form or fill_form(view),
@@ -179,16 +192,27 @@ def _show_parts(
     monitor: Monitor, view: View, fitting: View, extent: Extent
 ) -> tuple[ViewPart, ...]:
     """Show what fits of a view; nothing else in place of what doesn't fit any more."""
-    wanted = fitting.measures if view.measures else monitor.measures
+    wanted = fitting.measures if view.measures or view.signals else monitor.measures
     groups, rules = group_incidents(read_incidents(monitor)), list_states(monitor)
     baseline, parts = monitor.baseline(), []
     for place in fitting.slices if view.slices else ((),):
         concerned = keep_slice(groups, place)
-        measures = view_measures(
-            monitor, extent, baseline=baseline, groups=concerned, rules=rules, slice=place
+        measures: tuple[MeasureView, ...] = ()
+        signals: tuple[SignalView, ...] = ()
+        if wanted:
+            measures = view_measures(
+                monitor, extent, baseline=baseline, groups=concerned, rules=rules, slice=place
+            )
+        if view.signals:
+            signals = view_signals(monitor, extent, groups=concerned, slice=place)
+        parts.append(
+            ViewPart(
+                slice=place,
+                measures=tuple(each for each in measures if each.measure in wanted),
+                signals=tuple(each for each in signals if each.signal.name in view.signals),
+                groups=concerned,
+            )
         )
-        kept = tuple(each for each in measures if each.measure in wanted)
-        parts.append(ViewPart(slice=place, measures=kept, groups=concerned))
     return tuple(parts)
 
 
@@ -222,6 +246,7 @@ def fill_form(view: View) -> FormState:
         values={
             "name": (view.name,),
             "measures": view.measures,
+            "signals": view.signals,
             "slices": ("\n".join(_write_lines(view)),),
             "range": (view.range or "",),
             "every": (view.every or "",),
@@ -263,6 +288,7 @@ def read_form(
         form["name"].strip(),
         {
             "measures": fields.get("measures", ()),
+            "signals": fields.get("signals", ()),
             "slices": [dict(each) for each in slices],
             **{name: form[name] for name in ("range", "every") if form[name]},
             **{name: ranker[name] for name in ("model", "version") if name in ranker},
@@ -284,9 +310,12 @@ def _view_saved(monitor: Monitor, call: Call) -> ViewPage:
 
 def _view_asked(monitor: Monitor, call: Call) -> ViewPage:
     query = dict(call.query)
-    slice_, measures = tuple(query.pop("slice", ())), tuple(query.pop("measure", ()))
+    slice_, measures, signals = (
+        tuple(query.pop(name, ())) for name in ("slice", "measure", "signal")
+    )
     slices = (slice_,) if slice_ else ()
-    return show_view(monitor, View(name="", measures=measures, slices=slices, **query))
+    view = View(name="", measures=measures, signals=signals, slices=slices, **query)
+    return show_view(monitor, view)
 
 
 def address_slice(slice_: Slice, extent: Extent) -> str:
@@ -316,7 +345,12 @@ VIEW = Page(
     refresh=60,
 )
 PAGES = (VIEWS, VIEW)
-WORDS = {"name_slice": name_slice, "address_slice": address_slice, "most_named_views": MOST_NAMED}
+WORDS = {
+    "name_slice": name_slice,
+    "address_slice": address_slice,
+    "most_named_views": MOST_NAMED,
+    "signal_charts": CHARTS,
+}
 
 
 def _address(name: str) -> str:
@@ -349,8 +383,8 @@ def _remove(monitor: Monitor, call: Call) -> str:
     return VIEWS.path
 
 
-SENT = {"name": str, "measures": list[str], "slices": str, "range": str, "every": str,
-          "ranker": str}  # fmt: skip
+SENT = {"name": str, "measures": list[str], "signals": list[str], "slices": str, "range": str,
+          "every": str, "ranker": str}  # fmt: skip
 FORM = make_record("ViewForm", SENT)
 FORMS = (
     EditForm("/views", _save, body=FORM, summary="Save a new view."),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import FileError
+from rankscope.monitor.events.bins import bin_content
 from rankscope.monitor.events.outcome import STATUSES
 from rankscope.monitor.store.chunks import make_chunk, to_integers
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.lake.state import Content
+    from rankscope.monitor.events.bins import Bins, Content
     from rankscope.monitor.store.records import Chunk
 
 PROJECT = 0
@@ -39,19 +40,20 @@ class Settled(NamedTuple):
     own: Counter[str]
     labels: Counter[str]
 
-    def find_spans(self) -> dict[Content, tuple[int, int, int]]:
+    def find_spans(self, bins: Bins) -> dict[Content, tuple[int, int, int]]:
         """Return by context the number of rankings, and the times of the first and the last.
 
         They are in the order of their first rankings, as contexts are numbered when events are
         sent.
         """
         contents = self.events.contexts()
-        spans = sorted(self.events.spans(), key=lambda span: span[2])
-        return {
-            content: (count, first, last)
-            for place, count, first, last in spans
-            if (content := contents[place]) is not None
-        }
+        found: dict[Content, tuple[int, int, int]] = {}
+        for place, count, first, last in sorted(self.events.spans(), key=lambda span: span[2]):
+            if (content := contents[place]) is not None:
+                binned = bin_content(content, bins)
+                so_far, since, until = found.get(binned, (0, first, last))
+                found[binned] = (so_far + count, min(since, first), max(until, last))
+        return found
 
     def count_matched(self) -> int:
         """Count the labels of files whose ranking counts, be they repeated or not."""
@@ -61,14 +63,17 @@ class Settled(NamedTuple):
         others.append(np.array([row[0] for row in waiting], dtype=np.int64))
         return self.labels.total() - sum(int((seqs > first).sum()) for seqs in others)
 
-    def make_chunk(self, numbers: Mapping[Content, int], *, event_ids: bool) -> Chunk:
+    def make_chunk(self, numbers: Mapping[Content, int], bins: Bins, *, event_ids: bool) -> Chunk:
         """Return the rankings by time, then by `ranking_id`, with their labels.
 
         Raises:
             FileError: There is a context without a number.
         """
         contents = self.events.contexts()
-        contexts = [0 if content is None else numbers.get(content, -1) for content in contents]
+        contexts = [
+            0 if content is None else numbers.get(bin_content(content, bins), -1)
+            for content in contents
+        ]
         if -1 in contexts:
             raise FileError(
                 "the files of an hour are not those that were scanned",

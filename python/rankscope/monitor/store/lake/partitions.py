@@ -16,6 +16,7 @@ from rankscope.monitor.store.chunks import (
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.state import find_contents, read_files, read_hours
 from rankscope.monitor.store.merging import concatenate, take
+from rankscope.monitor.store.tables.projects import read_bins
 from rankscope.monitor.store.tables.versions import read_contexts
 
 TYPE_CHECKING = False
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
+    from rankscope.monitor.events.bins import Bins, Content
     from rankscope.monitor.events.event import Label, Ranking
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.lake.state import Content, KnownFile, KnownHour
+    from rankscope.monitor.store.lake.state import KnownFile, KnownHour
     from rankscope.monitor.store.records import Chunk, Context
 
 CHUNK = 5_000
@@ -66,6 +68,10 @@ class LakePartitions:
     def _numbers(self) -> dict[Content, int]:
         return find_contents(self._contexts)
 
+    @cached_property
+    def _bins(self) -> Bins:
+        return read_bins(self._connection, self._project)
+
     def _known(self, since: int | None, until: int | None) -> list[KnownHour]:
         first = None if since is None else since - since % HOUR
         hours = read_hours(self._connection, self._project, first, until)
@@ -82,7 +88,7 @@ class LakePartitions:
     ) -> Iterator[Chunk]:
         """Read the rankings of a span, in chunks as the tables of a database give them."""
         # Read here: threads have no connection.
-        hours, _, _ = self._known(since, until), self._files, self._numbers
+        hours, *_ = self._known(since, until), self._files, self._numbers, self._bins
 
         def read(hour: KnownHour) -> Chunk:
             return _cut(self._read_hour(hour, event_ids=event_ids), since, until)
@@ -93,7 +99,7 @@ class LakePartitions:
         check_deadline()
         files = self._files
         read = self._reader.read_hour(hour.start, files["rankings"], files["labels"], hour.earlier)
-        return read.settled.make_chunk(self._numbers, event_ids=event_ids)
+        return read.settled.make_chunk(self._numbers, self._bins, event_ids=event_ids)
 
     def find_ranking(self, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id; files are searched one after the other."""

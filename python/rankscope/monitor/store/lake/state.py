@@ -19,17 +19,15 @@ from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.events.bins import Content
     from rankscope.monitor.store.lake.address import Kind
     from rankscope.monitor.store.records import Context
     from rankscope.monitor.store.transaction import Transaction
-
-    Content: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
-    """A model, its version, its environment, and attributes."""
 
 
 FAULT = "fault"
@@ -387,9 +385,12 @@ def find_wrong_count(connection: Connection) -> str | None:
     return None
 
 
+def list_contents(contexts: Mapping[int, Context]) -> Iterator[tuple[int, Content]]:
+    """List the numbers of contexts with their contents."""
+    for number, context in contexts.items():
+        yield number, (context.model, context.version, context.environment, context.attributes)
+
+
 def find_contents(contexts: Mapping[int, Context]) -> dict[Content, int]:
     """Return the numbers of contexts by their contents."""
-    return {
-        (context.model, context.version, context.environment, context.attributes): number
-        for number, context in contexts.items()
-    }
+    return {content: number for number, content in list_contents(contexts)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, delete, select
 
+from rankscope.monitor.events.bins import bin_content
 from rankscope.monitor.events.outcome import STATUSES, Outcomes
 from rankscope.monitor.store.log.blocks import damaged
 from rankscope.monitor.store.log.ids import select_ids
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope import _core
+    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.store.log.writer import Columns
     from rankscope.monitor.store.transaction import Transaction
 
@@ -40,7 +42,9 @@ def store_events(
 ) -> Outcomes:
     """Store the new events of a batch, and count all of them and those rejected before, by code."""
     project_id = transaction.project(project)
-    outcomes = _store_new(transaction, project_id, batch) if len(batch) else Outcomes(b"", b"")
+    outcomes = Outcomes(b"", b"")
+    if len(batch):
+        outcomes = _store_new(transaction, project_id, transaction.bins(project), batch)
     for place, status in enumerate(STATUSES):
         if count := outcomes.statuses.count(place):
             transaction.counts[project_id, status] += count
@@ -49,7 +53,9 @@ def store_events(
     return outcomes
 
 
-def _store_new(transaction: Transaction, project_id: int, batch: _core.EventBatch) -> Outcomes:
+def _store_new(
+    transaction: Transaction, project_id: int, bins: Bins, batch: _core.EventBatch
+) -> Outcomes:
     connection = transaction.connection
     ids = batch.hash_ids(project_id)
     rows = select_ids(connection, ids.highs())
@@ -62,7 +68,7 @@ def _store_new(transaction: Transaction, project_id: int, batch: _core.EventBatc
     transaction.seq += statuses.count(0)
     insert_rows(connection, stored_ids, settled.ids())
     numbers = [
-        0 if content is None else transaction.context(project_id, content)
+        0 if content is None else transaction.context(project_id, bin_content(content, bins))
         for content in settled.contexts()
     ]
     rankings = settled.rankings(numbers)

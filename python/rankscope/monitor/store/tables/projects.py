@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, cast, exists, func, insert, or_, select, update
+import json
+
+from sqlalchemy import BigInteger, Text, cast, exists, func, insert, or_, select, update
 
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
@@ -11,16 +13,18 @@ from rankscope.monitor.store.tables.schema import (
     audit,
     configurations,
     counters,
+    lake_files,
     meta,
     projects,
 )
 from rankscope.monitor.store.tables.statements import in_project
-from rankscope.monitor.store.tables.version import OLDEST
+from rankscope.monitor.store.tables.version import GENERATION, OLDEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.store.transaction import Transaction
 
 REPLACED_RANKINGS = "replaced_rankings"
@@ -84,6 +88,16 @@ def read_configuration(connection: Connection, project: str) -> str | None:
     return connection.execute(wanted).scalar_one_or_none()
 
 
+def read_bins(connection: Connection, project: str) -> Bins:
+    """Return the edges of bins of the attributes of a project that are numbers."""
+    return _parse_bins(read_configuration(connection, project))
+
+
+def _parse_bins(text: str | None) -> Bins:
+    said = {} if text is None else json.loads(text).get("bins", {})
+    return {name: tuple(edges) for name, edges in said.items()}
+
+
 def list_configurations(connection: Connection, project: str) -> list[str]:
     """Return all configurations of a project as JSON, the newest first."""
     table = configurations
@@ -96,11 +110,24 @@ def insert_configuration(
 ) -> None:
     """Store a new configuration of a project; older ones are kept."""
     project_id = transaction.project(project)
-    before = read_configuration(transaction.connection, project) or ""
+    connection = transaction.connection
+    before = read_configuration(connection, project)
     row = {"project_id": project_id, "time": now, "actor": actor, "text": text}
-    transaction.connection.execute(insert(configurations), row)
-    entry = AuditEntry(now, actor, "configuration.set", project, before, text)
-    insert_audit(transaction.connection, project_id, entry)
+    connection.execute(insert(configurations), row)
+    entry = AuditEntry(now, actor, "configuration.set", project, before or "", text)
+    insert_audit(connection, project_id, entry)
+    if _parse_bins(before) != _parse_bins(text):
+        transaction.forget_numbers()
+        renew(connection)
+        # With another stamp, each file of a lake is one that has changed.
+        again = update(lake_files).where(lake_files.c.project_id == project_id)
+        connection.execute(again.where(lake_files.c.kind == "rankings").values(stamp=""))
+
+
+def renew(connection: Connection) -> None:
+    """Let other processes forget what they know of keys, contexts and bins."""
+    newer = cast(cast(meta.c.value, BigInteger) + 1, Text)
+    connection.execute(update(meta).where(meta.c.name == GENERATION).values(value=newer))
 
 
 def read_last_seq(connection: Connection) -> int:

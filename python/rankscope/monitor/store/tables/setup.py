@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Text, cast, delete, select, update
+from sqlalchemy import delete, select, update
 
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.outbox import remove_webhook, set_webhook
 from rankscope.monitor.store.tables.people import list_roles, set_roles
-from rankscope.monitor.store.tables.projects import insert_configuration, read_configuration
+from rankscope.monitor.store.tables.projects import (
+    insert_configuration,
+    read_configuration,
+    renew,
+)
 from rankscope.monitor.store.tables.rules import remove_rule, save_rules
 from rankscope.monitor.store.tables.schema import (
     TABLES,
@@ -16,14 +20,12 @@ from rankscope.monitor.store.tables.schema import (
     blocks,
     contexts,
     counters,
-    meta,
     pending,
     projects,
     rules,
     values_files,
 )
 from rankscope.monitor.store.tables.statements import in_project
-from rankscope.monitor.store.tables.version import GENERATION
 from rankscope.monitor.store.tables.views import list_views, put_view
 from rankscope.records import replace
 
@@ -99,7 +101,7 @@ def empty_project(transaction: Transaction, project: str, entry: AuditEntry) -> 
     """Delete all rows of a project but those of its events, and of who changed what."""
     insert_audit(transaction.connection, transaction.project(project), entry)
     _delete_rows(transaction, project, EVENTS)
-    _renew(transaction.connection)
+    renew(transaction.connection)
     transaction.changes_secrets = True
 
 
@@ -120,16 +122,10 @@ def forget_project(transaction: Transaction, project: str) -> bool:
     _delete_rows(transaction, project, frozenset({blocks, values_files, pending}))
     here = projects.c.project_id == number
     connection.execute(update(projects).where(here).values(deleted_before=None))
-    _renew(connection)
+    renew(connection)
     transaction.forget_numbers()
     transaction.deletes = True
     return True
-
-
-def _renew(connection: Connection) -> None:
-    """Let other processes forget what they know of keys and contexts."""
-    newer = cast(cast(meta.c.value, BigInteger) + 1, Text)
-    connection.execute(update(meta).where(meta.c.name == GENERATION).values(value=newer))
 
 
 def _delete_rows(transaction: Transaction, project: str, kept: frozenset[Table]) -> None:

@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
 
+from rankscope.monitor.events.bins import bin_attributes
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.mismatch import PRODUCTION
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Context, Version
+from rankscope.monitor.store.tables.projects import read_bins
 from rankscope.monitor.store.tables.schema import contexts
 from rankscope.monitor.store.tables.statements import Prepared, fetch_rows, in_project, parse_stored
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import BindParameter, ColumnElement, Connection, Update
 
+    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
 
@@ -136,8 +139,12 @@ def find_newest_time(connection: Connection, project: str) -> int | None:
 
 
 def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
-    """Return the contexts of a project by their numbers."""
-    return _select_contexts(connection, in_project(contexts.c.project_id, project))
+    """Return the contexts of a project by their numbers.
+
+    Numbers that were logged before their attribute had bins are in bins, too.
+    """
+    is_theirs = in_project(contexts.c.project_id, project)
+    return _select_contexts(connection, is_theirs, read_bins(connection, project))
 
 
 def read_contexts_of(connection: Connection, project_id: int) -> dict[int, Context]:
@@ -145,11 +152,13 @@ def read_contexts_of(connection: Connection, project_id: int) -> dict[int, Conte
     return _select_contexts(connection, contexts.c.project_id == project_id)
 
 
-def _select_contexts(connection: Connection, is_theirs: ColumnElement[bool]) -> dict[int, Context]:
+def _select_contexts(
+    connection: Connection, is_theirs: ColumnElement[bool], bins: Bins | None = None
+) -> dict[int, Context]:
     rows = connection.execute(select(contexts).where(is_theirs))
-    return {row.context_id: _to_context(row) for row in rows}
+    return {row.context_id: _to_context(row, bins or {}) for row in rows}
 
 
-def _to_context(row: Any) -> Context:  # noqa: ANN401 - a row of any statement with its columns
-    attributes = tuple(sorted(parse_stored(row.attributes).items()))
+def _to_context(row: Any, bins: Bins) -> Context:  # noqa: ANN401 - a row of any statement with its columns
+    attributes = bin_attributes(tuple(sorted(parse_stored(row.attributes).items())), bins)
     return Context(row.model, row.version, row.environment, attributes)

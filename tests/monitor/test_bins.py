@@ -1,0 +1,268 @@
+"""Numeric attributes are in bins that always mean the same range."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.errors import FormatError, UsageError
+from rankscope.monitor import Configuration, Monitor, define
+from rankscope.monitor.events.bins import find_bin, find_quintiles, name_bins, read_number
+from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.setup.file import read_setup
+from rankscope.monitor.setup.plan import apply_projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+FIRST = datetime(2026, 11, 1, tzinfo=UTC)
+CLICKS = define(measures=["nDCG@3"], positive="click", window="1h")
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def configure(**said: object) -> Configuration:
+    return Configuration(definition=CLICKS, attributes=("device", "price"), baseline=None, **said)  # type: ignore[arg-type]
+
+
+def show(day: int, prices: list[Any], name: str = "r", **more: object) -> list[dict[str, Any]]:
+    return [
+        {
+            "ranking_id": f"{name} {day} {at}",
+            "time": (FIRST + timedelta(days=day, minutes=at % 60)).isoformat(),
+            "attributes": {"device": "tv", "price": price},
+            "items": [{"doc_id": doc, "rank": rank} for rank, doc in enumerate("abc", 1)],
+            **more,
+        }
+        for at, price in enumerate(prices)
+    ]
+
+
+@pytest.fixture
+def monitor(tmp_path: Path) -> Iterator[Monitor]:
+    with Monitor.open(f"{tmp_path}/shop.db", now=lambda: FIRST + timedelta(days=30)) as opened:
+        opened.configure(configure())
+        yield opened
+
+
+def list_prices(monitor: Monitor) -> set[str | None]:
+    contexts = monitor.store.contexts("default").values()
+    return {dict(context.attributes).get("price") for context in contexts}
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=19, unique=True), NUMBERS)
+def test_a_number_is_in_the_bin_whose_edges_are_around_it(
+    edges: list[float], number: float
+) -> None:
+    ascending = tuple(each + 0.0 for each in sorted(edges))
+    names = name_bins(ascending)
+    assert len({*names}) == len(ascending) + 1
+    place = bisect_right(ascending, number)
+    assert find_bin(repr(number), ascending) == names[place]
+    # A name is its own bin, so that what was exported can be logged again.
+    assert [find_bin(name, ascending) for name in names] == [*names]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nan", "inf", "-inf", "1e999", "12,5", "1_0", " 1", "0x1", "\u0661", "1e", "."]
+)
+def test_what_is_no_finite_decimal_number_is_in_no_bin(text: str) -> None:
+    assert read_number(text) is None
+    assert find_bin(text, (1.0,)) is None
+
+
+@given(st.dictionaries(st.integers(-50, 50) | NUMBERS, st.integers(1, 9), min_size=1, max_size=40))
+def test_quintiles_hold_a_fifth_each_as_far_as_equal_numbers_allow(
+    counts: dict[float, int],
+) -> None:
+    edges, total = find_quintiles(counts), sum(counts.values())
+    assert edges == tuple(sorted({*edges}))
+    assert edges == find_quintiles(dict(reversed(counts.items())))
+    shares = [
+        sum(count for number, count in counts.items() if bisect_right(edges, number) == place)
+        / total
+        for place in range(len(edges) + 1)
+    ]
+    largest = max(counts.values()) / total
+    # Rounding moves each edge by 2 % of the numbers at most.
+    assert all(share < 0.2 + largest + 0.04 + 1e-9 for share in shares)
+
+
+@pytest.mark.parametrize(
+    ("bins", "message"),
+    [
+        ({"price": ()}, "bins.price: expected from 1 to 19 ascending numbers, or quintiles"),
+        ({"price": (2, 1)}, "ascending"),
+        ({"price": (1, 1)}, "ascending"),
+        ({"price": (0.0, -0.0)}, "ascending"),
+        ({"price": (1, float("nan"))}, "ascending"),
+        ({"price": tuple(range(20))}, "from 1 to 19"),
+        ({"price": (True, 2)}, "ascending"),
+        ({"price": (1, 10**400)}, "ascending"),
+        ({"price": "deciles"}, "quintiles"),
+        ({"age": (1, 2)}, "bins of the attributes"),
+    ],
+)
+def test_edges_are_ascending_numbers_of_an_attribute(bins: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        configure(bins=bins)
+    assert caught.value.code == "bad_configuration"
+    assert caught.value.hint
+
+
+def test_nineteen_edges_are_kept_as_they_were_given() -> None:
+    made = configure(bins={"price": list(range(19))})
+    assert made.bins == {"price": tuple(map(float, range(19)))}
+    assert Configuration.from_json(made.to_json()) == made
+    assert made.digest != configure().digest
+
+
+def test_a_number_is_stored_as_its_bin_and_known_again_by_what_was_sent(monitor: Monitor) -> None:
+    monitor.configure(configure(bins={"price": (10, 25)}))
+    sent = show(0, [9.99, 10, "24.9", 25, None, "10 to below 25"])
+    assert monitor.log_rankings(sent).accepted == 6
+    assert list_prices(monitor) == {"below 10", "10 to below 25", "25 or more", None}
+    assert len(monitor.store.contexts("default")) == 4
+    # Other edges don't make another event of one that is sent again, nor move what is stored.
+    monitor.configure(configure(bins={"price": (5, 50)}))
+    assert monitor.log_rankings(sent[:5]).duplicate == 5
+    assert list_prices(monitor) == {"below 10", "10 to below 25", "25 or more", None}
+    assert monitor.log_rankings(show(1, [7])).accepted == 1
+    assert "5 to below 50" in list_prices(monitor)
+
+
+@pytest.mark.parametrize("environment", ["production", "validation"])
+def test_what_is_no_number_is_rejected_with_its_place(monitor: Monitor, environment: str) -> None:
+    monitor.configure(configure(bins={"price": (10, 25)}))
+    sent = show(0, ["12,5", 7, True, "nan"], environment=environment)
+    ingested = monitor.log_rankings(sent)
+    assert (ingested.accepted, ingested.reasons) == (1, {"attribute_number": 3})
+    message = "attributes.price: expected a finite number, found '12,5'"
+    assert ingested.refused[0].message == message
+    assert "12.5" in ingested.refused[0].hint
+    table = pa.table(
+        {
+            "ranking_id": ["t1", "t1", "t2"],
+            "doc_id": ["a", "b", "a"],
+            "rank": [1, 2, 1],
+            "time": [FIRST.isoformat()] * 3,
+            "environment": [environment] * 3,
+            "price": ["9", "9", "cheap"],
+        }
+    )
+    ingested = monitor.log_rankings(table, attributes=["price"])
+    assert (ingested.accepted, ingested.reasons) == (1, {"attribute_number": 1})
+    assert list_prices(monitor) == {"below 10"}
+
+
+def test_numbers_that_were_logged_before_are_in_bins_once_these_are_known(
+    monitor: Monitor,
+) -> None:
+    prices = [float(at) for at in range(100)]
+    with pytest.raises(UsageError, match=r"at least 100 rankings with a number.*found 0"):
+        monitor.configure(configure(bins={"price": "quintiles"}))
+    monitor.log_rankings(show(0, prices[:99]))
+    with pytest.raises(UsageError, match="found 99"):
+        monitor.configure(configure(bins={"price": "quintiles"}))
+    monitor.log_rankings(show(1, prices[99:]))
+    monitor.configure(configure(bins={"price": "quintiles"}))
+    assert monitor.configuration.bins == {"price": (20.0, 40.0, 60.0, 80.0)}
+    assert list_prices(monitor) == {*name_bins((20.0, 40.0, 60.0, 80.0))}
+    monitor.evaluate()
+    of_bin = monitor.signals(every="day", slice=(("price", "20 to below 40"),))
+    assert sum(of_bin["length"].rankings) == 20
+    # They are fixed: what is logged later doesn't move them.
+    monitor.log_rankings(show(2, [1000.0] * 200))
+    monitor.configure(configure(bins={"price": "quintiles"}))
+    assert monitor.configuration.bins == {"price": (20.0, 40.0, 60.0, 80.0)}
+
+
+def test_numbers_that_are_all_the_same_have_no_quintiles(monitor: Monitor) -> None:
+    monitor.log_rankings(show(0, [7] * 100))
+    with pytest.raises(UsageError, match=r"expected different numbers.*found only 7"):
+        monitor.configure(configure(bins={"price": "quintiles"}))
+
+
+def test_a_file_has_the_bins(tmp_path: Path) -> None:
+    file = tmp_path / "rankscope.toml"
+    said = '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
+    of_file = (
+        '[projects.default.definition]\nmeasures = ["nDCG@3"]\nwindow = "1h"\n'
+        "attribution.positive.click = 1\n"
+    )
+    file.write_text(f"{said}bins = {{ price = [10, 25] }}\n{of_file}")
+    (project,) = read_setup(str(file)).projects
+    assert project.configuration == configure(bins={"price": (10, 25)})
+    file.write_text(f"{said}bins = {{ price = [25, 10] }}\n{of_file}")
+    with pytest.raises(FormatError, match=r"bins\.price: expected .* ascending"):
+        read_setup(str(file))
+
+
+def test_a_lake_is_read_again_with_new_bins(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "ranking_id": [f"r{at}" for at in range(4)],
+            "time": [FIRST + timedelta(minutes=at) for at in range(4)],
+            "doc_ids": [["a", "b"]] * 4,
+            "price": [1.0, 12.0, 13.0, 30.0],
+            "device": ["tv"] * 4,
+        }
+    )
+    (tmp_path / "lake").mkdir()
+    pq.write_table(table, tmp_path / "lake" / "a.parquet")
+    with Monitor.open(f"{tmp_path}/shop.db", now=lambda: FIRST + timedelta(days=2)) as monitor:
+        monitor.configure(configure())
+        monitor.connect_lake(f"{tmp_path}/lake")
+        monitor.evaluate()
+        for edges, expected in (
+            ((10, 25), {"below 10": 1, "10 to below 25": 2, "25 or more": 1}),
+            ((13,), {"below 13": 2, "13 or more": 2}),
+        ):
+            monitor.configure(configure(bins={"price": edges}))
+            monitor.evaluate()
+            for value, count in expected.items():
+                series = monitor.signals(every="day", slice=(("price", value),))
+                assert sum(series["length"].rankings) == count
+
+
+def test_applying_quintiles_again_changes_nothing(monitor: Monitor, tmp_path: Path) -> None:
+    file = tmp_path / "rankscope.toml"
+    file.write_text(
+        '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
+        'bins = { price = "quintiles" }\n[projects.default.definition]\nmeasures = ["nDCG@3"]\n'
+        'window = "1h"\nattribution.positive.click = 1\n'
+    )
+    wanted = read_setup(str(file)).projects
+    now = to_micros(FIRST + timedelta(days=30))
+    with pytest.raises(UsageError, match="at least 100 rankings"):
+        apply_projects(monitor.writer, wanted, now=now, actor="ann")
+    monitor.log_rankings(show(0, [*range(100)]))
+    (plan,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
+    assert "configuration" in [step.what for step in plan.steps]
+    monitor.log_rankings(show(1, [*range(900, 1000)]))
+    (again,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
+    assert again.steps == ()
+    assert monitor.store.bins("default") == {"price": (20.0, 40.0, 60.0, 80.0)}
+
+
+def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor: Monitor) -> None:
+    monitor.configure(configure(bins={"price": (10, 25)}))
+    frame = {
+        "ranking_id": ["a", "b", "b"],
+        "doc_id": ["x", "y", "z"],
+        "rank": [1, 1, 2],
+        "time": [FIRST.isoformat()] * 3,
+        "price": np.array([12.5, np.nan, np.nan]),
+    }
+    ingested = monitor.log_rankings(frame)
+    assert (ingested.accepted, ingested.reasons) == (1, {"attribute_type": 1})
+    assert "price" in ingested.refused[0].message
+    assert "found nan" in ingested.refused[0].message
