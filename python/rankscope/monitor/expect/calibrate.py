@@ -6,7 +6,6 @@ import math
 from collections import Counter
 
 from rankscope.deferred import np
-from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cells
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
@@ -90,15 +89,8 @@ class Calibrator:
         # Multiples of the golden ratio are spread evenly over the hours of the day.
         kept = [start for start in sorted(counts) if start // HOUR * 0.6180339887498949 % 1 < share]
         self._hours = {start: self._hours[start] for start in kept if start in self._hours}
-        for first, end in join_hours([start for start in kept if start not in self._hours]):
-            self._hours.update(dict.fromkeys(range(first, end, HOUR)))
-            found = reader.read(first, end, now=day)
-            if not found:
-                continue
-            whole = join_parts(found)
-            for hour in np.unique(whole.lists.hours).tolist():
-                rows = np.flatnonzero(whole.lists.hours == hour)
-                self._hours[hour * HOUR] = whole.choose(rows)
+        new = [start for start in kept if start not in self._hours]
+        self._hours.update(reader.read_hours(new, now=day))
         for start in kept:
             part = self._hours[start]
             if part is not None:
