@@ -25,7 +25,7 @@ from rankscope.monitor.signals import reference
 from rankscope.monitor.signals import refresh as refreshing
 from rankscope.monitor.signals.daily import compute_gini
 from rankscope.monitor.signals.kinds import DAILY, HOURLY, NAMES, digest
-from rankscope.monitor.signals.refresh import find_known, read_mix, read_signals
+from rankscope.monitor.signals.refresh import find_known, read_signals
 from rankscope.records import replace
 from scipy.stats import wasserstein_distance
 
@@ -545,19 +545,6 @@ def test_versions_are_folded_as_in_windows(opener: Opener) -> None:
         if one.key.version == "<other>" and not one.key.slice and one.key.start == 0
     ]
     assert means_of(other)["gini"] == pytest.approx(compute_gini(np.array([1.0, exposure(2)])))
-
-
-def test_the_mix_of_users_is_known_from_counts(opener: Opener) -> None:
-    monitor = opener(events := make_rankings(14, 120))
-    compute(monitor)
-    mix = read_mix(monitor.store, "default", CONFIGURATION, "device", since=5 * DAY)
-    assert [*mix] == [day * DAY for day in range(5, 10)]
-    shown = [
-        place(one, "device")
-        for one in events
-        if one.environment == "production" and one.time // DAY == 5
-    ]
-    assert mix[5 * DAY] == {name: shown.count(name) / len(shown) for name in ("phone", "tv")}
 
 
 def test_scores_as_large_as_numbers_are(opener: Opener) -> None:

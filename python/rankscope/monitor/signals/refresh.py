@@ -300,26 +300,3 @@ def find_known(
     """Return from when and up to when signals are known, `None` if there are none yet."""
     progress = store.progress(project, digest(configuration))
     return None if progress is None else (json.loads(progress.baseline)["since"], progress.as_of)
-
-
-def read_mix(
-    store: StoreReader,
-    project: str,
-    configuration: Configuration,
-    attribute: str,
-    *,
-    since: int | None = None,
-    until: int | None = None,
-    length: int = DAY,
-) -> dict[int, dict[str, float]]:
-    """Return the share of rankings of each value of an attribute, by the start of windows."""
-    counts: dict[int, Counter[str]] = {}
-    cells = read_signals(store, project, configuration, since, until, length=length)
-    for key, cell, _ in cells:
-        if key.environment == "production" and [name for name, _ in key.slice] == [attribute]:
-            of_window = counts.setdefault(key.start, Counter())
-            of_window[key.slice[0][1]] += cell.tally("rankings")
-    return {
-        start: {value: count / values.total() for value, count in sorted(values.items())}
-        for start, values in sorted(counts.items())
-    }
