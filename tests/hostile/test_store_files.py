@@ -29,7 +29,6 @@ from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import outbox as outbox_rows
 from rankscope.monitor.store.tables.rules import save_rules
-from rankscope.testing.store.samples import make_label, make_ranking
 
 from tests.hostile.test_store_integrity import (
     RULE,
@@ -38,6 +37,7 @@ from tests.hostile.test_store_integrity import (
     windows,
     windows_once,
 )
+from tests.monitor.store.conformance.samples import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -36,8 +36,8 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.outbox import set_webhook
 from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
-from rankscope.testing.store.samples import make_label, make_ranking
 
+from tests.monitor.store.conformance.samples import make_label, make_ranking
 from tests.monitor.test_refreshing import make_events
 
 TYPE_CHECKING = False

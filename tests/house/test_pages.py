@@ -40,10 +40,7 @@ def test_the_examples_of_a_page_run(
 
 def test_every_test_that_a_page_names_is_there() -> None:
     named = {name for text in PAGES.values() for name in re.findall(r"`(test_\w+)`", text)}
-    # The conformance tests of a store are part of the package.
-    folders = (ROOT / "tests", ROOT / "python" / "rankscope" / "testing")
-    files = [path for folder in folders for path in folder.rglob("*.py")]
-    tests = "".join(path.read_text(encoding="utf-8") for path in files)
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     assert named
     assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
 

@@ -32,8 +32,8 @@ from rankscope.monitor.store import open_reader
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import Webhook
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store import make_label, make_ranking, read_back
 
+from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.monitor.store.processes import run_python
 from tests.refusals import refused, refuses
 

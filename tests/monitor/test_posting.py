@@ -21,7 +21,8 @@ from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.sets import SetSink
 from rankscope.monitor.server.api.ingest import answer_events
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store import read_back
+
+from tests.monitor.store.conformance import read_back
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,8 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store import read_back
+
+from tests.monitor.store.conformance import read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from itertools import count
 
 from rankscope import FileError
 from rankscope.monitor.store import open_store
-from rankscope.testing.store import make_label, make_ranking
+
+from tests.monitor.store.conformance import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from rankscope.monitor.store.log import bucket as buckets
 from rankscope.monitor.store.postgres.dump import restore_dump
 from rankscope.monitor.store.postgres.store import _count_key_changes
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store import make_label, make_ranking, read_back
 
+from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
 from tests.services.buckets import serve_bucket
 from tests.services.postgres import Cluster

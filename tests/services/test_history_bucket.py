@@ -20,9 +20,9 @@ from rankscope.monitor.store.log.bucket import RETIRED, HistoryBucket
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.records import replace
-from rankscope.testing.store import read_back
-from rankscope.testing.store.history import COUNT, LABELS, RANKINGS, HistoryConformance
 
+from tests.monitor.store.conformance import read_back
+from tests.monitor.store.conformance.history import COUNT, LABELS, RANKINGS, HistoryConformance
 from tests.monitor.store.copies import copy_store
 from tests.monitor.test_refreshing import NOW, make_events, open_monitor, spell_out
 from tests.refusals import refuses
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
-    from rankscope.testing.store.events import Open
+    from tests.monitor.store.conformance.events import Open
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 

@@ -37,10 +37,10 @@ from rankscope.monitor.store.records import Progress, Webhook
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.records import replace
-from rankscope.testing.store import StoreConformance, make_label, make_ranking, read_back
 from sqlalchemy import event, select, text, update
 
 from tests.generated import examples
+from tests.monitor.store.conformance import StoreConformance, make_label, make_ranking, read_back
 from tests.monitor.store.logs import events
 from tests.monitor.store.processes import find_tests
 from tests.refusals import refuses
@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from rankscope.demo import Story
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.store.store import Store
-    from rankscope.testing.store import Open
+
+    from tests.monitor.store.conformance import Open
 
 WRITER = Path(__file__).with_name("postgres_writer.py")
 END = 20_778 * DAY

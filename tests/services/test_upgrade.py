@@ -22,9 +22,9 @@ from rankscope.monitor.events.times import format_time, read_clock, to_datetime
 from rankscope.monitor.store import open_reader, open_store
 from rankscope.monitor.store.postgres.store import PostgresStore
 from rankscope.monitor.store.tables import revisions, schema, version
-from rankscope.testing.store import read_back
 
 from tests.monitor.store import next_release
+from tests.monitor.store.conformance import read_back
 from tests.monitor.store.processes import find_tests, run_python
 from tests.services.postgres import Cluster
 from tests.services.running import poll

@@ -68,7 +68,7 @@ def list_cases() -> Iterator[Case]:
         yield Case(f"gate, {world.name}", MANY_SAMPLES, 15, partial(_gate, world))
         yield Case(f"plan, {world.name}", FEW_SAMPLES, 5, partial(_plan, world))
     for model in judges.MODELS:
-        yield Case(f"judge, {model}", FEW_SAMPLES, 100, partial(_judge, model))
+        yield Case(f"judge, {model}", FEW_SAMPLES, 30, partial(_judge, model))
     for model in ("good", "biased", "weak", "sparse"):
         yield Case(
             f"judge of documents, {model}", FEW_SAMPLES // 2, 30, partial(_judge_documents, model)

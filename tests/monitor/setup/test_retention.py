@@ -27,9 +27,9 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.records import replace
-from rankscope.testing.store import make_label, make_ranking, read_back
 from sqlalchemy import select
 
+from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
 
 if TYPE_CHECKING:

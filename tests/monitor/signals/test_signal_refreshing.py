@@ -416,14 +416,14 @@ def test_signals_stay_when_events_are_deleted_or_archived(opener: Opener, times:
     times.append(8 * DAY + 2 * HOUR)
     plain, archived, deleted = opener(first), opener(first), opener(first)
     for monitor in (plain, archived, deleted):
-        monitor.evaluate()
+        compute(monitor)
     before = spell_out(plain)
     assert archived.archive().hours > 30
     deleted.delete_before(to_datetime(7 * DAY))
     times.append(NOW)
     for monitor in (plain, archived, deleted):
         monitor.store.append("default", last)
-        monitor.evaluate()
+        compute(monitor)
     assert spell_out(archived) == spell_out(plain)
     assert spell_out(deleted)[0][: len(before[0])] == before[0]
     # All days that are kept are what a day is compared with.

@@ -8,16 +8,16 @@ import pytest
 from rankscope import FileError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import make_key
-from rankscope.testing.store import make_label, make_ranking, read_back
-from rankscope.testing.store.events import statuses
 
+from tests.monitor.store.conformance import make_label, make_ranking, read_back
+from tests.monitor.store.conformance.events import statuses
 from tests.monitor.store.copies import copy_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.testing.store import Open
+    from tests.monitor.store.conformance import Open
 
 
 class StoredFiles:

@@ -28,8 +28,9 @@ from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking
 from sqlalchemy import Engine, event
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

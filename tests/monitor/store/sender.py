@@ -21,7 +21,8 @@ from rankscope.monitor.store.log import deletion
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store.samples import make_label, make_ranking
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 from rankscope.monitor.store.sqlite.store import BorrowedStore, SQLiteStore
-from rankscope.testing.store import StoreConformance
 
+from tests.monitor.store.conformance import StoreConformance
 from tests.monitor.store.files import StoredFiles
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.testing.store import Open
+    from tests.monitor.store.conformance import Open
 
 
 def send(thing: object) -> Any:  # noqa: ANN401 - what was sent

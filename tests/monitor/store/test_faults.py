@@ -26,8 +26,8 @@ from rankscope.monitor.store.sqlite.checkpoints import measure_log
 from rankscope.monitor.store.sqlite.files import refuse_network
 from rankscope.monitor.store.sqlite.lock import LOCKS_ARE_APART, InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 from tests.monitor.store.copies import copy_store
 from tests.monitor.store.processes import run_python
 from tests.monitor.store.sender import BATCH

@@ -32,8 +32,8 @@ from rankscope.monitor.store.log.users import may_have_user
 from rankscope.monitor.store.records import Archived, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 from tests.monitor.store.copies import copy_store
 from tests.monitor.store.values_files import read_files
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out

@@ -15,9 +15,9 @@ from rankscope.monitor.archiving import archive_project
 from rankscope.monitor.evaluate.stored_windows import unpack_cells
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store.samples import texts_of
 
 from tests.monitor import plain
+from tests.monitor.store.conformance.samples import texts_of
 from tests.monitor.store.killed_archiver import (
     BATCH,
     CLICKS,

@@ -10,10 +10,10 @@ from rankscope.monitor.store.lending.borrower import borrow_from_service
 from rankscope.monitor.store.lending.lender import Lender, Session
 from rankscope.monitor.store.lending.messages import WRITES
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store import StoreConformance
-from rankscope.testing.store.events import count_seen
-from rankscope.testing.store.history import damage_log
 
+from tests.monitor.store.conformance import StoreConformance
+from tests.monitor.store.conformance.events import count_seen
+from tests.monitor.store.conformance.history import damage_log
 from tests.monitor.store.files import StoredFiles
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.store.lending.borrower import LentStore
-    from rankscope.testing.store import Open
+
+    from tests.monitor.store.conformance import Open
 
 
 @contextmanager

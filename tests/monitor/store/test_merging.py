@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.store.merging import concatenate, merge_chunks, split
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store.samples import texts_of
 
 from tests.generated import examples
+from tests.monitor.store.conformance.samples import texts_of
 from tests.monitor.store.logs import events
 
 TYPE_CHECKING = False

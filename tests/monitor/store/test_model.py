@@ -13,9 +13,9 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Deleted, Version
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.testing.store.samples import read_back
 
 from tests.generated import examples
+from tests.monitor.store.conformance.samples import read_back
 from tests.monitor.store.logs import TIMES, events
 
 TYPE_CHECKING = False

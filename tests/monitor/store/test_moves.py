@@ -18,8 +18,8 @@ from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables.schema import blocks
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 from tests.monitor.store.test_history import ask_all, read_rows
 
 TYPE_CHECKING = False

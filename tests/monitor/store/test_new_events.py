@@ -11,7 +11,8 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.intake import ingestion
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store.samples import read_back
+
+from tests.monitor.store.conformance.samples import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

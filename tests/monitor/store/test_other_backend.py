@@ -12,8 +12,9 @@ from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.projects import read_last_seq
 from rankscope.monitor.store.transaction import NumberCache, Transaction
-from rankscope.testing.store import StoreConformance
 from sqlalchemy import create_engine, event, insert, update
+
+from tests.monitor.store.conformance import StoreConformance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from rankscope.monitor.store.keys import Secret
-    from rankscope.testing.store import Open
+
+    from tests.monitor.store.conformance import Open
 
     T = TypeVar("T")
 

@@ -11,8 +11,9 @@ from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.connection import driver_of
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables.outbox import list_due
-from rankscope.testing.store.samples import make_label, make_ranking
 from sqlalchemy import event
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

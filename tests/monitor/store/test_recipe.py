@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import rankscope.testing.store
 from rankscope.monitor.store.store import Store, StoreReader
+
+from tests.monitor.store import conformance
 
 ROOT = Path(__file__).resolve().parents[3]
 RECIPE = (
@@ -30,11 +31,11 @@ def test_its_files_exist() -> None:
 
 
 def test_it_imports_what_exists() -> None:
-    (names,) = re.findall(r"from rankscope\.testing\.store import (.*)", RECIPE)
-    documented = rankscope.testing.store.__doc__ or ""
+    (names,) = re.findall(r"from tests\.monitor\.store\.conformance import (.*)", RECIPE)
+    documented = conformance.__doc__ or ""
     for name in names.split(", "):
         assert name in documented
-    assert "StoreConformance" in rankscope.testing.store.__all__
+    assert "StoreConformance" in conformance.__all__
 
 
 def test_a_backend_writes_little_besides_connections_and_commits() -> None:

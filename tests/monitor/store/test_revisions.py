@@ -17,8 +17,8 @@ from rankscope.errors import FileError
 from rankscope.monitor.store import open_reader, open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import revisions, schema, version
-from rankscope.testing.store import make_ranking
 
+from tests.monitor.store.conformance import make_ranking
 from tests.monitor.store.next_release import FOLDER
 from tests.monitor.store.processes import run_python
 from tests.refusals import refuses

@@ -6,15 +6,15 @@ import pytest
 from rankscope import UsageError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store import StoreConformance, make_ranking
 
+from tests.monitor.store.conformance import StoreConformance, make_ranking
 from tests.monitor.store.files import StoredFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.testing.store import Open
+    from tests.monitor.store.conformance import Open
 
 
 def test_a_store_is_opened_by_its_url(tmp_path: Path) -> None:

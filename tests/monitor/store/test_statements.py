@@ -11,9 +11,9 @@ from rankscope.monitor.store.deadline import Deadline, limit_reads
 from rankscope.monitor.store.log.tally import BLOCKS, FIND
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.statements import Prepared
-from rankscope.testing.store.samples import make_ranking
 from sqlalchemy import text
 
+from tests.monitor.store.conformance.samples import make_ranking
 from tests.refusals import refuses
 
 if TYPE_CHECKING:

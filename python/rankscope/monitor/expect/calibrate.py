@@ -6,7 +6,6 @@ import math
 from collections import Counter
 
 from rankscope.deferred import np
-from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cells
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.expect.lists import ListReader, Part
+    from rankscope.monitor.expect.lists import ListReader, Pair, Part
     from rankscope.monitor.store.store import StoreReader
 
 DAYS = 28
@@ -55,17 +54,16 @@ class Calibrator:
         self._configuration = configuration
         definition = configuration.definition
         self._worths = [Worth.of(measure, definition) for measure in reader.measures]
-        self._hours: dict[int, Part | None] = {}
+        self._hours: dict[int, dict[Pair, Part]] = {}
 
     def fit(self, day: int, since: int) -> State:
         """Return what forecasts of a day are made from."""
         until = day - self._configuration.definition.window * SECOND
         until -= until % HOUR
         begin = until - DAYS * DAY
-        parts: dict[tuple[str, str], list[Part]] = {}
-        for part in self._read(begin, until, day):
-            for pair, rows in self._reader.split(part.contexts):
-                parts.setdefault(pair, []).append(part.choose(rows))
+        parts: dict[Pair, list[Part]] = {}
+        for pair, part in self._read(begin, until, day):
+            parts.setdefault(pair, []).append(part)
         sizes = Counter({pair: sum(len(one.lists) for one in some) for pair, some in parts.items()})
         versions = tuple(
             self._fit_version(*pair, parts[pair]) for pair, _ in sizes.most_common(MOST_VERSIONS)
@@ -79,8 +77,8 @@ class Calibrator:
             tuple(self._find_missed(day)),
         )
 
-    def _read(self, begin: int, until: int, day: int) -> Iterator[Part]:
-        """Yield the rankings of a time, of some of its hours where there are many."""
+    def _read(self, begin: int, until: int, day: int) -> Iterator[tuple[Pair, Part]]:
+        """Yield the rankings of a time by version, of some of its hours where there are many."""
         reader = self._reader
         counts: Counter[int] = Counter()
         for start, number, count in reader.store.count_by_hour(reader.project, begin, until):
@@ -90,19 +88,12 @@ class Calibrator:
         # Multiples of the golden ratio are spread evenly over the hours of the day.
         kept = [start for start in sorted(counts) if start // HOUR * 0.6180339887498949 % 1 < share]
         self._hours = {start: self._hours[start] for start in kept if start in self._hours}
-        for first, end in join_hours([start for start in kept if start not in self._hours]):
-            self._hours.update(dict.fromkeys(range(first, end, HOUR)))
-            found = reader.read(first, end, now=day)
-            if not found:
-                continue
-            whole = join_parts(found)
-            for hour in np.unique(whole.lists.hours).tolist():
-                rows = np.flatnonzero(whole.lists.hours == hour)
-                self._hours[hour * HOUR] = whole.choose(rows)
+        new = [start for start in kept if start not in self._hours]
+        for start, part in reader.read_hours(new, now=day):
+            split = [] if part is None else reader.split(part.contexts)
+            self._hours[start] = {pair: part.choose(rows) for pair, rows in split if part}
         for start in kept:
-            part = self._hours[start]
-            if part is not None:
-                yield part
+            yield from self._hours[start].items()
 
     def _fit_version(self, model: str, version: str, parts: list[Part]) -> CalibratedVersion:
         part = join_parts(parts)

@@ -6,6 +6,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.measures import nDCG
 from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.grades import read_numbers
@@ -18,7 +19,7 @@ from rankscope.stats.expected.curves import DEEPEST, Lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -168,6 +169,20 @@ class ListReader:
             if is_shown.any():
                 parts.append(self._take(choose(chunk, np.flatnonzero(is_shown)), now))
         return parts
+
+    def read_hours(
+        self, starts: Sequence[int], *, now: int | None
+    ) -> Iterator[tuple[int, Part | None]]:
+        """Read hours, ascending, each as `read` does; consecutive ones together."""
+        for begin, end in join_hours(starts):
+            parts = self.read(begin, end, now=now)
+            whole = join_parts(parts) if parts else None
+            for start in range(begin, end, HOUR):
+                part = None
+                if whole is not None:
+                    rows = np.flatnonzero(whole.lists.hours == start // HOUR)
+                    part = whole.choose(rows) if len(rows) else None
+                yield start, part
 
     def _take(self, chunk: Chunk, now: int | None) -> Part:
         labels = chunk.labels

@@ -7,6 +7,8 @@ by then. Labels of rankings that aren't final are only used to doubt it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections import Counter
 
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.stored_windows import pack_cell
@@ -15,7 +17,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import count_micros
 from rankscope.monitor.expect.calibrate import WATCHED, Calibrator
 from rankscope.monitor.expect.kinds import BITS, State, digest
-from rankscope.monitor.expect.lists import ListReader, join_parts
+from rankscope.monitor.expect.lists import ListReader
 from rankscope.monitor.expect.stored import StoredForecast, make_cell, read_forecasts, refuse
 from rankscope.monitor.signals.kinds import NAMES, SIGNALS
 from rankscope.monitor.signals.refresh import find_known, read_signals
@@ -24,22 +26,27 @@ from rankscope.stats.expected.forecast import contradicts, expect, forecast, has
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.expect.lists import Part
     from rankscope.monitor.store.store import Store
     from rankscope.stats.expected.forecast import Summary
 
     # By model and version, slice, and measure.
     Summaries = dict[tuple[str, str], dict[Slice, tuple[int, dict[str, Summary]]]]
+    # By model, version and measure, how far first labels are from what was expected.
+    Gaps = dict[tuple[str, str, str], NDArray[np.float64]]
 
 FIRST_DAYS = 14
 """How far back forecasts are made when they are made for the first time."""
 FIRST_HOURS, FIRST_RANKINGS = 24, 2000
 """The hours before whose first labels may contradict a forecast, fewer with so many rankings."""
+TOGETHER = 20_000
+"""Hours are read together up to so many rankings."""
 MOST_VERSIONS = 100
 DEVIATIONS, CHANGES = 5, 3
 """A signal has moved far if it is so many standard deviations from its mean, and so many times the
@@ -108,20 +115,36 @@ class _Work:
             if state is None or state.day != day or state.groups != self.reader.groups:
                 state = self.state = self.calibrator.fit(day, self.since)
             cells, doubts = [], self._read_doubts(day, begin)
+            is_whole = end == day + DAY
             whole: Summaries = {}
-            counted = self.store.count_by_hour(self.project, begin, end)
-            for start in sorted({hour for hour, _, _ in counted}):
-                here = self._summarize(state, start, start + HOUR)
-                contradicted = self._find_contradicted(state, start) if here else set()
-                for key, count, made in self._forecast(state, here, start, contradicted, None):
+            moved = self._find_moved(state, begin, end, HOUR)
+            for start, here, gaps in self._summarize(state, day if is_whole else begin, end):
+                _add(whole, here)
+                if start < begin:
+                    continue
+                made_here = self._forecast(
+                    state,
+                    here,
+                    start,
+                    moved=moved.get(start, set()),
+                    contradicted=_find_contradicted(state, gaps),
+                    doubts=None,
+                )
+                for key, count, made in made_here:
                     cells.append(pack_cell(HOUR, make_cell(key, count, made)))
                     _collect(doubts, key, made)
-                _add(whole, here)
             days = []
-            if end == day + DAY:
-                if begin > day:
-                    _add(whole, self._summarize(state, day, begin))
-                for key, count, made in self._forecast(state, whole, day, set(), doubts):
+            if is_whole:
+                moved = self._find_moved(state, day, end, DAY)
+                made_here = self._forecast(
+                    state,
+                    whole,
+                    day,
+                    moved=moved.get(day, set()),
+                    contradicted=set(),
+                    doubts=doubts,
+                )
+                for key, count, made in made_here:
                     days.append(pack_cell(DAY, make_cell(key, count, made)))
             self.store.put_windows(
                 self.project,
@@ -144,25 +167,67 @@ class _Work:
             _collect(doubts, key, made)
         return doubts
 
-    def _summarize(self, state: State, since: int, until: int) -> Summaries:
-        """Return what forecasts need of the rankings of a time."""
-        parts = self.reader.read(since, until, now=None)
+    def _summarize(
+        self, state: State, since: int, until: int
+    ) -> Iterator[tuple[int, Summaries, list[Gaps]]]:
+        """Yield what forecasts need of each hour, and the first labels of the hours before it."""
+        counts: Counter[int] = Counter()
+        early = since - FIRST_HOURS * HOUR
+        for start, _, count in self.store.count_by_hour(self.project, early, until):
+            counts[start] += count
+        hours = sorted(counts)
+        is_calibrated = any(version.fits for version in state.versions)
+        known: dict[int, Gaps] = {}
+        for start, part in self._read([hour for hour in hours if hour >= since], counts):
+            if part is None:
+                continue
+            before: list[int] = []
+            for hour in reversed(hours[: bisect_left(hours, start)]):
+                total = sum(counts[one] for one in before)
+                if hour < start - FIRST_HOURS * HOUR or total >= FIRST_RANKINGS:
+                    break
+                before.insert(0, hour)
+            missing = [hour for hour in before if hour not in known] if is_calibrated else []
+            for hour, labeled in self._read(missing, counts):
+                known[hour] = {} if labeled is None else self._look(state, labeled)[1]
+            # What was needed of earlier hours isn't any more.
+            known = {hour: known[hour] for hour in before if hour in known}
+            summaries, gaps = self._look(state, part)
+            yield start, summaries, [*known.values()]
+            known[start] = gaps
+
+    def _read(
+        self, hours: Sequence[int], counts: Mapping[int, int]
+    ) -> Iterator[tuple[int, Part | None]]:
+        """Read hours with the first labels of rankings, several at once where they are small."""
+        together: list[int] = []
+        for hour in hours:
+            if sum(counts[one] for one in (*together, hour)) > TOGETHER:
+                yield from self.reader.read_hours(together, now=None)
+                together = []
+            together.append(hour)
+        yield from self.reader.read_hours(together, now=None)
+
+    def _look(self, state: State, part: Part) -> tuple[Summaries, Gaps]:
+        """Return what forecasts need of rankings, and how far their first labels are from it."""
         found: Summaries = {}
-        if not parts:
-            return found
-        part = join_parts(parts)
+        gaps: Gaps = {}
+        names = [measure.name for measure in self.reader.measures]
         for pair, rows in self.reader.split(part.contexts):
-            lists = part.choose(rows).lists
+            theirs = part.choose(rows)
+            lists = theirs.lists
             every = np.arange(len(lists))
             known = state.find(*pair)
             fits = {} if known is None else dict(known.fits)
             expected = {name: expect(fit, lists) for name, fit in fits.items()}
+            for name, one in expected.items():
+                apart = theirs.early[names.index(name)] - one.share
+                gaps[*pair, name] = apart[~np.isnan(apart)]
             places: dict[Slice, NDArray[np.int64]] = {(): every}
-            for column in lists.groups.T:
-                for group in np.unique(column).tolist():
-                    places[self.reader.groups[group]] = np.flatnonzero(column == group)
-            if not fits:
-                places = {(): every}
+            if fits:
+                for column in lists.groups.T:
+                    for group in np.unique(column).tolist():
+                        places[self.reader.groups[group]] = np.flatnonzero(column == group)
             found[pair] = {
                 place: (
                     len(at),
@@ -170,21 +235,19 @@ class _Work:
                 )
                 for place, at in places.items()
             }
-        return found
+        return found, gaps
 
     def _forecast(
         self,
         state: State,
         summaries: Summaries,
         start: int,
+        *,
+        moved: set[tuple[tuple[str, str], Slice]],
         contradicted: set[tuple[str, str, str]],
         doubts: Mapping[tuple[Key, str], int] | None,
     ) -> Iterator[tuple[Key, int, dict[str, StoredForecast]]]:
         """Make the forecasts of an hour; with doubts of its hours, those of a day."""
-        if not summaries:
-            return
-        length = HOUR if doubts is None else DAY
-        moved = self._find_moved(state, start, length)
         largest = sorted(summaries, key=lambda pair: (-summaries[pair][()][0], pair))
         for pair in largest[:MOST_VERSIONS]:
             known = state.find(*pair)
@@ -220,42 +283,15 @@ class _Work:
                     )
                 yield key, count, made
 
-    def _find_contradicted(self, state: State, start: int) -> set[tuple[str, str, str]]:
-        """Find the versions and measures that the first labels of the last hours contradict."""
-        if not any(version.fits for version in state.versions):
-            return set()
-        since = start - FIRST_HOURS * HOUR
-        counts = self.store.count_by_hour(self.project, since, start)
-        newest, total = start, 0
-        for hour, _, count in sorted(counts, reverse=True):
-            if total >= FIRST_RANKINGS and hour < newest:
-                break
-            newest, total = hour, total + count
-        parts = self.reader.read(newest, start, now=None)
-        found: set[tuple[str, str, str]] = set()
-        if not parts:
-            return found
-        part = join_parts(parts)
-        for pair, rows in self.reader.split(part.contexts):
-            known = state.find(*pair)
-            theirs = part.choose(rows)
-            for name, fit in () if known is None else known.fits:
-                at = [measure.name for measure in self.reader.measures].index(name)
-                gaps = theirs.early[at] - expect(fit, theirs.lists).share
-                if contradicts(fit, gaps[~np.isnan(gaps)]):
-                    found.add((*pair, name))
-        return found
-
     def _find_moved(
-        self, state: State, start: int, length: int
-    ) -> set[tuple[tuple[str, str], Slice]]:
-        """Find the versions and slices whose signals are far from what is usual."""
+        self, state: State, since: int, until: int, length: int
+    ) -> dict[int, set[tuple[tuple[str, str], Slice]]]:
+        """Find by window the versions and slices whose signals are far from what is usual."""
         usual = {(one.model, one.version, one.slice, one.signal): one for one in state.usual}
-        found = set()
-        cells = read_signals(
-            self.store, self.project, self.configuration, start, start + length, length=length
-        )
-        for cell in cells:
+        found: dict[int, set[tuple[tuple[str, str], Slice]]] = {}
+        for cell in read_signals(
+            self.store, self.project, self.configuration, since, until, length=length
+        ):
             key, means = cell.key, cell.cell.means()
             for name in WATCHED:
                 one = usual.get((key.model, key.version, key.slice, name))
@@ -266,8 +302,20 @@ class _Work:
                 # Between 0 and 1, nothing varies more than what is either.
                 spread = one.deviation**2 + one.mean * (1 - one.mean) / count
                 if abs(means[at] - one.mean) > max(DEVIATIONS * math.sqrt(spread), LEAST[name]):
-                    found.add(((key.model, key.version), key.slice))
+                    found.setdefault(key.start, set()).add(((key.model, key.version), key.slice))
         return found
+
+
+def _find_contradicted(state: State, hours: Sequence[Gaps]) -> set[tuple[str, str, str]]:
+    """Find the versions and measures that the first labels of some hours contradict."""
+    found = set()
+    for version in state.versions:
+        for name, fit in version.fits:
+            key = version.model, version.version, name
+            gaps = [hour[key] for hour in hours if key in hour]
+            if gaps and contradicts(fit, np.concatenate(gaps)):
+                found.add(key)
+    return found
 
 
 def _collect(

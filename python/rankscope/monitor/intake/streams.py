@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
-RECORD_BATCH = 3
-"""The type of a message that is a record batch, as its metadata has it."""
 HEADER, COMPRESSION = 2, 3
 """The places of fields in the tables `Message` and `RecordBatch` of Arrow's format."""
 

@@ -14,7 +14,8 @@ from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.schema import blocks, bodies, ids, pending
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking
 
 if TYPE_CHECKING:
     from pathlib import Path

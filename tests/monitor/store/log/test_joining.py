@@ -11,7 +11,8 @@ from rankscope.monitor.store.log import writer
 from rankscope.monitor.store.log.blocks import list_blocks
 from rankscope.monitor.store.log.writer import ALIKE, SIZES
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

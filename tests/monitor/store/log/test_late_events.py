@@ -10,7 +10,8 @@ from rankscope.monitor.store.log.blocks import FILE, LABELS, RANKINGS, list_bloc
 from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.log import hot, writer
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, texts_of
 
 from tests.generated import examples
+from tests.monitor.store.conformance.samples import make_label, make_ranking, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

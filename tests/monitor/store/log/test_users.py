@@ -12,7 +12,8 @@ from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.users import hash_users, may_have_user
 from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_ranking
+
+from tests.monitor.store.conformance.samples import make_ranking
 
 if TYPE_CHECKING:
     import pytest

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.records import (
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Environment, Event
     from rankscope.monitor.store.store import Store
-    from rankscope.testing.store.events import Open
+
+    from tests.monitor.store.conformance.events import Open
 
 ROW = RuleRow(
     name="quality",

@@ -20,19 +20,20 @@ from __future__ import annotations
 
 import pytest
 
-from rankscope.testing.store.alerts import AlertConformance
-from rankscope.testing.store.events import EventConformance
-from rankscope.testing.store.history import HistoryConformance
-from rankscope.testing.store.people import PeopleConformance
-from rankscope.testing.store.projects import ProjectConformance
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
+from tests.monitor.store.conformance.alerts import AlertConformance
+from tests.monitor.store.conformance.events import EventConformance
+from tests.monitor.store.conformance.history import HistoryConformance
+from tests.monitor.store.conformance.people import PeopleConformance
+from tests.monitor.store.conformance.projects import ProjectConformance
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankscope.monitor.store.store import Store
-    from rankscope.testing.store.events import Open as Open
+
+    from tests.monitor.store.conformance.events import Open as Open
 
 __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
 

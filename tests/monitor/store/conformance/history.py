@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from sqlalchemy import delete, select, update
-
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.records import Archived, Chosen, Deleted
 from rankscope.monitor.store.tables.schema import blocks, values_files
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
+from sqlalchemy import delete, select, update
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.transaction import Transaction
-    from rankscope.testing.store.events import Open
+
+    from tests.monitor.store.conformance.events import Open
 
 COUNT = 60
 RANKINGS = [

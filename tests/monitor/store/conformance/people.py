@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
 from rankscope.monitor.store.methods import fold
@@ -14,7 +13,8 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
-    from rankscope.testing.store.events import Open
+
+    from tests.monitor.store.conformance.events import Open
 
 ANN = Person(person_id=0, email="ann@example.com", name="Ann", created=5)
 

@@ -8,12 +8,12 @@ from collections import Counter
 from functools import partial
 
 import pytest
-
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.records import Deleted, Version
 from rankscope.records import replace
-from rankscope.testing.store.samples import make_label, make_ranking, read_back
+
+from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.keys import AuditEntry, authenticate, make_key
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.store.store import Store
-    from rankscope.testing.store.events import Open
+
+    from tests.monitor.store.conformance.events import Open
 
 
 class ProjectConformance:
