@@ -24,6 +24,7 @@ from rankscope.monitor.evaluate.stored_windows import (
 )
 from rankscope.monitor.evaluate.windows import COUNTS
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.rules.data.shown import Rankings, read_rankings
 from rankscope.monitor.store.folding import OTHER
 
 TYPE_CHECKING = False
@@ -157,6 +158,10 @@ class Counts(ABC):
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
 
+    @abstractmethod
+    def read_rankings(self, model: str, days: Sequence[int], share: float, now: int) -> Rankings:
+        """Read the rankings of a model, or of all: a share of the queries of some days."""
+
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:  # noqa: ARG002 - of a store
         """Find names in the rankings of a span, and in their labels, that match nothing."""
         return ()
@@ -241,6 +246,7 @@ class DataReader(Counts):
         self._store = scene.store
         self._project = scene.project
         self._threads = scene.threads
+        self._scene = scene
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
@@ -271,6 +277,10 @@ class DataReader(Counts):
                 ranks = found.ranks.setdefault(model, np.zeros(RANKS + 1))
                 ranks[: len(by_rank)] += by_rank
         return found
+
+    def read_rankings(self, model: str, days: Sequence[int], share: float, now: int) -> Rankings:
+        """Read the rankings of a model, or of all: a share of the queries of some days."""
+        return read_rankings(self._scene, model, days, share, now)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
