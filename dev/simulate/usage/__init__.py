@@ -1,1 +1,1 @@
-"""Simulations of how rankings are used: label delay, ranks of labels and slow decay."""
+"""Simulations of how rankings are used: label delay, and the ranks of labels."""

@@ -58,6 +58,8 @@ class SearchWorld:
         is_trained: Whether they are ordered by their clicks before it, corrected for position.
         head: By what the share of the ten most frequent queries is multiplied, after it.
         renewed: The share of documents that are replaced each day.
+        stop: The chance that a person stops after a click, and looks no further.
+        moods: How much people differ in how readily they click: two kinds, at 1 more and 1 less.
     """
 
     seed: int
@@ -77,12 +79,24 @@ class SearchWorld:
     is_trained: bool = False
     head: float = 1.0
     renewed: float = 0.0
+    stop: float = 0.0
+    moods: float = 0.0
 
     def looks(self, *, is_changed: bool) -> Numbers:
         """Return how often people look at each rank."""
         is_other = is_changed and self.steep_after is not None
         steep = self.steep_after if is_other else self.steep
         found: Numbers = np.arange(1, RANKS + 1) ** -float(steep or 0.0)
+        return found
+
+    def click(
+        self, draw: np.random.Generator, worth: Numbers, *, is_changed: bool
+    ) -> NDArray[np.bool_]:
+        """Draw the clicks on lists of documents with some relevance."""
+        mood = 1 + self.moods * draw.choice((-1.0, 1.0), size=(len(worth), 1))
+        clicks = draw.random(worth.shape) < self.looks(is_changed=is_changed) * worth * mood
+        stops = clicks & (draw.random(clicks.shape) < self.stop)
+        found: NDArray[np.bool_] = clicks & (np.cumsum(stops, axis=1) - stops == 0)
         return found
 
 
@@ -164,7 +178,7 @@ class DrawnSearches(DrawnCounts):
             lists = orders[kinds, queries]
             found = worth[kinds[:, None], queries[:, None], lists]
             looks = world.looks(is_changed=is_changed)
-            clicks = draw.random((count, RANKS)) < looks * found
+            clicks = world.click(draw, found, is_changed=is_changed)
             days.append(Day(queries, names[queries[:, None], lists], found, clicks))
             if world.is_trained and not is_changed:
                 at = queries[:, None], lists
@@ -207,10 +221,11 @@ class DrawnSearches(DrawnCounts):
         draw = np.random.default_rng([self.world.seed, 78])
         days = self.drawn[first:last]
         joined = Day(*(np.concatenate([getattr(day, name) for day in days]) for name in NAMES))
-        chance = self.world.looks(is_changed=False) * joined.worth
-        return float(
-            np.mean([joined.average(draw.random(chance.shape) < chance) for _ in range(draws)])
+        drawn = (
+            joined.average(self.world.click(draw, joined.worth, is_changed=False))
+            for _ in range(draws)
         )
+        return float(np.mean([*drawn]))
 
 
 def _hash(numbers: Codes) -> Codes:

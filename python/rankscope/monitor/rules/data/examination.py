@@ -62,6 +62,7 @@ MOST_LISTS = 2_000_000
 MANY = 0.01
 """The share of rankings with more relevant documents than that, at most."""
 SMALL = 1e-5
+OTHERWISE = "So the order changed, or what people look for."
 DISCOUNTS = 1 / np.log2(np.arange(RANKS) + 2.0)
 
 
@@ -71,36 +72,43 @@ class Examination:
 
     Args:
         places: The ranks before, and those after, compared with each other.
+        changes: By rank, from 0, how often people look at it now, in proportion to before.
         shift: By how much the mean discount of relevant documents changes, with its interval, if
             the order remains.
         clear: The same interval with more confidence.
     """
 
     places: Places
+    changes: dict[int, float]
     shift: tuple[float, float, float]
     clear: tuple[float, float]
 
-    @property
-    def changes(self) -> dict[int, float]:
-        """By rank, from 0, how often people look at it now, in proportion to before."""
-        return _find_changes(self.places)
+    def judge(self, least: float) -> str:
+        """Say how people look, if they clearly look otherwise by more than this; else nothing."""
+        low, high = self.clear
+        return "less far" if low > least else "further" if high < -least else ""
 
-    def compare(self, rank: int) -> dict[str, list[float]]:
-        """Return how often people look at a rank, relative to rank 1, with intervals.
+    def list_ranks(self) -> dict[int, dict[str, list[float]]]:
+        """Return how often people look at ranks, relative to rank 1, with intervals.
 
         `after` and `before` are unknown where no documents link the rank with rank 1 by then, and
         `ratio` is the one divided by the other.
         """
-        asked = {
-            "ratio": ([RANKS + rank, 0], [RANKS, rank]),
-            "after": ([RANKS + rank], [RANKS]),
-            "before": ([rank], [0]),
-        }
-        found = {
-            name: [round(each, 4) for each in self.places.contrast(plus, minus, LEVEL)]
-            for name, (plus, minus) in asked.items()
-        }
-        return {name: each for name, each in found.items() if not any(map(math.isnan, each))}
+        found = {}
+        for rank in [rank for rank in self.changes if rank]:
+            asked = {
+                "ratio": ([RANKS + rank, 0], [RANKS, rank]),
+                "after": ([RANKS + rank], [RANKS]),
+                "before": ([rank], [0]),
+            }
+            contrasts = {
+                name: [round(each, 4) for each in self.places.contrast(plus, minus, LEVEL)]
+                for name, (plus, minus) in asked.items()
+            }
+            found[rank + 1] = {
+                name: each for name, each in contrasts.items() if not any(map(math.isnan, each))
+            }
+        return {rank: each for rank, each in found.items() if "ratio" in each}
 
 
 def explain(
@@ -155,36 +163,55 @@ def describe(
     """Say in sentences what rankings of two times tell, with the numbers."""
     down, order = ("less far", "better") if shift > 0 else ("further", "worse")
     unknown = f"It isn't known whether people look {down} down or the order got {order}"
-    found = compare(before, after)
-    if isinstance(found, str):
-        return {"said": f"{unknown}: {found}.", "verdict": "unknown"}
-    ranks = {rank + 1: found.compare(rank) for rank in found.changes if rank}
-    known = [rank for rank, each in ranks.items() if "ratio" in each]
-    rank = min(known, key=lambda each: (abs(each - 5), each))
+    why = _find_obstacle(before) or _find_obstacle(after)
+    found = None if why else compare(before, after)
+    ranks = {} if found is None else found.list_ranks()
+    if found is None or not ranks:
+        few = "too few documents were shown for the same query before and after, and clicked"
+        return {"said": f"{unknown}: {why or few}.", "verdict": "unknown"}
+    rank = min(ranks, key=lambda each: (abs(each - 5), each))
     told = _tell_rank(rank, ranks[rank])
-    low, high = found.clear
     least = MATTERS * abs(shift)
-    if low > least or high < -least:
-        verdict = "less far" if low > 0 else "further"
-        said = f"People look {verdict} down: {told}."
+    verdict = found.judge(least)
+    said = f"{unknown}: {told}."
+    if verdict:
+        # Who has found something looks less far down, too. So the same must be seen where nothing
+        # above was relevant; that alone would compare people who click more rarely.
+        again = compare(before, after, is_first=True)
+        if again is not None and again.judge(least) == verdict:
+            said = f"People look {verdict} down: {told}."
+        else:
+            verdict = "unknown"
+            said = f"{unknown}: {told}, but not clearly so where nothing above is relevant."
     elif max(abs(each) for each in found.shift[1:]) < NO_MATTER * abs(shift):
         verdict = "as before"
-        said = (
-            f"People look about as far down as before: {told}. So the order changed, or what "
-            "people look for."
-        )
-    else:
-        verdict, said = "unknown", f"{unknown}: {told}."
+        said = f"People look about as far down as before: {told}. {OTHERWISE}"
     numbers: dict[str, Any] = {
-        "verdict": verdict,
+        "verdict": verdict or "unknown",
         "shift": [round(each, 4) for each in found.shift],
-        "ranks": {str(each): ranks[each] for each in known},
+        "ranks": {str(each): numbers for each, numbers in ranks.items()},
     }
-    value = reweigh(before, after, found, definition)
+    is_other = numbers["verdict"] in {"less far", "further"}
+    value = reweigh(before, after, found, definition) if is_other else None
     if value is not None:
         numbers |= value
         said += f" {_tell_value(value)}"
     return {"said": said, **numbers}
+
+
+def _find_obstacle(rankings: Rankings) -> str:
+    """Return why the lists of a query can't be compared; empty if they can."""
+    if not rankings.has_key.any():
+        return "rankings have no query key, so it isn't known which lists are of the same query"
+    alike, pairs = rankings.measure_likeness()
+    if pairs < FEWEST_PAIRS:
+        return "too few lists are of the same query and day"
+    if alike < ALIKE:
+        return (
+            f"lists of the same query and day differ at {100 * (1 - alike):.0f}% of their ranks, "
+            "so documents may be higher for people who like them"
+        )
+    return ""
 
 
 def _tell_rank(rank: int, found: Mapping[str, list[float]]) -> str:
@@ -211,40 +238,34 @@ def _tell_value(found: Mapping[str, Any]) -> str:
     )
 
 
-def compare(before: Rankings, after: Rankings) -> Examination | str:
-    """Compare how often people look at ranks before and after, or say why that isn't known."""
-    for rankings in (before, after):
-        if not rankings.has_key.any():
-            return "rankings have no query key, so it isn't known which lists are of the same query"
-        alike, pairs = rankings.measure_likeness()
-        if pairs < FEWEST_PAIRS:
-            return "too few lists are of the same query and day"
-        if alike < ALIKE:
-            return (
-                f"lists of the same query and day differ at {100 * (1 - alike):.0f}% of their "
-                "ranks, so documents may be higher for people who like them"
-            )
-    places = compare_places(pair(before, after), 2 * RANKS)
-    changes = _find_changes(places)
+def compare(before: Rankings, after: Rankings, *, is_first: bool = False) -> Examination | None:
+    """Compare how often people look at ranks before and after; `None` if too little is known.
+
+    Args:
+        before: Rankings before.
+        after: Rankings after.
+        is_first: Whether only documents without a relevant one above them count.
+    """
+    places = compare_places(pair(before, after, is_first=is_first), 2 * RANKS)
+    contrasts = {at: places.contrast([RANKS + at], [at], LEVEL) for at in range(RANKS)}
+    changes = {at: each[0] for at, each in contrasts.items() if not any(map(math.isnan, each))}
     shares = np.bincount(before.ranks[before.grades > 0], minlength=RANKS + 1)[1:].astype(float)
     known = [*changes]
-    enough = shares[known].sum() >= KNOWN * shares.sum()
-    if 0 not in changes or len(known) < 2 or not enough:
-        return "too few documents were shown for the same query before and after, and clicked"
+    if 0 not in changes or shares[known].sum() < KNOWN * shares.sum():
+        return None
     size = np.array([*changes.values()]) * shares[known]
     moved = float(size @ DISCOUNTS[known] / size.sum())
     value = moved - float(shares[known] @ DISCOUNTS[known] / shares[known].sum())
     slopes = size * (DISCOUNTS[known] - moved) / size.sum()
-    influences = (
-        places.influences[:, [RANKS + at for at in known]] - places.influences[:, known]
-    ) @ slopes
+    influences = _take_changes(places, known) @ slopes
     ends, clear = (find_ends(value, influences, None, level) for level in (LEVEL, CLEAR))
-    return Examination(places=places, shift=(value, *ends), clear=clear)
+    return Examination(places=places, changes=changes, shift=(value, *ends), clear=clear)
 
 
-def _find_changes(places: Places) -> dict[int, float]:
-    found = {at: places.contrast([RANKS + at], [at], LEVEL) for at in range(RANKS)}
-    return {at: each[0] for at, each in found.items() if not any(map(math.isnan, each))}
+def _take_changes(places: Places, ranks: list[int]) -> Numbers:
+    """Return what clusters add to the errors of the logarithms of changes."""
+    later = [RANKS + rank for rank in ranks]
+    return places.influences[:, later] - places.influences[:, ranks]
 
 
 def reweigh(
@@ -269,20 +290,16 @@ def reweigh(
         _combine(rankings, ChunkPlan.of(definition.only(measure)), most)
         for rankings, most in ((before, 0), (after, MOST_LABELS))
     )
-    ranks = np.arange(RANKS + 1)
-    known = np.array([*found.changes])
-    logs = -np.log([*found.changes.values()])
-    # A rank that isn't known is taken for the nearest one that is.
-    nearest = np.searchsorted(known, ranks, side="right") - 1
+    known, logs = [*found.changes], -np.log([*found.changes.values()])
+    # A rank that isn't known is taken for the nearest one above it that is.
+    nearest = np.searchsorted(known, np.arange(RANKS + 1), side="right") - 1
     value, influences = _average(new, np.exp(logs)[nearest])
-    for at, rank in enumerate(known.tolist()):
-        moved = logs.copy()
-        moved[at] += SMALL
-        slope = (_average(new, np.exp(moved)[nearest])[0] - value) / SMALL
-        of_rank = found.places.influences[:, RANKS + rank] - found.places.influences[:, rank]
-        influences[: len(of_rank)] -= slope * of_rank
-    ends = find_ends(value, influences, None, LEVEL)
+    moved = np.exp(logs + SMALL * np.eye(len(known)))[:, nearest]
+    slopes = np.array([_average(new, weights)[0] - value for weights in moved]) / SMALL
+    of_changes = _take_changes(found.places, known) @ slopes
+    influences[: len(of_changes)] -= of_changes
     plain = np.ones(RANKS + 1)
+    ends = find_ends(value, influences, None, LEVEL)
     return {
         "measure": measure.name,
         "value_before": round(_average(old, plain)[0], 4),

@@ -118,21 +118,32 @@ class Rankings:
         """Find the documents of queries that may come again, at the ranks that are compared."""
         return np.flatnonzero(self.has_key[self.owners] & (self.ranks <= RANKS))
 
-    def list_shown(self) -> tuple[Codes, Codes, Codes, NDArray[np.bool_]]:
-        """Return hashes of documents with their queries, their ranks, clusters and relevance."""
+    def list_shown(self, *, is_first: bool) -> tuple[Codes, Codes, Codes, NDArray[np.bool_]]:
+        """Return hashes of documents with their queries, their ranks, clusters and relevance.
+
+        Args:
+            is_first: Whether only documents without a relevant one above them count.
+        """
         rows = self._find_rows()
+        if is_first:
+            first = np.full(len(self), RANKS + 1)
+            relevant = np.flatnonzero(self.grades > 0)
+            np.minimum.at(first, self.owners[relevant], self.ranks[relevant])
+            rows = rows[self.ranks[rows] <= first[self.owners[rows]]]
         owners = self.owners[rows]
         documents = mix(self.queries[owners], self.documents[rows])
         return documents, self.ranks[rows], self.clusters[owners], self.grades[rows] > 0
 
 
-def pair(before: Rankings, after: Rankings) -> Shown:
+def pair(before: Rankings, after: Rankings, *, is_first: bool = False) -> Shown:
     """Return the documents of two times: a place is a rank before, or `RANKS` higher, after.
 
     Documents that were shown rarely before don't count: where the new order was learned from these
     clicks, those with luck are higher now, and without it.
     """
-    (docs, ranks, clusters, clicks), later = before.list_shown(), after.list_shown()
+    (docs, ranks, clusters, clicks), later = (
+        each.list_shown(is_first=is_first) for each in (before, after)
+    )
     documents, codes = np.unique(np.append(docs, later[0]), return_inverse=True)
     of_documents = np.zeros(len(documents), dtype=np.int64)
     of_documents[codes] = np.append(clusters, later[2])
