@@ -1,6 +1,6 @@
-"""Simulate alerts, comparisons, click logs, early warnings, forecasts and use, and count the errors.
+"""Simulate what rankscope says where the truth is known, and count the errors.
 
-`python -m dev.simulate [--about alerts|comparisons|clicks|early|expected|usage] [--only TEXT] [--short]`
+`python -m dev.simulate [--about PAGE] [--only TEXT] [--short]`
 """
 
 from __future__ import annotations

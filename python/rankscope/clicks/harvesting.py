@@ -166,14 +166,20 @@ def compare_places(shown: Shown, count: int) -> Places:
     is_swapped = (impressions > 0).sum(axis=1) > 1
     kept = is_swapped[shown.documents]
     swaps, groups = _link(_find_swaps(shown, impressions, kept), count)
-    logs, relevance = _maximize(swaps, groups)
+    try:
+        logs, relevance = _maximize(swaps, groups)
+        influences = _influence(swaps, logs, relevance, groups)
+    except np.linalg.LinAlgError:
+        # A few clicks, nearly all of what was shown, fit any curve.
+        groups, logs = np.full(count, -1), np.zeros(count)
+        influences = np.zeros((len(swaps.of_clusters), count))
     cells = np.zeros((int(shown.clusters.max(initial=-1)) + 1, count))
     at = shown.places[kept]
     np.add.at(cells, (shown.clusters[kept], at), shown.impressions[kept])
     return Places(
         groups=groups,
         logs=logs,
-        influences=_influence(swaps, logs, relevance, groups),
+        influences=influences,
         shown=cells,
         clicks=np.bincount(at, weights=shown.clicks[kept], minlength=count),
         documents=(impressions[is_swapped] > 0).sum(axis=0),
@@ -210,7 +216,8 @@ def _link(swaps: Swaps, count: int) -> tuple[Swaps, Codes]:
     for side, places in enumerate((swaps.first, swaps.second)):
         np.add.at(at_place, places, swaps.clicks[side])
     has_clicks = at_place > 0
-    is_linked = (swaps.clicks.sum(axis=0) > 0) & has_clicks[swaps.first] & has_clicks[swaps.second]
+    is_linked = (swaps.clicks.sum(axis=0) > 0) & (swaps.misses > 0).all(axis=0)
+    is_linked &= has_clicks[swaps.first] & has_clicks[swaps.second]
     groups = np.arange(count)
     for one, other in zip(swaps.first[is_linked], swaps.second[is_linked], strict=True):
         low, high = sorted((groups[one], groups[other]))

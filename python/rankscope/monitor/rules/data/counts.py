@@ -243,10 +243,9 @@ class DataReader(Counts):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene.configuration, scene.slicing)
+        self._scene = scene
         self._store = scene.store
         self._project = scene.project
-        self._threads = scene.threads
-        self._scene = scene
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
@@ -330,7 +329,7 @@ class DataReader(Counts):
                 slicing=self.slicing,
                 # As of when the day is final.
                 now=day + DAY + self.window + HOUR,
-                threads=self._threads,
+                threads=self._scene.threads,
             )
             cells += [cell for cell in summed.cells if cell.length == HOUR]
             hours += summed.hours

@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 from itertools import product
 
-from rankscope import _core
 from rankscope._core import EMPTY_VALUES
 from rankscope.clicks.harvesting import Places, compare_places
 from rankscope.clicks.reliability import find_ends
 from rankscope.deferred import np
-from rankscope.monitor.evaluate.grades import read_numbers
 from rankscope.monitor.evaluate.stored_windows import RANKS
 from rankscope.monitor.evaluate.values import ChunkPlan
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.expect.lists import list_measures
+from rankscope.monitor.expect.lists import evaluate_lists, list_measures
 from rankscope.monitor.rules.data.labels import find_days
 from rankscope.monitor.rules.data.shown import (
     ALIKE,
@@ -282,9 +280,8 @@ def reweigh(
     if measure is None or definition.attribution.unlabelled:
         return None
     labels = np.bincount(after.owners[after.grades > 0], minlength=len(after))
-    if (labels > MOST_LABELS).mean() > MANY or (
-        2.0 ** np.minimum(labels, MOST_LABELS)
-    ).sum() > MOST_LISTS:
+    lists = (2.0 ** np.minimum(labels, MOST_LABELS)).sum()
+    if (labels > MOST_LABELS).mean() > MANY or lists > MOST_LISTS:
         return None
     old, new = (
         _combine(rankings, ChunkPlan.of(definition.only(measure)), most)
@@ -328,7 +325,7 @@ def _combine(rankings: Rankings, plan: ChunkPlan, most: int) -> list[Combination
     rows = np.flatnonzero(rankings.grades > 0)
     rows = rows[np.lexsort((rankings.ranks[rows], rankings.owners[rows]))]
     labels = np.bincount(rankings.owners[rows], minlength=len(rankings))
-    starts = offsets_of(labels)
+    starts, fill = offsets_of(labels), EMPTY_VALUES.get(plan.definition.policy.empty)
     made = []
     for count in np.unique(labels).tolist():
         lists = np.flatnonzero(labels == count)
@@ -340,7 +337,9 @@ def _combine(rankings: Rankings, plan: ChunkPlan, most: int) -> list[Combination
             np.broadcast_to(column[at][:, None, :], chosen.shape)[chosen]
             for column in (rankings.ranks, rankings.grades)
         )
-        values = _evaluate(plan, chosen.sum(axis=2).ravel(), ranks, grades)
+        values, *_ = evaluate_lists(plan, chosen.sum(axis=2).ravel(), ranks, grades)
+        if fill is not None:
+            values = np.where(np.isnan(values), fill, values)
         places = np.minimum(rankings.ranks[at] - 1, RANKS) if is_combined else at[:, :0]
         made.append(Combinations(places, values.reshape(len(lists), -1), rankings.clusters[lists]))
     return made
@@ -349,20 +348,6 @@ def _combine(rankings: Rankings, plan: ChunkPlan, most: int) -> list[Combination
 def _list_all(count: int) -> NDArray[np.bool_]:
     """Return all combinations of labels, as whether each has each label."""
     return np.array([*product((False, True), repeat=count)], dtype=np.bool_)
-
-
-def _evaluate(
-    plan: ChunkPlan, sizes: NDArray[np.int64], ranks: NDArray[np.int64], grades: Numbers
-) -> Numbers:
-    """Return the values of lists of which the relevant documents are known."""
-    offsets, count = offsets_of(sizes), len(ranks)
-    names = (np.arange(count) - np.repeat(offsets[:-1], sizes)) % 26 + ord("a")
-    texts = np.arange(count + 1), names.astype(np.uint8)
-    items = offsets, texts, ranks, np.full(count, np.nan), grades
-    columns, _ = _core.evaluate_items(items, plan.choices)
-    value = read_numbers(columns[plan.columns[plan.definition.measures[0]][0]])
-    fill = EMPTY_VALUES.get(plan.definition.policy.empty)
-    return value if fill is None else np.where(np.isnan(value), fill, value)
 
 
 def _average(lists: list[Combinations], weights: Numbers) -> tuple[float, Numbers]:
