@@ -24,7 +24,7 @@ SEED = 5000
 MOST_FALSE, LEAST_SAID, ERRORS = 0.05, 0.9, 3.0
 CHANGE = HISTORY + 3
 """The day of a change."""
-AFTER = 11
+AFTER = 5
 """How many days of a change are watched."""
 
 HEAD = """Labels and searches are drawn, and checked by the functions that the monitor calls. The

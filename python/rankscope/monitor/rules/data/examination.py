@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.clicks.harvesting import Shown
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.rules.data.counts import Counts
     from rankscope.monitor.rules.data.progress import Anomaly, DataProgress
@@ -162,7 +163,9 @@ def describe(
     down, order = ("less far", "better") if shift > 0 else ("further", "worse")
     unknown = f"It isn't known whether people look {down} down or the order got {order}"
     why = _find_obstacle(before) or _find_obstacle(after)
-    found = None if why else compare(before, after)
+    shares = np.bincount(before.ranks[before.grades > 0], minlength=RANKS + 1)[1:].astype(float)
+    of_all, of_first = pair(before, after)
+    found = None if why else compare(of_all, shares)
     ranks = {} if found is None else found.list_ranks()
     if found is None or not ranks:
         few = "too few documents were shown for the same query before and after, and clicked"
@@ -175,7 +178,7 @@ def describe(
     if verdict:
         # Who has found something looks less far down, too. So the same must be seen where nothing
         # above was relevant; that alone would compare people who click more rarely.
-        again = compare(before, after, is_first=True)
+        again = compare(of_first, shares)
         if again is not None and again.judge(least) == verdict:
             said = f"People look {verdict} down: {told}."
         else:
@@ -236,18 +239,16 @@ def _tell_value(found: Mapping[str, Any]) -> str:
     )
 
 
-def compare(before: Rankings, after: Rankings, *, is_first: bool = False) -> Examination | None:
+def compare(shown: Shown, shares: Numbers) -> Examination | None:
     """Compare how often people look at ranks before and after; `None` if too little is known.
 
     Args:
-        before: Rankings before.
-        after: Rankings after.
-        is_first: Whether only documents without a relevant one above them count.
+        shown: What was shown at each rank before, and at each after.
+        shares: How many relevant documents were at each rank, and deeper, before.
     """
-    places = compare_places(pair(before, after, is_first=is_first), 2 * RANKS)
+    places = compare_places(shown, 2 * RANKS)
     contrasts = {at: places.contrast([RANKS + at], [at], LEVEL) for at in range(RANKS)}
     changes = {at: each[0] for at, each in contrasts.items() if not any(map(math.isnan, each))}
-    shares = np.bincount(before.ranks[before.grades > 0], minlength=RANKS + 1)[1:].astype(float)
     known = [*changes]
     if 0 not in changes or shares[known].sum() < KNOWN * shares.sum():
         return None

@@ -38,6 +38,7 @@ CLUSTERS = 1000
 FINE = 1 << 20
 ALIKE = 0.9
 """The share of places at which lists of one query and day have the same document, at least."""
+MOST_ROWS = 200_000
 FEWEST_PAIRS = 1000
 """On how many pairs of places that share is based, at least."""
 
@@ -104,7 +105,7 @@ class Rankings:
 
         The second number is of how many pairs that is the share.
         """
-        rows = self._find_rows()
+        rows = self.find_rows()[:MOST_ROWS]
         owners = self.owners[rows]
         places = mix(mix(self.queries[owners], self.makers[owners]), self.ranks[rows])
         same = mix(places, self.documents[rows])
@@ -114,53 +115,63 @@ class Rankings:
         )
         return alike / pairs if pairs else 0.0, pairs
 
-    def _find_rows(self) -> Codes:
+    def find_rows(self) -> Codes:
         """Find the documents of queries that may come again, at the ranks that are compared."""
         return np.flatnonzero(self.has_key[self.owners] & (self.ranks <= RANKS))
 
-    def list_shown(self, *, is_first: bool) -> tuple[Codes, Codes, Codes, NDArray[np.bool_]]:
-        """Return hashes of documents with their queries, their ranks, clusters and relevance.
-
-        Args:
-            is_first: Whether only documents without a relevant one above them count.
-        """
-        rows = self._find_rows()
-        if is_first:
-            first = np.full(len(self), RANKS + 1)
-            relevant = np.flatnonzero(self.grades > 0)
-            np.minimum.at(first, self.owners[relevant], self.ranks[relevant])
-            rows = rows[self.ranks[rows] <= first[self.owners[rows]]]
-        owners = self.owners[rows]
-        documents = mix(self.queries[owners], self.documents[rows])
-        return documents, self.ranks[rows], self.clusters[owners], self.grades[rows] > 0
+    def mark_first(self) -> NDArray[np.bool_]:
+        """Return which documents have no relevant one of their list above them."""
+        first = np.full(len(self), RANKS + 1)
+        rows = np.flatnonzero(self.grades > 0)
+        np.minimum.at(first, self.owners[rows], self.ranks[rows])
+        found: NDArray[np.bool_] = self.ranks <= first[self.owners]
+        return found
 
 
-def pair(before: Rankings, after: Rankings, *, is_first: bool = False) -> Shown:
+def pair(before: Rankings, after: Rankings) -> tuple[Shown, Shown]:
     """Return the documents of two times: a place is a rank before, or `RANKS` higher, after.
 
     Documents that were shown rarely before don't count: where the new order was learned from these
     clicks, those with luck are higher now, and without it.
+
+    Returns:
+        All that were shown, and those without a relevant document above them.
     """
-    (docs, ranks, clusters, clicks), later = (
-        each.list_shown(is_first=is_first) for each in (before, after)
-    )
-    documents, codes = np.unique(np.append(docs, later[0]), return_inverse=True)
-    of_documents = np.zeros(len(documents), dtype=np.int64)
-    of_documents[codes] = np.append(clusters, later[2])
+    columns = []
+    for each, deeper in ((before, 0), (after, RANKS)):
+        rows = each.find_rows()
+        owners = each.owners[rows]
+        columns.append(
+            (
+                mix(each.queries[owners], each.documents[rows]),
+                each.ranks[rows] - 1 + deeper,
+                each.clusters[owners],
+                each.grades[rows] > 0,
+                each.mark_first()[rows],
+            )
+        )
+    documents, ranks, clusters, clicks, is_first = map(np.concatenate, zip(*columns, strict=True))
+    names, codes = np.unique(documents, return_inverse=True)
+    of_documents = np.zeros(len(names), dtype=np.int64)
+    of_documents[codes] = clusters
     # A document at a place is one row, so that few rows are compared.
-    places = codes * (2 * RANKS) + np.append(ranks - 1, later[1] - 1 + RANKS)
-    cells, rows = np.unique(places, return_inverse=True)
-    impressions = np.bincount(rows).astype(np.float64)
-    clicked = np.bincount(rows, weights=np.append(clicks, later[3]))
-    at, place = np.divmod(cells, 2 * RANKS)
-    kept = (place >= RANKS) | (impressions >= FEWEST_SHOWN)
-    return Shown(
-        documents=at[kept],
-        places=place[kept],
-        impressions=impressions[kept],
-        clicks=clicked[kept],
-        clusters=of_documents[at[kept]],
-    )
+    cells, rows = np.unique(codes * (2 * RANKS) + ranks, return_inverse=True)
+    at, places = np.divmod(cells, 2 * RANKS)
+    made = []
+    for counted in (np.ones(len(rows)), is_first * 1.0):
+        impressions = np.bincount(rows, weights=counted)
+        clicked = np.bincount(rows, weights=counted * clicks)
+        kept = impressions >= np.where(places < RANKS, FEWEST_SHOWN, 1)
+        made.append(
+            Shown(
+                documents=at[kept],
+                places=places[kept],
+                impressions=impressions[kept],
+                clicks=clicked[kept],
+                clusters=of_documents[at[kept]],
+            )
+        )
+    return made[0], made[1]
 
 
 def read_rankings(
