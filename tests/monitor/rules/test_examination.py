@@ -17,6 +17,7 @@ from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.rules.data.examination import _average, _combine, describe
 from rankscope.monitor.rules.data.shown import CLUSTERS, FEWEST_SHOWN, Rankings, pair, read_rankings
 from rankscope.monitor.server.pages.groups import describe_evidence
+from rankscope.records import replace
 
 from dev.simulate.usage.searches import DrawnSearches, SearchWorld, watch_searches
 from tests.monitor.rules.conftest import PROJECT
@@ -25,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.incidents.incident import Incident as IncidentType
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 DEFINITION = define(measures=["nDCG@10"], positive="click", window=3600)
@@ -127,11 +127,15 @@ def test_lists_by_taste_tell_nothing() -> None:
 
 
 def test_without_query_keys_it_is_not_known() -> None:
-    told = describe(Rankings.none(), Rankings.none(), -0.1, DEFINITION)
+    lists = make_lists({1: 1.0}, {})
+    lists = replace(lists, has_key=np.zeros(2, dtype=np.bool_))
+    told = describe(lists, lists, -0.1, DEFINITION)
     assert told["said"] == (
         "It isn't known whether people look further down or the order got worse: rankings have no "
         "query key, so it isn't known which lists are of the same query."
     )
+    few = describe(Rankings.none(), Rankings.none(), -0.1, DEFINITION)
+    assert few["said"].endswith("too few lists are of the same query and day.")
 
 
 @pytest.mark.parametrize(("shown", "counts"), [(FEWEST_SHOWN - 1, False), (FEWEST_SHOWN, True)])
@@ -199,7 +203,7 @@ def test_an_incident_says_it_and_has_the_numbers() -> None:
     assert "People look less far down: " in last.reason
     assert last.evidence["examination"]["days"] == 3
     told = last.evidence["examination"]
-    incident: IncidentType = Incident(
+    incident = Incident(
         incident_id="i",
         project=PROJECT,
         rule="data",

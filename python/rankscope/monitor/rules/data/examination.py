@@ -61,7 +61,6 @@ MOST_LISTS = 2_000_000
 MANY = 0.01
 """The share of rankings with more relevant documents than that, at most."""
 SMALL = 1e-5
-OTHERWISE = "So the order changed, or what people look for."
 DISCOUNTS = 1 / np.log2(np.arange(RANKS) + 2.0)
 
 
@@ -186,7 +185,8 @@ def describe(
             said = f"{unknown}: {told}, but not clearly so where nothing above is relevant."
     elif max(abs(each) for each in found.shift[1:]) < NO_MATTER * abs(shift):
         verdict = "as before"
-        said = f"People look about as far down as before: {told}. {OTHERWISE}"
+        otherwise = "So the order changed, or what people look for."
+        said = f"People look about as far down as before: {told}. {otherwise}"
     numbers: dict[str, Any] = {
         "verdict": verdict or "unknown",
         "shift": [round(each, 4) for each in found.shift],
@@ -202,7 +202,7 @@ def describe(
 
 def _find_obstacle(rankings: Rankings) -> str:
     """Return why the lists of a query can't be compared; empty if they can."""
-    if not rankings.has_key.any():
+    if len(rankings) and not rankings.has_key.any():
         return "rankings have no query key, so it isn't known which lists are of the same query"
     alike, pairs = rankings.measure_likeness()
     if pairs < FEWEST_PAIRS:
