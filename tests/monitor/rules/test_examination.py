@@ -217,6 +217,6 @@ def test_an_incident_says_it_and_has_the_numbers() -> None:
     rows = dict(describe_evidence(incident))
     value, low, high = told["ranks"]["5"]["ratio"]
     assert rows["Examination of rank 5"] == (
-        f"{value:.3f} ({low:.3f} to {high:.3f}) times as before, compared with rank 1"
+        f"{value:.3f} ({low:.3f} to {high:.3f}) times as often as before, compared with rank 1"
     )
     assert rows["nDCG@10"].startswith(f"{told['value_before']:.3f} before, ")

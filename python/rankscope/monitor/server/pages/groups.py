@@ -374,7 +374,7 @@ def _describe_examination(found: Mapping[str, Any]) -> list[tuple[str, str]]:
             now, then = (write_interval(each[name]) for name in ("after", "before"))
             text = f"{now} times that of rank 1, before {then}"
         else:
-            text = f"{write_interval(each['ratio'])} times as before, compared with rank 1"
+            text = f"{write_interval(each['ratio'])} times as often as before, compared with rank 1"
         said.append((f"Examination of rank {rank}", text))
     if "value_with_former" in found:
         then, now = (f"{found[name]:.3f}" for name in ("value_before", "value_after"))
