@@ -86,7 +86,7 @@ class SearchWorld:
         """Return how often people look at each rank."""
         is_other = is_changed and self.steep_after is not None
         steep = self.steep_after if is_other else self.steep
-        found: Numbers = np.arange(1, RANKS + 1) ** -float(steep or 0.0)
+        found: Numbers = np.exp(-float(steep or 0.0) * np.log(np.arange(1.0, RANKS + 1)))
         return found
 
     def click(

@@ -120,7 +120,7 @@ class Places:
         if sorted(added) != sorted(removed) or -1 in added:
             return math.nan, math.nan, math.nan
         log, influences = (
-            sum(each[..., place] for place in plus) - sum(each[..., place] for place in minus)
+            each[..., [*plus]].sum(axis=-1) - each[..., [*minus]].sum(axis=-1)
             for each in (self.logs, self.influences)
         )
         ends = math.nan, math.nan
@@ -158,11 +158,9 @@ def harvest(shown: Shown, level: float) -> ExaminationCurve:
 def compare_places(shown: Shown, count: int) -> Places:
     """Compare how often users look at places, by the documents that were shown at several."""
     documents = int(shown.documents.max(initial=-1)) + 1
-    impressions = np.bincount(
-        shown.documents * count + shown.places,
-        weights=shown.impressions,
-        minlength=documents * count,
-    ).reshape(documents, count)
+    cells = shown.documents * count + shown.places
+    impressions = np.bincount(cells, shown.impressions, documents * count).astype(np.float64)
+    impressions = impressions.reshape(documents, count)
     is_swapped = (impressions > 0).sum(axis=1) > 1
     kept = is_swapped[shown.documents]
     swaps, groups = _link(_find_swaps(shown, impressions, kept), count)
@@ -173,15 +171,15 @@ def compare_places(shown: Shown, count: int) -> Places:
         # A few clicks, nearly all of what was shown, fit any curve.
         groups, logs = np.full(count, -1), np.zeros(count)
         influences = np.zeros((len(swaps.of_clusters), count))
-    cells = np.zeros((int(shown.clusters.max(initial=-1)) + 1, count))
+    of_clusters = np.zeros((int(shown.clusters.max(initial=-1)) + 1, count))
     at = shown.places[kept]
-    np.add.at(cells, (shown.clusters[kept], at), shown.impressions[kept])
+    np.add.at(of_clusters, (shown.clusters[kept], at), shown.impressions[kept])
     return Places(
         groups=groups,
         logs=logs,
         influences=influences,
-        shown=cells,
-        clicks=np.bincount(at, weights=shown.clicks[kept], minlength=count),
+        shown=of_clusters,
+        clicks=np.bincount(at, shown.clicks[kept], count).astype(np.float64),
         documents=(impressions[is_swapped] > 0).sum(axis=0),
     )
 

@@ -86,7 +86,7 @@ class Rankings:
         return cls(
             has_key=none > 0,
             offsets=np.zeros(1, np.int64),
-            grades=none * 1.0,
+            grades=none.astype(np.float64),
             **dict.fromkeys(names, none),
         )
 
@@ -159,8 +159,10 @@ def pair(before: Rankings, after: Rankings) -> tuple[Shown, Shown]:
     at, places = np.divmod(cells, 2 * RANKS)
     made = []
     for counted in (np.ones(len(rows)), is_first * 1.0):
-        impressions = np.bincount(rows, weights=counted)
-        clicked = np.bincount(rows, weights=counted * clicks)
+        impressions, clicked = (
+            np.bincount(rows, weights=each).astype(np.float64)
+            for each in (counted, counted * clicks)
+        )
         kept = impressions >= np.where(places < RANKS, FEWEST_SHOWN, 1)
         made.append(
             Shown(
