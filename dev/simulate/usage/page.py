@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.rules.data.counts import HOURS
 
 from dev.environments import ROOT
@@ -215,23 +216,19 @@ def _ask(name: str, said: dict[str, Any], runs: int) -> list[Row]:
         found = [
             one
             for _, one in watch_searches(drawn, CHANGE - 3, CHANGE + AFTER)
-            if one.verdict == "bad"
+            if one.verdict == "bad" and one.began is not None
         ]
-        told = [one.evidence["examination"] for one in found]
+        told = [cast("dict[str, Any]", one.evidence["examination"]) for one in found]
         ever += any(one["verdict"] in {"less far", "further"} for one in told)
         if told:
             last.append(told[-1]["verdict"])
-        if told and "value_with_former" in told[-1]:
-            began = (int(found[-1].began.timestamp()) * 1_000_000 - START) // DAY
+        if told and "value_with_former" in told[-1] and found[-1].began is not None:
+            began = (to_micros(found[-1].began) - START) // DAY
             truth = drawn.find_truth(began, began + told[-1]["days"])
             value, low, high = told[-1]["value_with_former"]
             values.append((truth, value, low <= truth <= high))
     is_bias = name in BIAS
-    right = (
-        "less far"
-        if world.looks(is_changed=True)[1] < world.looks(is_changed=False)[1]
-        else "further"
-    )
+    right = "less far" if said.get("steep_after", 0) > said.get("steep", 0) else "further"
     counts = [
         last.count(right) if is_bias else 0,
         last.count("as before"),
