@@ -1,6 +1,6 @@
-"""Simulate alerts, comparisons, click logs, early warnings and forecasts, and count the errors.
+"""Simulate what rankscope says where the truth is known, and count the errors.
 
-`python -m dev.simulate [--about alerts|comparisons|clicks|early|expected] [--only TEXT] [--short]`
+`python -m dev.simulate [--about PAGE] [--only TEXT] [--short]`
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from dev.simulate.compare.page import COMPARISONS
 from dev.simulate.early.page import EARLY
 from dev.simulate.expected import EXPECTED
 from dev.simulate.record import Record
+from dev.simulate.usage.page import USAGE
 
 if TYPE_CHECKING:
     from dev.simulate.case import Case, Row
 
-PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY, EXPECTED)}
+PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY, EXPECTED, USAGE)}
 
 
 def main() -> int:

@@ -29,6 +29,7 @@ from rankscope.monitor.rules.data.counts import (
 )
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import DataRule
+from rankscope.monitor.rules.data.shown import Rankings
 from rankscope.monitor.store.records import Version
 
 TYPE_CHECKING = False
@@ -123,7 +124,7 @@ class DrawnCounts(Counts):
         )
         super().__init__(
             Configuration(
-                definition=define(measures=["RR@3"], positive="click", window=window),
+                definition=define(measures=["nDCG@10"], positive="click", window=window),
                 attributes=attributes,
             ),
             Slicing(values),
@@ -184,6 +185,16 @@ class DrawnCounts(Counts):
             ages = found.ages[model, "click"] = np.zeros((HOURS, len(AGES) + 1))
             ages[0, 0] = round(share * size)
         return found
+
+    def read_rankings(
+        self,
+        model: str,  # noqa: ARG002
+        days: Sequence[int],  # noqa: ARG002
+        share: float,  # noqa: ARG002
+        now: int,  # noqa: ARG002
+    ) -> Rankings:
+        """Return none: only counts are drawn."""
+        return Rankings.none()
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return true: labels come, as far as the hours tell."""

@@ -408,7 +408,8 @@ def _read_shown(
     clusters = queries if cluster is None else read.values["cluster"].separate()[kept]
     return Shown(
         documents=np.unique(documents, return_inverse=True)[1],
-        ranks=read.numbers["rank"][kept].astype(np.int64),
+        places=read.numbers["rank"][kept].astype(np.int64) - 1,
+        impressions=np.ones(int(kept.sum())),
         clicks=read.numbers["click"][kept],
         clusters=np.unique(clusters, return_inverse=True)[1],
     )

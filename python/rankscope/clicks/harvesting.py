@@ -23,6 +23,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -39,32 +40,35 @@ CLOSE = 1e-12
 
 @record(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """Impressions of documents.
+    """Impressions of documents, those of a row at one place.
 
     Args:
-        documents: The number of the query and document of each impression, from 0.
-        ranks: The rank of each, from 1.
-        clicks: 1 where it was clicked, 0 elsewhere.
+        documents: The number of the query and document of each row, from 0.
+        places: The number of the place where it was shown, from 0: of its rank, or of its rank and
+            of a time.
+        impressions: How often it was shown there.
+        clicks: How often it was clicked there.
         clusters: The number of its cluster, from 0, such as that of its query.
     """
 
     documents: Codes
-    ranks: Codes
+    places: Codes
+    impressions: Numbers
     clicks: Numbers
     clusters: Codes
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Swaps:
-    """Weighted clicks of the documents that were shown at both of two ranks.
+    """Weighted clicks of the documents that were shown at both of two places.
 
     Args:
-        first: The lower number of each pair of ranks, from 0.
+        first: The lower number of each pair of places, from 0.
         second: The higher number.
-        clicks: float64 [2, pairs], the weighted clicks at either rank.
+        clicks: float64 [2, pairs], the weighted clicks at either place.
         misses: float64 [2, pairs], the weighted impressions without a click.
         of_clusters: float64 [clusters, 2, 2, pairs], the clicks and misses of each cluster at
-            either rank.
+            either place.
     """
 
     first: Codes
@@ -74,77 +78,129 @@ class Swaps:
     of_clusters: Numbers
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Places:
+    """How often users look at each place, compared with the places that it is linked with.
+
+    Args:
+        groups: The number of the group of places that documents link; -1 for a place without links.
+        logs: The logarithm of how often users look there, relative to the first of its group.
+        influences: float64 [clusters, places], what each cluster adds to the error of `logs`.
+        shown: float64 [clusters, places], how often documents with several places were shown.
+        clicks: How often they were clicked at each place.
+        documents: How many of them were shown there.
+    """
+
+    groups: Codes
+    logs: Numbers
+    influences: Numbers
+    shown: Numbers
+    clicks: Numbers
+    documents: Codes
+
+    def refuse(self, place: int) -> str:
+        """Return why there is too little at a place for an interval; empty if there is enough."""
+        count, clicks = float(self.shown[:, place].sum()), float(self.clicks[place])
+        return Reliability(
+            n=round(count),
+            effective=count,
+            heavy=math.inf,
+            rewarded=min(clicks, count - clicks),
+            clusters=kish(self.shown[:, place]),
+        ).refuse()
+
+    def contrast(
+        self, plus: Sequence[int], minus: Sequence[int], level: float
+    ) -> tuple[float, float, float]:
+        """Return how often users look at places in proportion to others, with its interval.
+
+        All are NaN where no documents link them, and the interval where there is too little.
+        """
+        added, removed = ([self.groups[place] for place in places] for places in (plus, minus))
+        if sorted(added) != sorted(removed) or -1 in added:
+            return math.nan, math.nan, math.nan
+        log, influences = (
+            each[..., [*plus]].sum(axis=-1) - each[..., [*minus]].sum(axis=-1)
+            for each in (self.logs, self.influences)
+        )
+        ends = math.nan, math.nan
+        if not any(map(self.refuse, (*plus, *minus))):
+            ends = find_ends(float(log), influences, None, level)
+        return math.exp(log), math.exp(ends[0]), math.exp(ends[1])
+
+
 def harvest(shown: Shown, level: float) -> ExaminationCurve:
     """Return how often users look at each rank relative to rank 1."""
-    depth = int(shown.ranks.max())
-    documents = int(shown.documents.max()) + 1
-    impressions = np.bincount(
-        shown.documents * depth + shown.ranks - 1, minlength=documents * depth
-    ).reshape(documents, depth)
-    is_swapped = (impressions > 0).sum(axis=1) > 1
-    kept = is_swapped[shown.documents]
-    swaps = _find_swaps(shown, impressions, kept)
-    _refuse_unlinked(swaps, depth)
-    logs, relevance = _maximize(swaps, depth)
-    influences = _influence(swaps, logs, relevance)
-    counts = np.bincount(shown.ranks[kept] - 1, minlength=depth)
-    clicks = np.bincount(shown.ranks[kept] - 1, weights=shown.clicks[kept], minlength=depth)
-    cells = np.zeros((int(shown.clusters.max()) + 1, depth))
-    np.add.at(cells, (shown.clusters[kept], shown.ranks[kept] - 1), 1.0)
-    reasons = [""]
-    for at in range(1, depth):
-        reliability = [
-            Reliability(
-                n=int(counts[rank]),
-                effective=float(counts[rank]),
-                heavy=math.inf,
-                rewarded=float(min(clicks[rank], counts[rank] - clicks[rank])),
-                clusters=kish(cells[:, rank]),
-            ).refuse()
-            for rank in (0, at)
-        ]
-        reasons.append(next(filter(None, reliability), ""))
-    ends = [(0.0, 0.0)]
-    for at in range(1, depth):
-        none = math.nan, math.nan
-        found = none if reasons[at] else find_ends(logs[at], influences[:, at], None, level)
-        ends.append(found)
+    depth = int(shown.places.max()) + 1
+    found = compare_places(shown, depth)
+    _refuse_unlinked(found)
+    reasons = [""] + [found.refuse(0) or found.refuse(at) for at in range(1, depth)]
+    curve = [(1.0, 1.0, 1.0)] + [found.contrast([at], [0], level) for at in range(1, depth)]
+    weights, lower, upper = map(list, zip(*curve, strict=True))
     return ExaminationCurve(
         {
             "rank": [*range(1, depth + 1)],
-            "impressions": counts.tolist(),
-            "clicks": [round(count) for count in clicks.tolist()],
-            "documents": (impressions[is_swapped] > 0).sum(axis=0).tolist(),
-            "weight": np.exp(logs).tolist(),
-            "lower": [math.exp(low) for low, _ in ends],
-            "upper": [math.exp(high) for _, high in ends],
+            "impressions": list(map(round, found.shown.sum(axis=0).tolist())),
+            "clicks": list(map(round, found.clicks.tolist())),
+            "documents": found.documents.tolist(),
+            "weight": weights,
+            "lower": lower,
+            "upper": upper,
         },
         level,
         is_weighted=False,
         refused=tuple(reasons),
-        clusters=int((cells.sum(axis=1) > 0).sum()),
+        clusters=int(found.shown.any(axis=1).sum()),
         method="harvest",
     )
 
 
-def _find_swaps(shown: Shown, impressions: Codes, kept: NDArray[np.bool_]) -> Swaps:
+def compare_places(shown: Shown, count: int) -> Places:
+    """Compare how often users look at places, by the documents that were shown at several."""
+    documents = int(shown.documents.max(initial=-1)) + 1
+    cells = shown.documents * count + shown.places
+    impressions = np.bincount(cells, shown.impressions, documents * count).astype(np.float64)
+    impressions = impressions.reshape(documents, count)
+    is_swapped = (impressions > 0).sum(axis=1) > 1
+    kept = is_swapped[shown.documents]
+    swaps, groups = _link(_find_swaps(shown, impressions, kept), count)
+    try:
+        logs, relevance = _maximize(swaps, groups)
+        influences = _influence(swaps, logs, relevance, groups)
+    except np.linalg.LinAlgError:
+        # A few clicks, nearly all of what was shown, fit any curve.
+        groups, logs = np.full(count, -1), np.zeros(count)
+        influences = np.zeros((len(swaps.of_clusters), count))
+    of_clusters = np.zeros((int(shown.clusters.max(initial=-1)) + 1, count))
+    at = shown.places[kept]
+    np.add.at(of_clusters, (shown.clusters[kept], at), shown.impressions[kept])
+    return Places(
+        groups=groups,
+        logs=logs,
+        influences=influences,
+        shown=of_clusters,
+        clicks=np.bincount(at, shown.clicks[kept], count).astype(np.float64),
+        documents=(impressions[is_swapped] > 0).sum(axis=0),
+    )
 
-    depth = impressions.shape[1]
-    first, second = np.triu_indices(depth, 1)
-    documents, ranks = shown.documents[kept], shown.ranks[kept] - 1
-    clicks, clusters = shown.clicks[kept], shown.clusters[kept]
-    count = int(shown.clusters.max()) + 1
-    counts = impressions[documents].astype(np.float64)
-    own = counts[np.arange(len(ranks)), ranks]
+
+def _find_swaps(shown: Shown, impressions: Numbers, kept: NDArray[np.bool_]) -> Swaps:
+
+    places = impressions.shape[1]
+    first, second = np.triu_indices(places, 1)
+    count = int(shown.clusters.max(initial=-1)) + 1
     of_clusters = np.zeros((count, 2, 2, len(first)))
+    rows_at = [np.flatnonzero(kept & (shown.places == place)) for place in range(places)]
     for pair, ends in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        for side, (rank, other) in enumerate((ends, ends[::-1])):
-            rows = np.flatnonzero((ranks == rank) & (counts[:, other] > 0))
-            # The harmonic weight of the document, spread over its impressions at this rank.
-            weights = counts[rows, other] / (own[rows] + counts[rows, other])
-            for what, column in enumerate((clicks[rows], 1 - clicks[rows])):
+        for side, (place, other) in enumerate((ends, ends[::-1])):
+            beside = impressions[shown.documents[rows_at[place]], other]
+            rows, beside = rows_at[place][beside > 0], beside[beside > 0]
+            # The harmonic weight of the document, spread over its impressions at this place.
+            weights = beside / (impressions[shown.documents[rows], place] + beside)
+            misses = shown.impressions[rows] - shown.clicks[rows]
+            for what, column in enumerate((shown.clicks[rows], misses)):
                 of_clusters[:, what, side, pair] = np.bincount(
-                    clusters[rows], weights=weights * column, minlength=count
+                    shown.clusters[rows], weights=weights * column, minlength=count
                 )
     sums = of_clusters.sum(axis=0)
     return Swaps(
@@ -152,28 +208,33 @@ def _find_swaps(shown: Shown, impressions: Codes, kept: NDArray[np.bool_]) -> Sw
     )
 
 
-def _refuse_unlinked(swaps: Swaps, depth: int) -> None:
+def _link(swaps: Swaps, count: int) -> tuple[Swaps, Codes]:
+    """Return the pairs of places whose clicks compare them, and the groups that these make."""
+    at_place = np.zeros(count)
+    for side, places in enumerate((swaps.first, swaps.second)):
+        np.add.at(at_place, places, swaps.clicks[side])
+    has_clicks = at_place > 0
+    is_linked = (swaps.clicks.sum(axis=0) > 0) & (swaps.misses > 0).all(axis=0)
+    is_linked &= has_clicks[swaps.first] & has_clicks[swaps.second]
+    groups = np.arange(count)
+    for one, other in zip(swaps.first[is_linked], swaps.second[is_linked], strict=True):
+        low, high = sorted((groups[one], groups[other]))
+        groups[groups == high] = low
+    groups[np.bincount(groups, minlength=count)[groups] == 1] = -1
+    kept = Swaps(
+        first=swaps.first[is_linked],
+        second=swaps.second[is_linked],
+        clicks=swaps.clicks[:, is_linked],
+        misses=swaps.misses[:, is_linked],
+        of_clusters=swaps.of_clusters[..., is_linked],
+    )
+    return kept, groups
+
+
+def _refuse_unlinked(found: Places) -> None:
     """Refuse clicks that don't compare each rank with rank 1, directly or by way of others."""
-    at_rank = [0.0] * depth
-    for pair, ends in enumerate(zip(swaps.first.tolist(), swaps.second.tolist(), strict=True)):
-        for side, rank in enumerate(ends):
-            at_rank[rank] += float(swaps.clicks[side, pair])
-    linked, grown = {0}, True
-    pairs = [
-        {one, other}
-        for one, other, clicks in zip(
-            swaps.first.tolist(), swaps.second.tolist(), swaps.clicks.sum(axis=0), strict=True
-        )
-        if clicks > 0 and at_rank[one] > 0 and at_rank[other] > 0
-    ]
-    while grown:
-        grown = False
-        for joined in pairs:
-            if joined & linked and not joined <= linked:
-                linked |= joined
-                grown = True
-    lost = [rank for rank in range(depth) if rank not in linked or at_rank[rank] == 0]
-    if lost:
+    lost = np.flatnonzero((found.groups < 0) | (found.groups != found.groups[0]))
+    if len(lost):
         other = "rank 1" if lost[0] else "other ranks"
         raise EmptyError(
             f"no clicked documents link rank {lost[0] + 1} with {other}",
@@ -183,15 +244,22 @@ def _refuse_unlinked(swaps: Swaps, depth: int) -> None:
         )
 
 
-def _maximize(swaps: Swaps, depth: int) -> tuple[Numbers, Numbers]:
-    """Return the logarithms of the examination of ranks and of the relevance of pairs."""
-    logs = np.zeros(depth)
+def _find_free(groups: Codes) -> Codes:
+    """Return the places that are compared with another one, the first of their group."""
+    return np.flatnonzero((groups >= 0) & (groups != np.arange(len(groups))))
+
+
+def _maximize(swaps: Swaps, groups: Codes) -> tuple[Numbers, Numbers]:
+    """Return the logarithms of the examination of places and of the relevance of pairs."""
+    free = _find_free(groups)
+    logs = np.zeros(len(groups))
     relevance = _fit_relevance(swaps, logs)
     for _ in range(MOST_STEPS):
         slopes, bends = _differentiate(swaps, logs, relevance)
-        score, matrix = _profile(swaps, slopes, bends, depth)
-        step = np.append(0.0, np.linalg.solve(matrix[1:, 1:], score[1:]))
-        largest = float(abs(step).max())
+        score, matrix = _profile(swaps, slopes, bends, len(groups))
+        step = np.zeros(len(groups))
+        step[free] = np.linalg.solve(matrix[np.ix_(free, free)], score[free])
+        largest = float(abs(step).max(initial=0.0))
         logs += step * min(1.0, LONGEST_STEP / max(largest, CLOSE))
         relevance = _fit_relevance(swaps, logs)
         if largest < CLOSE:
@@ -214,7 +282,7 @@ def _fit_relevance(swaps: Swaps, logs: Numbers) -> Numbers:
 def _differentiate(
     swaps: Swaps, logs: Numbers, relevance: Numbers
 ) -> tuple[tuple[Numbers, Numbers], Numbers]:
-    """Return what a click and a miss add to the slope at each rank of a pair, and the curvature."""
+    """Return what a click and a miss add to the slope at each place of a pair, and the bend."""
     chances = np.exp(np.stack([logs[swaps.first], logs[swaps.second]]) + relevance)
     chances = np.clip(np.nan_to_num(chances), 0, 1 - CLOSE)
     odds = chances / (1 - chances)
@@ -239,15 +307,15 @@ def _profile(
 
 
 def _share(own: Numbers, other: Numbers, bends: Numbers) -> Numbers:
-    """Return the slope at a rank that the relevance of its pair can't take up."""
+    """Return the slope at a place that the relevance of its pair can't take up."""
     both = bends.sum(axis=0)
     left = bends[1] * own - bends[0] * other
     found: Numbers = np.divide(left, both, out=np.zeros_like(left), where=both > 0)
     return found
 
 
-def _influence(swaps: Swaps, logs: Numbers, relevance: Numbers) -> Numbers:
-    """Return what each cluster adds to the error of the logarithm of each rank."""
+def _influence(swaps: Swaps, logs: Numbers, relevance: Numbers, groups: Codes) -> Numbers:
+    """Return what each cluster adds to the error of the logarithm of each place."""
     depth = len(logs)
     slopes, bends = _differentiate(swaps, logs, relevance)
     _, matrix = _profile(swaps, slopes, bends, depth)
@@ -260,5 +328,6 @@ def _influence(swaps: Swaps, logs: Numbers, relevance: Numbers) -> Numbers:
         scores[:, one] += _share(held[:, 0, pair], held[:, 1, pair], bent[:, None])
         scores[:, other] += _share(held[:, 1, pair], held[:, 0, pair], bent[::-1, None])
     found = np.zeros_like(scores)
-    found[:, 1:] = np.linalg.solve(matrix[1:, 1:], scores[:, 1:].T).T
+    free = _find_free(groups)
+    found[:, free] = np.linalg.solve(matrix[np.ix_(free, free)], scores[:, free].T).T
     return found

@@ -15,6 +15,7 @@ from rankscope.monitor.evaluate.stored_windows import AGES, RANKS
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, LabelDay, Segment
+from rankscope.monitor.rules.data.shown import Rankings
 from rankscope.monitor.store.records import LeftOut, Version
 from rankscope.records import record
 
@@ -159,6 +160,16 @@ class FaultyCounts(Counts):
                 ages[hour, age] += number
                 found.ranks.setdefault(model, np.zeros(RANKS + 1))[rank] += number
         return found
+
+    def read_rankings(
+        self,
+        model: str,  # noqa: ARG002
+        days: Sequence[int],  # noqa: ARG002
+        share: float,  # noqa: ARG002
+        now: int,  # noqa: ARG002
+    ) -> Rankings:
+        """Return none: how documents come again is no fault."""
+        return Rankings.none()
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
         """Find names that match nothing."""

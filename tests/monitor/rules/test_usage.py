@@ -8,7 +8,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import HOURS
 from rankscope.stats.day_shift import find_needed, find_shifts
 
-from dev.simulate.usage import HISTORY, LabelWorld, watch_labels
+from dev.simulate.usage.labels import HISTORY, LabelWorld, watch_labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -64,25 +64,28 @@ class Worth:
         """Find it out from lists with one relevant document."""
         plan = ChunkPlan.of(definition.only(measure))
         depth = min(measure.k or DEEPEST, DEEPEST)
-        value, *_ = cls._evaluate(plan, np.arange(1, depth + 1), np.ones(depth))
+        ones = np.ones(depth)
+        value, *_ = evaluate_lists(plan, ones.astype(np.int64), np.arange(1, depth + 1), ones)
         return cls(measure, value, plan)
 
     def gain(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gains of documents; that of the ungraded is 0."""
         used, places = np.unique(np.nan_to_num(grades), return_inverse=True)
-        *_, ideal = self._evaluate(self.plan, np.ones(len(used), dtype=np.int64), used)
+        first = np.ones(len(used), dtype=np.int64)
+        *_, ideal = evaluate_lists(self.plan, first, first, used)
         return np.nan_to_num(ideal)[places]
 
-    @staticmethod
-    def _evaluate(
-        plan: ChunkPlan, ranks: NDArray[np.int64], grades: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
-        count = len(ranks)
-        text = offsets_of(np.ones(count, dtype=np.int64)), np.full(count, 97, dtype=np.uint8)
-        items = np.arange(count + 1), text, ranks, np.full(count, np.nan), grades
-        columns, _ = _core.evaluate_items(items, plan.choices)
-        [places] = plan.columns.values()
-        return [read_numbers(columns[place]) for place in places]
+
+def evaluate_lists(
+    plan: ChunkPlan, sizes: NDArray[np.int64], ranks: NDArray[np.int64], grades: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Return the value and the parts of a measure for lists of documents at some ranks."""
+    count = len(ranks)
+    text = np.arange(count + 1), np.full(count, ord("a"), dtype=np.uint8)
+    items = offsets_of(sizes), text, ranks, np.full(count, np.nan), grades
+    columns, _ = _core.evaluate_items(items, plan.choices)
+    [places] = plan.columns.values()
+    return [read_numbers(columns[place]) for place in places]
 
 
 @record(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.rules.data import labels, usage, watches
+from rankscope.monitor.rules.data import examination, labels, usage, watches
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import KEPT, DataProgress
 from rankscope.monitor.rules.data.traffic import (
@@ -318,7 +318,8 @@ class HourCheck:
 
         def make(segment: Segment, found: Sequence[Any], known: Anomaly | None) -> Anomaly:
             if kind == "label_ranks":
-                return usage.make_position(segment, found, now=self.moment, before=known)
+                made = usage.make_position(segment, found, now=self.moment, before=known)
+                return self._explain(made, known)
             day = self.today.day
             made = labels.make_anomaly(kind, segment, found, day=day, now=self.moment, before=known)
             delay = self.find("label_delay", segment) or self.find("label_delay", TOTAL)
@@ -332,6 +333,15 @@ class HourCheck:
             for segment in self.segments
         }
         self.report(kind, judged, make, until=self.today.day)
+
+    def _explain(self, anomaly: Anomaly, known: Anomaly | None) -> Anomaly:
+        """Say why relevant documents are at other ranks, anew while days are added."""
+        before = {} if known is None else known.evidence.get("examination", {})
+        if not is_watched(self.rule, anomaly):
+            return anomaly
+        return examination.explain(
+            self.reader, self.progress, anomaly, before, today=self.today.day, now=self.moment
+        )
 
     def report(self, kind: Kind, judged: Judged, make: Make, *, until: int) -> None:
         """Report all models together or some of them, and what is over."""

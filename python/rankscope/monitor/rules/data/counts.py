@@ -24,6 +24,7 @@ from rankscope.monitor.evaluate.stored_windows import (
 )
 from rankscope.monitor.evaluate.windows import COUNTS
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.rules.data.shown import Rankings, read_rankings
 from rankscope.monitor.store.folding import OTHER
 
 TYPE_CHECKING = False
@@ -157,6 +158,10 @@ class Counts(ABC):
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
 
+    @abstractmethod
+    def read_rankings(self, model: str, days: Sequence[int], share: float, now: int) -> Rankings:
+        """Read the rankings of a model, or of all: a share of the queries of some days."""
+
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:  # noqa: ARG002 - of a store
         """Find names in the rankings of a span, and in their labels, that match nothing."""
         return ()
@@ -238,9 +243,9 @@ class DataReader(Counts):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene.configuration, scene.slicing)
+        self._scene = scene
         self._store = scene.store
         self._project = scene.project
-        self._threads = scene.threads
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
@@ -271,6 +276,10 @@ class DataReader(Counts):
                 ranks = found.ranks.setdefault(model, np.zeros(RANKS + 1))
                 ranks[: len(by_rank)] += by_rank
         return found
+
+    def read_rankings(self, model: str, days: Sequence[int], share: float, now: int) -> Rankings:
+        """Read the rankings of a model, or of all: a share of the queries of some days."""
+        return read_rankings(self._scene, model, days, share, now)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
@@ -320,7 +329,7 @@ class DataReader(Counts):
                 slicing=self.slicing,
                 # As of when the day is final.
                 now=day + DAY + self.window + HOUR,
-                threads=self._threads,
+                threads=self._scene.threads,
             )
             cells += [cell for cell in summed.cells if cell.length == HOUR]
             hours += summed.hours

@@ -72,7 +72,7 @@ KIND = Kind(
         "label_ranks": Problem(
             name="relevant documents are at other ranks",
             step="Check whether the page shows its results in another way, such as more or fewer "
-            "at once. If the order didn't change, neither did its quality.",
+            "at once, and whether the order changed. Values of nDCG rise or fall either way.",
             drawn="labelled",
         ),
         "relevance": Problem(

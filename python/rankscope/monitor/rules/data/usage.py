@@ -323,7 +323,7 @@ def _round(length: float) -> int:
 
 
 def make_position(
-    segment: Segment, changes: Sequence[Change], *, now: int, before: Anomaly | None, why: str = ""
+    segment: Segment, changes: Sequence[Change], *, now: int, before: Anomaly | None
 ) -> Anomaly:
     """Make or update the anomaly of relevant documents that are at other ranks."""
     change = changes[0]
@@ -332,7 +332,6 @@ def make_position(
     who = f" of model {name(segment.model)}" if segment.model else ""
     where = "higher" if shift.change > 0 else "lower"
     first = [write_share(float(shares[0])) for shares in (change.after, change.before)]
-    said = why if before is None else before.evidence.get("why", "")
     return Anomaly(
         kind="label_ranks",
         segment=segment,
@@ -341,8 +340,7 @@ def make_position(
         ratio=1.0,
         reason=f"Relevant documents{who} are {where} in their lists than usual since "
         f"{describe_time(began)}: {first[0]} are at the first rank instead of {first[1]}, and "
-        f"their mean discount is {shift.value:.3f} instead of {shift.usual:.3f}."
-        + (f" {said}" if said else ""),
+        f"their mean discount is {shift.value:.3f} instead of {shift.usual:.3f}.",
         evidence={
             "shift": round(shift.change, 4) if before is None else before.evidence["shift"],
             "score": round(shift.score, 2),
@@ -350,6 +348,5 @@ def make_position(
             "usual_discount": round(shift.usual, 4),
             "first_rank": round(float(change.after[0]), 4),
             "usual_first_rank": round(float(change.before[0]), 4),
-            **({"why": said} if said else {}),
         },
     )

@@ -1,16 +1,9 @@
-"""False alarms and delays of the watches on label delay and on the ranks of labels.
-
-Labels are drawn hour by hour, and checked by the same function as those of a store:
-`python -m dev.simulate.usage`.
-"""
+"""Simulated labels, drawn hour by hour and checked by the same function as those of a store."""
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from rankscope.monitor.evaluate.stored_windows import AGES, RANKS
@@ -24,8 +17,6 @@ from dev.simulate.volumes import SHAPE, START, WEEKDAYS, DrawnCounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
     from rankscope.monitor.rules.state import Finding
 
@@ -36,7 +27,6 @@ RULE = DataRule(
     name="data", kind="data", watches=("labels", "label_delay", "label_ranks", "relevance")
 )
 MEMORY = 0.8
-MOST_FALSE, STANDARD_ERRORS = 0.05, 3.0
 
 
 @dataclass(kw_only=True)
@@ -149,75 +139,3 @@ def watch_labels(world: LabelWorld, since: int, until: int) -> list[tuple[int, F
                 known[one.key] = one.verdict
                 found.append((hour + 1, one))
     return found
-
-
-class Row(NamedTuple):
-    """A world of the record: its name and what is different in it."""
-
-    name: str
-    said: dict[str, Any]
-
-
-QUIET = (
-    Row("200 a day, days are alike", {"a_day": 200}),
-    Row(
-        "2,000 a day, AR(0.8): ages by 15 %, 3 % one rank lower",
-        {"a_day": 2000, "speed": 0.15, "depth": 0.03},
-    ),
-    Row(
-        "2,000 a day, AR(0.8): ages by 30 %, 6 % one rank lower",
-        {"a_day": 2000, "speed": 0.3, "depth": 0.06},
-    ),
-)
-"""Quarters in which nothing changes."""
-CHANGES = (
-    Row("labels take 4.5 times as long, 200 a day", {"a_day": 200, "slower": 4.5}),
-    Row(
-        "labels take 4.5 times as long, 2,000 a day, ages by 15 %",
-        {"a_day": 2000, "slower": 4.5, "speed": 0.15},
-    ),
-    Row("a fifth of the labels moves to the first rank, 200 a day", {"a_day": 200, "moved": 0.2}),
-    Row(
-        "a fifth of the labels moves to the first rank, 2,000 a day, 3 % one rank lower",
-        {"a_day": 2000, "moved": 0.2, "depth": 0.03},
-    ),
-    Row(
-        "a quarter of the labels moves one rank down, 2,000 a day, 3 % one rank lower",
-        {"a_day": 2000, "moved": -0.25, "depth": 0.03},
-    ),
-)
-"""Changes on the 31st day."""
-
-
-def main() -> int:
-    """Print how often something is reported although nothing changed, and how soon changes are."""
-    parser = argparse.ArgumentParser(prog="python -m dev.simulate.usage", description=__doc__)
-    parser.add_argument("--quarters", type=int, default=40)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    for row in QUIET:
-        alarms = {"label_delay": 0, "label_ranks": 0}
-        for run in range(options.quarters):
-            world = LabelWorld(seed=options.seed + run, days=HISTORY + QUARTER, **row.said)
-            found = watch_labels(world, HISTORY * HOURS, (HISTORY + QUARTER) * HOURS)
-            for kind in {one.kind for _, one in found if one.verdict == "bad"} & {*alarms}:
-                alarms[kind] += 1
-        print(row.name, options.quarters, alarms, sep=" | ", flush=True)
-    for row in CHANGES:
-        kind = "label_delay" if "slower" in row.said else "label_ranks"
-        delays = []
-        change = HISTORY + 3
-        for run in range(options.runs):
-            days = change + 14
-            world = LabelWorld(seed=options.seed + run, days=days, change=change, **row.said)
-            found = watch_labels(world, (change - 3) * HOURS, days * HOURS)
-            late = [hour for hour, one in found if one.kind == kind and one.verdict == "bad"]
-            delays.append(min((hour - change * HOURS for hour in late), default=999))
-        half, most = (int(np.quantile(delays, level, method="higher")) for level in (0.5, 0.9))
-        print(row.name, options.runs, f"{half} h", f"{most} h", sep=" | ", flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Simulations of how rankings are used: label delay, and the ranks of labels."""
