@@ -61,8 +61,8 @@ SHARED = 2.0
 CHANCE = 4.0
 """So many standard deviations more may be chance."""
 MOST_FACTS = 60
-COMPARED = CHANGES | {"score_rank", "popular", "coverage"}
-"""What compares lists with those of the days before."""
+POOLED = frozenset({"score_rank", "popular", "coverage", "score_distance"})
+"""What compares a list with all that was shown on the days before."""
 
 
 @record(frozen=True, slots=True)
@@ -84,10 +84,14 @@ class Table:
     def list_left_out(self, signal: str, since: int, until: int) -> list[tuple[int, int]]:
         """List the periods of the calendar.
 
-        After one, lists are compared with its own, so that as many days more are left out.
+        After one, lists are compared with its own: with the last one of a query for about as long
+        as it was, and with all that was shown for as many days as these are.
         """
-        most = REFERENCE_DAYS * DAY if signal in COMPARED else 0
+        most = REFERENCE_DAYS * DAY
         periods = self.calendar.between(since - most, until)
+        if signal in POOLED:
+            return [(one.since, one.until + most) for one in periods]
+        most *= signal in CHANGES
         return [(one.since, one.until + min(one.until - one.since, most)) for one in periods]
 
 
