@@ -13,7 +13,16 @@ from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.cells import Hours, get_rows
 from rankscope.monitor.rules.early.check import Table, check_signals, find_needed, look
 from rankscope.monitor.rules.early.progress import EarlyProgress
-from rankscope.monitor.rules.early.usual import FEWEST_DAYS, HOURS, Sums, add_up
+from rankscope.monitor.rules.early.usual import (
+    FEWEST_DAYS,
+    HOURS,
+    SPANS,
+    Days,
+    Sums,
+    add_up,
+    compare,
+    learn,
+)
 from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.records import replace
@@ -132,7 +141,7 @@ class Drawn:
 
     def __init__(self, segments: list[Segment], sums: Floats) -> None:
         self._segments, self._sums = tuple(segments), sums
-        self._summed = add_up(get_rows(sums))
+        self.summed = add_up(get_rows(sums))
 
     def add_up(self, since: int, until: int, *_: object) -> Hours:
         """Return some hours; there is nothing before the first one."""
@@ -142,7 +151,7 @@ class Drawn:
         hours = Hours(self._segments, self._sums[:, span])
         if empty:
             hours.sums = np.pad(hours.sums, ((0, 0), (empty, 0), (0, 0), (0, 0)))
-        summed = [each[:, span.start : last + 1] for each in self._summed]
+        summed = [each[:, span.start : last + 1] for each in self.summed]
         hours.summed = Sums(*(np.pad(each, ((0, 0), (empty, 0))) for each in summed))
         return hours
 
@@ -303,29 +312,108 @@ def _sum(group: Ints, count: int, rankings: tuple[Ints, Ints, int], values: list
     return sums
 
 
+def screen(table: Table) -> tuple[Floats, Floats]:
+    """Return the largest evidence of each hour, and how many rows are known on each day.
+
+    Sums over days are those of the day before, with one day more and one less.
+    """
+    sums, signals = table.cells.summed, table.signals
+    streams = len(sums.total) // len(signals)
+    least = np.tile([one.least for one in signals], streams)[:, None, None]
+    sides = {"rise": 1, "fall": -1, "both": 0}
+    side = np.tile([sides[one.suspicious] for one in signals], streams)[:, None, None]
+    most, known, daily = np.zeros((DAYS, HOURS)), np.zeros((len(least), DAYS), bool), None
+    for hours in SPANS[:1] if table.is_daily else SPANS:
+        first = -(-hours // HOURS)
+        here = Sums(*(_cut_days(each, hours) for each in sums))
+        same = _gather_days(here.rankings, here.total, first)
+        long = [_shift(_cut_days(each, HISTORY * HOURS), hours) for each in sums]
+        usual = learn(same, long, daily, is_daily=table.is_daily)
+        daily = usual.between if daily is None else daily
+        flags = {"is_share": not table.is_daily, "is_daily": table.is_daily}
+        judged = compare(here, usual, least / 2, **flags)
+        change = judged.value - judged.usual
+        with np.errstate(invalid="ignore"):
+            matters = (np.abs(change) >= least) & (change * side >= 0)
+        most = np.maximum(most, (judged.evidence * matters).max(axis=0))
+        known |= (same.known >= FEWEST_DAYS).any(axis=-1)
+    if table.is_daily:
+        most[:, :-1] = 0.0
+    return most, known.sum(axis=0)
+
+
+def _cut_days(summed: Floats, hours: int) -> Floats:
+    """Return the sums of the spans before each hour: rows × days × hours."""
+    cut = summed[:, 1:] - summed[:, np.maximum(np.arange(1, summed.shape[1]) - hours, 0)]
+    return cut.reshape(len(cut), -1, HOURS)
+
+
+def _shift(each: Floats, hours: int) -> Floats:
+    """Return what was so many hours before; 0 before the first one."""
+    flat = each.reshape(len(each), -1)
+    return np.pad(flat, ((0, 0), (hours, 0)))[:, : flat.shape[1]].reshape(each.shape)
+
+
+def _roll(each: Floats, first: int, count: int) -> Floats:
+    """Return the sums of so many days, of which the last is some days before."""
+    summed = np.pad(each.cumsum(axis=1), ((0, 0), (first + count, 0), (0, 0)))
+    days = each.shape[1]
+    rolled: Floats = summed[:, count : count + days] - summed[:, :days]
+    return rolled
+
+
+def _gather_days(counts: Floats, totals: Floats, first: int) -> Days:
+    """Sum the same hours of the days before, as `gather` does."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.where(counts > 0, totals**2 / counts, 0.0)
+        kind, of_kind = (
+            sum(_roll(each, 7 * week, 1) for week in range(HISTORY // 7))
+            for each in (counts, totals)
+        )
+        square = np.where(kind > 0, of_kind**2 / kind, 0.0)
+    known, weight, total, squares, in_all = (
+        _roll(each, first, HISTORY)
+        for each in ((counts > 0).astype(float), counts, totals, counts**2, alone)
+    )
+    has_all = _roll((kind > 0).astype(float), first, 7) == 7
+    own, own_total = (_roll(each, 7, 1) for each in (kind, of_kind))
+    parts = _roll(square, first, 7)
+    return Days(known, weight, total, squares, in_all, parts, has_all, own, own_total)
+
+
 def count_warnings(world: World, run: int, seed: int = SEED) -> int:
     """Return how many false warnings a quarter has.
 
-    Hours of a day are judged together, and one after another if one of them has a warning.
+    All hours are judged at once. From the first one on that may have a warning, the rule looks at
+    one day after another, and at one hour after another while there is a warning.
     """
     number = WORLDS.index(world)
     tables = draw(world, np.random.default_rng([seed, number, run]))
     rule, found = DEFAULTS["early"], 0
-    following = START + world.begin * DAY
-    progress = EarlyProgress(basis="", first=START, following=following)
+    is_plain = not (world.holidays or world.has_release or world.model is not None)
+    screened = [screen(table) for table in tables] if is_plain else []
+    progress = EarlyProgress(basis="", first=START, following=START + world.begin * DAY)
     for day in range(world.begin, DAYS):
         moments = [START + day * DAY + hour * HOUR for hour in range(1, HOURS + 1)]
+        is_quiet = False
         if not progress.warnings:
-            seen = [look(table, rule, progress, moments) for table in tables]
-            known = [(each.judgment.days >= FEWEST_DAYS).any(axis=(1, 2)).sum() for each in seen]
-            progress = replace(progress, rows=int(sum(known)))
-            peaks = np.max([each.evidence.max(axis=(0, 2)) for each in seen], axis=0)
-            if peaks.max() < find_needed(rule, progress, moments[0]):
-                if tables[0].calendar.find(moments[0] - HOUR) is None:
-                    peak = START + day * DAY, float(peaks.max())
-                    progress = replace(progress, peaks=(*progress.peaks, peak))
-                    progress = progress.forget(moments[-1])
-                continue
+            if screened and not progress.over:
+                peak = max(float(most[day].max()) for most, _ in screened)
+                rows = sum(int(known[day]) for _, known in screened)
+                is_quiet = peak < find_needed(rule, replace(progress, rows=rows), moments[0]) - 0.1
+            if not is_quiet:
+                seen = [look(table, rule, progress, moments) for table in tables]
+                rows = sum(
+                    (each.judgment.days >= FEWEST_DAYS).any(axis=(1, 2)).sum() for each in seen
+                )
+                peak = max(float(each.evidence.max()) for each in seen)
+                is_quiet = peak < find_needed(rule, replace(progress, rows=int(rows)), moments[0])
+        if is_quiet:
+            progress = replace(progress, rows=int(rows))
+            if tables[0].calendar.find(moments[0] - HOUR) is None:
+                peaks = (*progress.peaks, (START + day * DAY, peak))
+                progress = replace(progress, peaks=peaks).forget(moments[-1])
+            continue
         for moment in moments:
             before = {each.key for each in progress.warnings}
             _, progress = check_signals(tables, rule, progress, moment)
