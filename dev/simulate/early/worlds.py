@@ -312,21 +312,27 @@ def _sum(group: Ints, count: int, rankings: tuple[Ints, Ints, int], values: list
     return sums
 
 
-def screen(table: Table) -> tuple[Floats, Floats]:
-    """Return the largest evidence of each hour, and how many rows are known on each day.
+def screen(table: Table) -> tuple[Floats, Ints]:
+    """Return the largest evidence of each hour, and how many rows are known on each day."""
+    most, known, signals = np.zeros((DAYS, HOURS)), np.zeros(DAYS, int), len(table.signals)
+    for at in range(0, len(table.cells.summed.total), signals):  # which the cache can hold
+        alone = Sums(*(each[at : at + signals] for each in table.cells.summed))
+        evidence, days = _screen(alone, table)
+        most, known = np.maximum(most, evidence.max(axis=0)), known + days.sum(axis=0)
+    if table.is_daily:
+        most[:, :-1] = 0.0
+    return most, known
 
-    Sums over days are those of the day before, with one day more and one less.
-    """
-    sums, signals = table.cells.summed, table.signals
-    streams = len(sums.total) // len(signals)
-    least = np.tile([one.least for one in signals], streams)[:, None, None]
+
+def _screen(sums: Sums, table: Table) -> tuple[Floats, NDArray[np.bool_]]:
+    """Judge all hours of a stream: what is usual is the sum of the day before, moved by a day."""
+    least = np.array([one.least for one in table.signals])[:, None, None]
     sides = {"rise": 1, "fall": -1, "both": 0}
-    side = np.tile([sides[one.suspicious] for one in signals], streams)[:, None, None]
-    most, known, daily = np.zeros((DAYS, HOURS)), np.zeros((len(least), DAYS), bool), None
+    side = np.array([sides[one.suspicious] for one in table.signals])[:, None, None]
+    most, known, daily = np.zeros(1), np.zeros(1, bool), None
     for hours in SPANS[:1] if table.is_daily else SPANS:
-        first = -(-hours // HOURS)
         here = Sums(*(_cut_days(each, hours) for each in sums))
-        same = _gather_days(here.rankings, here.total, first)
+        same = _gather_days(here.rankings, here.total, -(-hours // HOURS))
         long = [_shift(_cut_days(each, HISTORY * HOURS), hours) for each in sums]
         usual = learn(same, long, daily, is_daily=table.is_daily)
         daily = usual.between if daily is None else daily
@@ -335,11 +341,9 @@ def screen(table: Table) -> tuple[Floats, Floats]:
         change = judged.value - judged.usual
         with np.errstate(invalid="ignore"):
             matters = (np.abs(change) >= least) & (change * side >= 0)
-        most = np.maximum(most, (judged.evidence * matters).max(axis=0))
-        known |= (same.known >= FEWEST_DAYS).any(axis=-1)
-    if table.is_daily:
-        most[:, :-1] = 0.0
-    return most, known.sum(axis=0)
+        most = np.maximum(most, judged.evidence * matters)
+        known = known | (same.known >= FEWEST_DAYS).any(axis=-1)
+    return most, known
 
 
 def _cut_days(summed: Floats, hours: int) -> Floats:
