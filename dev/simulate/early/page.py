@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import chi2  # type: ignore[import-untyped]  # it has no types
 
 from dev.environments import ROOT
 from dev.simulate.case import Case, Row
@@ -47,11 +48,12 @@ magnitudes and traffic were chosen before the first run with them.
 """
 QUIET = f"""## Quarters without a fault
 
-How many warnings were opened in a quarter in which nothing was wrong, with the standard error. At
-most {PROMISED:g} is promised.
+How many warnings were opened in a quarter in which nothing was wrong, with the standard error, and
+how many it is at most with 95% confidence, if warnings come independently. At most {PROMISED:g} is
+promised.
 
-| case | quarters | warnings a quarter | error |
-|---|--:|--:|--:|
+| case | quarters | warnings a quarter | error | at most |
+|---|--:|--:|--:|--:|
 """
 FOUND = f"""## Rankings and hours until a warning
 
@@ -81,7 +83,8 @@ def simulate_world(world: World, runs: int) -> list[Row]:
     found = np.array([count_warnings(world, run) for run in range(runs)], float)
     mean, error = found.mean(), found.std() / math.sqrt(runs)
     problem = f"{mean:.2f}" if mean > PROMISED + ERRORS * math.sqrt(PROMISED / runs) else ""
-    cells = (world.name, str(runs), f"{mean:.2f}", f"{error:.2f}")
+    most = chi2.ppf(0.95, 2 * found.sum() + 2) / 2 / runs
+    cells = (world.name, str(runs), f"{mean:.2f}", f"{error:.2f}", f"{most:.2f}")
     return [Row("quiet", cells, problem)]
 
 
@@ -95,6 +98,7 @@ def simulate_faults(runs: int) -> list[Row]:
         f"{quarters:.1f}",
         f"{before / quarters:.2f}",
         f"{math.sqrt(before) / quarters:.2f}",
+        f"{chi2.ppf(0.95, 2 * before + 2) / 2 / quarters:.2f}",
     )
     rows = [Row("quiet", cells)]
     for number, fault in enumerate(FAULTS):
