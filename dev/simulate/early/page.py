@@ -81,10 +81,11 @@ The same runs.
 def simulate_world(world: World, runs: int) -> list[Row]:
     """Count the false warnings of some quarters."""
     found = np.array([count_warnings(world, run) for run in range(runs)], float)
-    mean, error = found.mean(), found.std() / math.sqrt(runs)
+    mean, error = found.mean(), found.std(ddof=1) / math.sqrt(runs) if runs > 1 else math.inf
     problem = f"{mean:.2f}" if mean > PROMISED + ERRORS * math.sqrt(PROMISED / runs) else ""
     most = chi2.ppf(0.95, 2 * found.sum() + 2) / 2 / runs
-    cells = (world.name, str(runs), f"{mean:.2f}", f"{error:.2f}", f"{most:.2f}")
+    shown = f"{error:.2f}" if runs > 1 else "–"
+    cells = (world.name, str(runs), f"{mean:.2f}", shown, f"{most:.2f}")
     return [Row("quiet", cells, problem)]
 
 
