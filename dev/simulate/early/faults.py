@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from rankscope.monitor import Configuration, Monitor, define
@@ -15,8 +15,8 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.rules.early.check import check_signals
 from rankscope.monitor.rules.early.progress import EarlyProgress
+from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.run import open_tables
-from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.rules.run import Scene
 from rankscope.monitor.signals.refresh import refresh_signals
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from rankscope.monitor.rules.early.progress import EarlyWarning
+    from rankscope.monitor.store.store import Store
 
 SEED = 20270214
 """Not used before the record was made; nor were `SETTINGS` and the magnitudes of `FAULTS`."""
@@ -40,6 +41,7 @@ WATCHED = 8
 SHAPE = np.array([1.0] * 7 + [3.0] * 10 + [5.0] * 7) / 72
 CANDIDATES, SHOWN, QUERIES, DOCUMENTS = 40, 10, 150, 600
 TURNOVER = 0.03
+RULE = EarlyRule(name="early", kind="early")
 WINDOW = timedelta(days=1)
 """The attribution window: once it has passed since the fault began, the first labels are final."""
 
@@ -273,7 +275,7 @@ class Service:
             if not monitor.store.projects():
                 monitor.configure(configuration)
             monitor.log_rankings(events)
-            store, project = monitor.store, monitor.project
+            store, project = cast("Store", monitor.store), monitor.project
             refresh_signals(store, project, configuration, slicing, now=to_micros(now), threads=1)
             scene = Scene(
                 store=store,
@@ -295,7 +297,7 @@ class Service:
         began = to_micros(self.world.setting.began)
         for moment in range(self.progress.following + HOUR, end + 1, HOUR):
             before = {each.key for each in self.progress.warnings}
-            _, self.progress = check_signals(tables, DEFAULTS["early"], self.progress, moment)
+            _, self.progress = check_signals(tables, RULE, self.progress, moment)
             new = [each for each in self.progress.warnings if each.key not in before]
             self.opened += new
             if new and moment > began:
@@ -311,7 +313,7 @@ def warn(
     """
     world = World(setting, [seed, run], BROKEN + FOLLOWED)
     place = SETTINGS.index(setting) if setting in SETTINGS else 0
-    began, found = setting.began, []
+    began, found = setting.began, list[Warned]()
     with tempfile.TemporaryDirectory() as folder:
         before = Path(folder) / "before"
         before.mkdir()

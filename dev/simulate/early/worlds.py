@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 
 import numpy as np
 from rankscope.monitor.definition.calendar import Calendar, Period
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.data.counts import Segment
-from rankscope.monitor.rules.early.cells import Hours, get_rows
+from rankscope.monitor.rules.early.cells import Cells, Hours, get_rows
 from rankscope.monitor.rules.early.check import Table, check_signals, find_needed, look
 from rankscope.monitor.rules.early.progress import EarlyProgress
+from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import (
     FEWEST_DAYS,
     HOURS,
@@ -23,7 +25,6 @@ from rankscope.monitor.rules.early.usual import (
     compare,
     learn,
 )
-from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.records import replace
 
@@ -131,7 +132,7 @@ WORLDS = (
 )
 
 
-class Drawn:
+class Drawn(Cells):
     """Cells as the rule reads them, of streams whose sums are known.
 
     Args:
@@ -143,7 +144,7 @@ class Drawn:
         self._segments, self._sums = tuple(segments), sums
         self.summed = add_up(get_rows(sums))
 
-    def add_up(self, since: int, until: int, *_: object) -> Hours:
+    def add_up(self, since: int, until: int, choose: object, most: object = None) -> Hours:  # noqa: ARG002 - as cells have it
         """Return some hours; there is nothing before the first one."""
         first, last = ((each - START) // HOUR for each in (since, until))
         empty = max(-first, 0)
@@ -315,8 +316,10 @@ def _sum(group: Ints, count: int, rankings: tuple[Ints, Ints, int], values: list
 def screen(table: Table) -> tuple[Floats, Ints]:
     """Return the largest evidence of each hour, and how many rows are known on each day."""
     most, known, signals = np.zeros((DAYS, HOURS)), np.zeros(DAYS, int), len(table.signals)
-    for at in range(0, len(table.cells.summed.total), signals):  # which the cache can hold
-        alone = Sums(*(each[at : at + signals] for each in table.cells.summed))
+    for at in range(
+        0, len(cast("Drawn", table.cells).summed.total), signals
+    ):  # which the cache can hold
+        alone = Sums(*(each[at : at + signals] for each in cast("Drawn", table.cells).summed))
         evidence, days = _screen(alone, table)
         most, known = np.maximum(most, evidence.max(axis=0)), known + days.sum(axis=0)
     if table.is_daily:
@@ -371,7 +374,7 @@ def _gather_days(counts: Floats, totals: Floats, first: int) -> Days:
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = np.where(counts > 0, totals**2 / counts, 0.0)
         kind, of_kind = (
-            sum(_roll(each, 7 * week, 1) for week in range(HISTORY // 7))
+            np.sum([_roll(each, 7 * week, 1) for week in range(HISTORY // 7)], axis=0)
             for each in (counts, totals)
         )
         square = np.where(kind > 0, of_kind**2 / kind, 0.0)
@@ -393,13 +396,13 @@ def count_warnings(world: World, run: int, seed: int = SEED) -> int:
     """
     number = WORLDS.index(world)
     tables = draw(world, np.random.default_rng([seed, number, run]))
-    rule, found = DEFAULTS["early"], 0
+    rule, found = EarlyRule(name="early", kind="early"), 0
     is_plain = not (world.holidays or world.has_release or world.model is not None)
     screened = [screen(table) for table in tables] if is_plain else []
     progress = EarlyProgress(basis="", first=START, following=START + world.begin * DAY)
     for day in range(world.begin, DAYS):
         moments = [START + day * DAY + hour * HOUR for hour in range(1, HOURS + 1)]
-        is_quiet = False
+        is_quiet, rows, peak = False, 0, 0.0
         if not progress.warnings:
             if screened and not progress.over:
                 peak = max(float(most[day].max()) for most, _ in screened)
