@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
 
 import numpy as np
+from rankscope.monitor.definition.calendar import Calendar, Period
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.early.check import find_needed, weigh
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.data.counts import Segment
+from rankscope.monitor.rules.early.cells import Cells, Hours, get_rows
+from rankscope.monitor.rules.early.check import Table, check_signals, find_needed, look
 from rankscope.monitor.rules.early.progress import EarlyProgress
 from rankscope.monitor.rules.early.rule import EarlyRule
-from rankscope.monitor.rules.early.usual import HOURS, Sums, add_up
+from rankscope.monitor.rules.early.usual import (
+    FEWEST_DAYS,
+    HOURS,
+    SPANS,
+    Days,
+    Sums,
+    add_up,
+    compare,
+    learn,
+)
 from rankscope.monitor.signals.kinds import SIGNALS
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
-SEED = 20261128
+SEED = 20270107
+"""Not used before the record was made."""
+START = 20_000 * DAY
 HISTORY, QUARTER = 28, 90
 DAYS = HISTORY + QUARTER
+CHANGE = HISTORY + 30
+"""The day on which somebody or something new comes."""
 SHAPE = np.array([1.0] * 7 + [3.0] * 10 + [5.0] * 7) / 72
 HOURLY = [each for each in SIGNALS if each.grain == "hour"]
+DAILY = [each for each in SIGNALS if each.grain == "day" and each.least]
 USUAL = {
     "length": (2.9, 2.0),
     "no_results": (-4.6, 0.0),
@@ -38,7 +60,11 @@ USUAL = {
 }
 """The logit of the mean of each signal, and the concentration of its beta distribution: 0 where
 values are 0 or 1."""
+OF_DAYS = {"gini": (0.6, 0.01), "coverage": (0.7, 0.02), "score_distance": (0.08, 0.02)}
+"""The mean of each signal of a day, and its standard deviation between days."""
 CATALOGUE = ("unseen", "missing", "overlap")
+HOLIDAYS = ((CHANGE - 20, 1), (CHANGE, 5), (CHANGE + 40, 2))
+"""The first day of each period of a calendar, and how many days it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +78,18 @@ class World:
         days: The standard deviation of day effects, AR(0.8), half of them shared by all signals.
         turnover: The standard deviation of what a day's new documents add to `CATALOGUE`.
         users: The standard deviation between users.
-        tail: The exponent of the Pareto distribution of how often users come.
+        regulars: How many users there are; 0 for five times the rankings of a day.
+        tail: The exponent of the Pareto distribution of how often users come; 0 for all alike.
         life: After how many days users are others; 0 for never.
+        wander: By how much each user changes from one day to the next.
         weekend: What weekends add.
-        came: The day on which a second model comes, with a third of the rankings; 0 for none.
+        holidays: What the days of `HOLIDAYS` add or take away; the calendar has them.
+        model: What a second model adds that takes a third of the rankings from `CHANGE` on.
+        has_release: Whether a second version takes half of the rankings from `CHANGE` on.
+        later: How many users come from `CHANGE` on, each once a day.
+        shift: What is added to, or taken from, their signals.
+        are_bots: Whether they all have the same lists.
+        begin: The day on which the quarter begins.
     """
 
     name: str
@@ -64,34 +98,80 @@ class World:
     days: float = 0.0
     turnover: float = 0.0
     users: float = 0.3
+    regulars: int = 0
     tail: float = 2.0
     life: int = 0
+    wander: float = 0.0
     weekend: float = 0.0
-    came: int = 0
+    holidays: float = 0.0
+    model: float | None = None
+    has_release: bool = False
+    later: int = 0
+    shift: float = 0.0
+    are_bots: bool = False
+    begin: int = HISTORY
 
 
 WORLDS = (
     World(name="stationary"),
+    World(name="the first quarter of a project", begin=FEWEST_DAYS),
     World(name="day effects AR(0.8), sd 0.1", days=0.1),
     World(name="day effects AR(0.8), sd 0.2, 2,000 a day", days=0.2, a_day=2000),
     World(name="heavy-tailed users", users=0.8, tail=1.2),
     World(name="users who come and go", users=0.8, tail=1.5, life=14),
+    World(name="60 regular users who wander by 0.1 a day", regulars=60, tail=0, wander=0.1),
+    World(name="60 bots with one pattern from one day on", later=60, shift=1.0, are_bots=True),
+    World(name="60 newcomers from one day on", later=60, shift=1.0),
     World(name="new documents every day", turnover=0.3),
     World(name="weekends", weekend=0.5),
-    World(name="a new model", came=HISTORY + 30),
+    World(name="holidays in the calendar", holidays=1.5),
+    World(name="a new version that orders alike", has_release=True),
+    World(name="a new model that orders alike", model=0.0),
+    World(name="a new model with lists of its own", model=0.7),
     World(name="100 slices, 2,000 a day", slices=100, a_day=2000),
 )
 
 
-def draw(world: World, random: np.random.Generator) -> Sums:
-    """Draw the sums of a quarter and the weeks before: a row for each stream and signal."""
+class Drawn(Cells):
+    """Cells as the rule reads them, of streams whose sums are known.
+
+    Args:
+        segments: The streams.
+        sums: Their sums: streams × hours × sums × signals.
+    """
+
+    def __init__(self, segments: list[Segment], sums: Floats) -> None:
+        self._segments, self._sums = tuple(segments), sums
+        self.summed = add_up(get_rows(sums))
+
+    def add_up(self, since: int, until: int, choose: object, most: object = None) -> Hours:  # noqa: ARG002 - as cells have it
+        """Return some hours; there is nothing before the first one."""
+        first, last = ((each - START) // HOUR for each in (since, until))
+        empty = max(-first, 0)
+        span = slice(max(first, 0), last)
+        hours = Hours(self._segments, self._sums[:, span])
+        if empty:
+            hours.sums = np.pad(hours.sums, ((0, 0), (empty, 0), (0, 0), (0, 0)))
+        summed = [each[:, span.start : last + 1] for each in self.summed]
+        hours.summed = Sums(*(np.pad(each, ((0, 0), (empty, 0))) for each in summed))
+        return hours
+
+
+def draw(world: World, random: np.random.Generator) -> list[Table]:
+    """Draw the signals of a quarter and the weeks before."""
     sizes = random.poisson(world.a_day * np.exp(random.normal(0, 0.1, DAYS)))
     day = np.repeat(np.arange(DAYS), sizes)
-    hour = day * HOURS + random.choice(HOURS, len(day), p=SHAPE)
     user, users = _draw_users(world, random, day)
+    here = np.repeat(np.arange(CHANGE, DAYS), world.later)
+    is_later = np.arange(len(day) + len(here)) >= len(day)
+    user = np.concatenate([user, users + np.tile(np.arange(world.later), DAYS - CHANGE)])
+    day, users = np.concatenate([day, here]), users + world.later
+    hour = day * HOURS + random.choice(HOURS, len(day), p=SHAPE)
     many = 1 / np.arange(1, world.slices + 1) ** 0.7
     place = random.choice(world.slices, users, p=many / many.sum())[user]
-    model = (day >= world.came) & (random.random(len(day)) < 1 / 3) & (world.came > 0)
+    is_after = day >= CHANGE
+    model = is_after & (world.model is not None) & (random.random(len(day)) < 1 / 3)
+    version = is_after & world.has_release & (random.random(len(day)) < 1 / 2)
     of_slices = random.normal(0, 0.3, (world.slices, len(HOURLY)))
     shared = _draw_days(random) * world.days
     news = random.normal(0, world.turnover, DAYS)
@@ -102,30 +182,84 @@ def draw(world: World, random: np.random.Generator) -> Sums:
         effect = np.sqrt(0.5) * (own + random.choice([-1, 1]) * shared)
         effect += np.where(np.arange(DAYS) % 7 >= 5, world.weekend, 0.0)
         effect += news * (signal.name in CATALOGUE) * np.sign(-logit)
+        effect += random.choice([-1, 1]) * world.holidays * _mark_holidays(signal.name)
         of_user = random.normal(0, world.users, users)[user]
-        at = logit + effect[day] + of_user + of_slices[place, number] + 0.7 * model
+        if world.wander:
+            of_user += random.normal(0, world.wander, (DAYS, users)).cumsum(axis=0)[day, user]
+        at = logit + effect[day] + of_user + of_slices[place, number]
+        at += (world.model or 0.0) * model + random.choice([-1, 1]) * world.shift * is_later
         mean = 1 / (1 + np.exp(-at))
         if not concentration:
-            values.append((random.random(len(day)) < mean).astype(float))
-            continue
-        one, other = (random.standard_gamma(each * concentration) for each in (mean, 1 - mean))
-        values.append(one / np.maximum(one + other, 1e-300))
-    # Of each model, all of its rankings and each slice.
-    whole = model.astype(int)
-    parts = [
-        _sum(group, count * (1 + bool(world.came)), (hour, user, users), values)
-        for group, count in ((whole, 1), (place + world.slices * whole, world.slices))
+            value = (random.random(len(day)) < mean).astype(float)
+        else:
+            one, other = (random.standard_gamma(each * concentration) for each in (mean, 1 - mean))
+            value = one / np.maximum(one + other, 1e-300)
+        if world.are_bots:
+            value[is_later] = value[is_later].reshape(-1, world.later)[:, :1].repeat(world.later)
+        values.append(value)
+    parts = _sum_streams(world, values, (model, version, place), (hour, user, users))
+    names = ["a", "b"][: 1 + (world.model is not None)]
+    versions = ["1", "2"][: 1 + world.has_release]
+    places = [(("place", str(at)),) for at in range(world.slices)]
+    whole = [Segment(name) for name in names]
+    whole += [Segment(name, each) for name in names for each in versions]
+    slices = [Segment(name, "", each) for name in names for each in places]
+    calendar = Calendar(tuple(_list_holidays() if world.holidays else ()))
+    of_days = _draw_daily(world, random, news, parts)
+    return [
+        Table(HOURLY, Drawn(whole + slices, np.concatenate(parts)), calendar=calendar),
+        Table(DAILY, Drawn(whole, of_days), is_daily=True, calendar=calendar),
     ]
-    return Sums(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def _draw_users(
-    world: World, random: np.random.Generator, day: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], int]:
+def _sum_streams(
+    world: World,
+    values: list[Floats],
+    groups: tuple[NDArray[np.bool_], NDArray[np.bool_], Ints],
+    rankings: tuple[Ints, Ints, int],
+) -> list[Floats]:
+    """Sum the signals of each model, each of its versions, and each of its slices."""
+    model, version, place = groups
+    models, whole = 1 + (world.model is not None), model.astype(int)
+    alone = _sum(whole, models, rankings, values)
+    versions = alone
+    if world.has_release:
+        versions = _sum(version + 2 * whole, 2 * models, rankings, values)
+    slices = _sum(place + world.slices * whole, models * world.slices, rankings, values)
+    return [alone, versions, slices]
+
+
+def _mark_holidays(signal: str) -> Floats:
+    """Return which days are holidays; afterwards, lists are compared with them for some days."""
+    days = np.zeros(DAYS)
+    for first, length in HOLIDAYS:
+        days[first : first + length] = 1.0
+    if signal in {*CATALOGUE, "reordered", "score_rank", "popular"}:
+        reference = np.array([days[max(day - 7, 0) : day].sum() / 7 for day in range(DAYS)])
+        # What compares with the last list of a query does so with the day before, mostly.
+        share = 0.0 if signal in {"score_rank", "popular"} else 0.8
+        before = np.concatenate([[0.0], days[:-1]])
+        days = np.maximum(days, share * before + (1 - share) * reference)
+    return days
+
+
+def _list_holidays() -> list[Period]:
+    first = to_datetime(START).date()
+    return [
+        Period(
+            name="Holidays",
+            first=first + timedelta(days=day),
+            last=first + timedelta(days=day + length - 1),
+        )
+        for day, length in HOLIDAYS
+    ]
+
+
+def _draw_users(world: World, random: np.random.Generator, day: Ints) -> tuple[Ints, int]:
     """Draw the user of each ranking."""
-    count = 5 * world.a_day
+    count = world.regulars or 5 * world.a_day
     if not world.life:
-        weight = random.pareto(world.tail, count) + 1
+        weight = random.pareto(world.tail, count) + 1 if world.tail else np.ones(count)
         return random.choice(count, len(day), p=weight / weight.sum()), count
     count *= 1 + DAYS // world.life
     born = random.uniform(-world.life, DAYS, count)
@@ -146,42 +280,149 @@ def _draw_days(random: np.random.Generator) -> Floats:
     return effects
 
 
-def _sum(
-    group: NDArray[np.int64],
-    count: int,
-    rankings: tuple[NDArray[np.int64], NDArray[np.int64], int],
-    values: list[Floats],
-) -> list[Floats]:
+def _draw_daily(
+    world: World, random: np.random.Generator, news: Floats, parts: list[Floats]
+) -> Floats:
+    """Draw the signals of days, of models and versions: in the first hour of each day."""
+    shown = np.concatenate([each[:, :, 0, 0] for each in parts[:2]])
+    is_shown = shown.reshape(len(shown), DAYS, HOURS).sum(axis=-1) > 0
+    sums = np.zeros((len(shown), DAYS * HOURS, 5, len(DAILY)))
+    for number, signal in enumerate(DAILY):
+        mean, deviation = OF_DAYS[signal.name]
+        effect = random.normal(size=DAYS) + 5 * world.days * _draw_days(random)
+        effect += 5 * world.holidays * _mark_holidays("popular")
+        effect += 5 * news * (signal.name == "coverage")
+        own = random.normal(0, 0.5, (len(shown), DAYS))
+        value = np.maximum(mean + deviation * (effect + own), 0.0)
+        moments = (np.ones_like(value), value, np.ones_like(value), value, value**2)
+        sums[:, ::HOURS, :, number] = np.stack(moments, axis=-1) * is_shown[..., None]
+    return sums
+
+
+def _sum(group: Ints, count: int, rankings: tuple[Ints, Ints, int], values: list[Floats]) -> Floats:
     """Sum the values of users by stream and hour."""
     hour, user, users = rankings
     length = DAYS * HOURS
     used, inverse = np.unique((group * length + hour) * users + user, return_inverse=True)
     cell, number = used // users, np.bincount(inverse).astype(float)
-    rows = []
-    for each in values:
+    sums = np.empty((count, length, 5, len(values)))
+    for at, each in enumerate(values):
         total = np.bincount(inverse, each)
-        moments = (number, total, number**2, total * number, total**2)
-        rows.append([np.bincount(cell, one, count * length) for one in moments])
-    shape = (len(values), 5, count, length)
-    turned = np.array(rows).reshape(shape).transpose(1, 2, 0, 3)
-    return list(turned.reshape(5, count * len(values), length))
+        for part, one in enumerate((number, total, number**2, total * number, total**2)):
+            sums[:, :, part, at] = np.bincount(cell, one, count * length).reshape(count, length)
+    return sums
 
 
-def count_warnings(world: World, run: int) -> int:
-    """Return how many false warnings a quarter has, those of one day counted once."""
-    number = WORLDS.index(world)
-    sums = add_up(draw(world, np.random.default_rng([SEED, number, run])))
-    peaks: list[tuple[int, float]] = []
-    rule, found = EarlyRule(name="early", kind="early"), 0
-    rows = len(sums.total)
-    for day in range(HISTORY, DAYS):
-        ends = day * HOURS + np.arange(1, HOURS + 1)
-        _, evidence = weigh(sums, ends, HOURLY)
-        peak = float(evidence.max())
-        known = EarlyProgress(
-            basis="", first=0, following=day * DAY, peaks=tuple(peaks[-HISTORY:]), rows=rows
+def screen(table: Table) -> tuple[Floats, Ints]:
+    """Return the largest evidence of each hour, and how many rows are known on each day."""
+    most, known, signals = np.zeros((DAYS, HOURS)), np.zeros(DAYS, int), len(table.signals)
+    for at in range(
+        0, len(cast("Drawn", table.cells).summed.total), signals
+    ):  # which the cache can hold
+        alone = Sums(*(each[at : at + signals] for each in cast("Drawn", table.cells).summed))
+        evidence, days = _screen(alone, table)
+        most, known = np.maximum(most, evidence.max(axis=0)), known + days.sum(axis=0)
+    if table.is_daily:
+        most[:, :-1] = 0.0
+    return most, known
+
+
+def _screen(sums: Sums, table: Table) -> tuple[Floats, NDArray[np.bool_]]:
+    """Judge all hours of a stream: what is usual is the sum of the day before, moved by a day."""
+    least = np.array([one.least for one in table.signals])[:, None, None]
+    sides = {"rise": 1, "fall": -1, "both": 0}
+    side = np.array([sides[one.suspicious] for one in table.signals])[:, None, None]
+    most, known, daily = np.zeros(1), np.zeros(1, bool), None
+    for hours in SPANS[:1] if table.is_daily else SPANS:
+        here = Sums(*(_cut_days(each, hours) for each in sums))
+        same = _gather_days(here.rankings, here.total, -(-hours // HOURS))
+        long = [_shift(_cut_days(each, HISTORY * HOURS), hours) for each in sums]
+        usual = learn(same, long, daily, is_daily=table.is_daily)
+        daily = usual.between if daily is None else daily
+        flags = {"is_share": not table.is_daily, "is_daily": table.is_daily}
+        judged = compare(here, usual, least / 2, **flags)
+        change = judged.value - judged.usual
+        with np.errstate(invalid="ignore"):
+            matters = (np.abs(change) >= least) & (change * side >= 0)
+        most = np.maximum(most, judged.evidence * matters)
+        known = known | (same.known >= FEWEST_DAYS).any(axis=-1)
+    return most, known
+
+
+def _cut_days(summed: Floats, hours: int) -> Floats:
+    """Return the sums of the spans before each hour: rows × days × hours."""
+    cut = summed[:, 1:] - summed[:, np.maximum(np.arange(1, summed.shape[1]) - hours, 0)]
+    return cut.reshape(len(cut), -1, HOURS)
+
+
+def _shift(each: Floats, hours: int) -> Floats:
+    """Return what was so many hours before; 0 before the first one."""
+    flat = each.reshape(len(each), -1)
+    return np.pad(flat, ((0, 0), (hours, 0)))[:, : flat.shape[1]].reshape(each.shape)
+
+
+def _roll(each: Floats, first: int, count: int) -> Floats:
+    """Return the sums of so many days, of which the last is some days before."""
+    summed = np.pad(each.cumsum(axis=1), ((0, 0), (first + count, 0), (0, 0)))
+    days = each.shape[1]
+    rolled: Floats = summed[:, count : count + days] - summed[:, :days]
+    return rolled
+
+
+def _gather_days(counts: Floats, totals: Floats, first: int) -> Days:
+    """Sum the same hours of the days before, as `gather` does."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.where(counts > 0, totals**2 / counts, 0.0)
+        kind, of_kind = (
+            np.sum([_roll(each, 7 * week, 1) for week in range(HISTORY // 7)], axis=0)
+            for each in (counts, totals)
         )
-        needed = find_needed(rule, known, day * DAY + HOUR)
-        found += peak >= needed
-        peaks.append((day * DAY, peak))
+        square = np.where(kind > 0, of_kind**2 / kind, 0.0)
+    known, weight, total, squares, in_all = (
+        _roll(each, first, HISTORY)
+        for each in ((counts > 0).astype(float), counts, totals, counts**2, alone)
+    )
+    has_all = _roll((kind > 0).astype(float), first, 7) == 7
+    own, own_total = (_roll(each, 7, 1) for each in (kind, of_kind))
+    parts = _roll(square, first, 7)
+    return Days(known, weight, total, squares, in_all, parts, has_all, own, own_total)
+
+
+def count_warnings(world: World, run: int, seed: int = SEED) -> int:
+    """Return how many false warnings a quarter has.
+
+    All hours are judged at once. From the first one on that may have a warning, the rule looks at
+    one day after another, and at one hour after another while there is a warning.
+    """
+    number = WORLDS.index(world)
+    tables = draw(world, np.random.default_rng([seed, number, run]))
+    rule, found = EarlyRule(name="early", kind="early"), 0
+    is_plain = not (world.holidays or world.has_release or world.model is not None)
+    screened = [screen(table) for table in tables] if is_plain else []
+    progress = EarlyProgress(basis="", first=START, following=START + world.begin * DAY)
+    for day in range(world.begin, DAYS):
+        moments = [START + day * DAY + hour * HOUR for hour in range(1, HOURS + 1)]
+        is_quiet, rows, peak = False, 0, 0.0
+        if not progress.warnings:
+            if screened and not progress.over:
+                peak = max(float(most[day].max()) for most, _ in screened)
+                rows = sum(int(known[day]) for _, known in screened)
+                is_quiet = peak < find_needed(rule, replace(progress, rows=rows), moments[0]) - 0.1
+            if not is_quiet:
+                seen = [look(table, rule, progress, moments) for table in tables]
+                rows = sum(
+                    (each.judgment.days >= FEWEST_DAYS).any(axis=(1, 2)).sum() for each in seen
+                )
+                peak = max(float(each.evidence.max()) for each in seen)
+                is_quiet = peak < find_needed(rule, replace(progress, rows=int(rows)), moments[0])
+        if is_quiet:
+            progress = replace(progress, rows=int(rows))
+            if tables[0].calendar.find(moments[0] - HOUR) is None:
+                peaks = (*progress.peaks, (START + day * DAY, peak))
+                progress = replace(progress, peaks=peaks).forget(moments[-1])
+            continue
+        for moment in moments:
+            before = {each.key for each in progress.warnings}
+            _, progress = check_signals(tables, rule, progress, moment)
+            found += len({each.key for each in progress.warnings} - before)
     return found

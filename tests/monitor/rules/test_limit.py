@@ -17,6 +17,7 @@ from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_values
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
 from rankscope.stats.means import Mean
 
 from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, list_told, show
@@ -70,6 +71,20 @@ def check(store: SQLiteStore, hour: int, delay: int = FINAL) -> RuleState:
     now = START + (hour + 1) * HOUR + delay
     advance_rules(store, PROJECT, CONFIGURATION, SLICING, now=now, threads=1)
     return next(one for one in list_states(store, PROJECT) if one.rule.name == "limit")
+
+
+@pytest.mark.parametrize(("users", "state"), [((), "OK"), (("u0 3",), "ALERT")])
+def test_a_count_is_of_the_users_who_count(
+    store: SQLiteStore, users: tuple[str, ...], state: str
+) -> None:
+    put(store, make_rule(measure=RANKINGS, below=4))
+    fill(store, 0, good=4)
+    definition = replace(CLICKS, left_out=users)
+    configuration = replace(CONFIGURATION, definition=definition)
+    now = START + 2 * HOUR  # and none of the next hour
+    advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
+    [limit] = [one for one in list_states(store, PROJECT) if one.rule.name == "limit"]
+    assert limit.state == state
 
 
 @pytest.mark.parametrize(
@@ -205,7 +220,7 @@ def test_what_was_resolved_is_looked_at_no_more(store: SQLiteStore) -> None:
     put(store, make_rule(hours=24))
     fill(store, 0, good=0, empty=60)
     assert check(store, 0).state == "ALERT"
-    now = START + HOUR + FINAL
+    now = START + 2 * HOUR  # and none of the next hour
     resolve_rule(store, PROJECT, "limit", now=now, actor="ada")
     fill(store, 4, good=40)
     assert check(store, 4).state == "OK"

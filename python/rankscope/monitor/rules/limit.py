@@ -13,7 +13,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
-from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
@@ -307,7 +307,11 @@ class LimitRun(RuleRun):
             if context in numbers:
                 counts[hour] = counts.get(hour, 0) + count
         if rule.measure == RANKINGS:
-            count = sum(counts.values())
+            users, count = scene.configuration.definition.left_out, sum(counts.values())
+            if users:
+                chunks = scene.store.read(scene.project, since, end)
+                kept = (leave_out(each, users).contexts for each in chunks)
+                count = sum(int(np.isin(each, list(numbers)).sum()) for each in kept)
             rate = count * HOUR / (end - since)
             return Mean(rate, rate, rate, 1.0, count, count)
         wanted, seen = rule.rankings or MOST_RANKINGS, 0

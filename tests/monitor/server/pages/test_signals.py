@@ -213,7 +213,7 @@ def test_precision_is_told_from_five_warnings_on() -> None:
                 confirmed=confirmed,
                 not_confirmed=refuted,
                 unknown=unknown,
-                lead=timedelta(hours=30) if confirmed else None,
+                lead=timedelta(hours=30, seconds=7) if confirmed else None,
             )
         )
 
@@ -223,4 +223,11 @@ def test_precision_is_told_from_five_warnings_on() -> None:
     assert "Precision: 80% (95% interval: 38% to 96%)." in tell(4, 1)
     assert "labels confirmed 4, and didn't confirm 1." in tell(4, 1)
     assert tell(0, 5).endswith("Precision: 0% (95% interval: 0% to 43%).")
-    assert "1 day 6 h early" in tell(4, 1)
+    assert tell(0, 0, unknown=1) == (
+        "1 in the last 90 days: labels don't tell of 1. That is too few to tell how often warnings "
+        "are right."
+    )
+    assert tell(1, 0).endswith("one came 1 day 6 h before labels would have shown it.")
+    ending = "Confirmed ones came 1 day 6 h before labels would have shown them, on average."
+    assert tell(2, 0).endswith(ending)
+    assert tell(4, 1).endswith(ending)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rankscope.deferred import np
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.cells import choose_parts
@@ -36,7 +37,8 @@ def find_cause(table: Table, fact: Fact, moment: int) -> Fact | None:
     places = {segment: at for at, segment in enumerate(hours.segments)}
     first, end = ((each - since) // HOUR for each in (fact.began, moment))
     sums = hours.sums[..., number]
-    now, before = sums[:, first:end, :2].sum(axis=1), sums[:, :first].sum(axis=1)
+    is_usual = ~table.calendar.mark(since + HOUR * np.arange(first))
+    now, before = sums[:, first:end, :2].sum(axis=1), sums[:, :first][:, is_usual].sum(axis=1)
 
     def find_excess(segment: Segment) -> tuple[float, float, float]:
         """Return the rankings of a stream, how far their sum is from what is usual, and that."""

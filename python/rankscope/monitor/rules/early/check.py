@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankscope.deferred import np
+from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import HOURS, Segment
 from rankscope.monitor.rules.early.causes import find_cause
@@ -18,12 +19,14 @@ from rankscope.monitor.rules.early.usual import (
     DAYS,
     FEWEST_DAYS,
     SPANS,
+    Judgment,
     Sums,
     accumulate,
     add_up,
     judge,
 )
-from rankscope.monitor.rules.early.words import conclude, describe_end
+from rankscope.monitor.rules.early.words import CHANGES, conclude, describe_end
+from rankscope.monitor.signals.kinds import REFERENCE_DAYS
 from rankscope.records import record, replace
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.early.cells import Cells, Hours
     from rankscope.monitor.rules.early.progress import EarlyProgress
     from rankscope.monitor.rules.early.rule import EarlyRule
-    from rankscope.monitor.rules.early.usual import Floats, Judgment
+    from rankscope.monitor.rules.early.usual import Floats
     from rankscope.monitor.rules.state import Finding
     from rankscope.monitor.signals.kinds import Signal
 
@@ -58,6 +61,8 @@ SHARED = 2.0
 CHANCE = 4.0
 """So many standard deviations more may be chance."""
 MOST_FACTS = 60
+POOLED = frozenset({"score_rank", "popular", "coverage", "score_distance"})
+"""What compares a list with all that was shown on the days before."""
 
 
 @record(frozen=True, slots=True)
@@ -68,11 +73,26 @@ class Table:
         signals: The signals.
         cells: Their cells, by hour; those of days are in the first hour.
         is_daily: Whether each day has one value.
+        calendar: The days that say nothing of others, nor others of them.
     """
 
     signals: Sequence[Signal]
     cells: Cells
     is_daily: bool = False
+    calendar: Calendar = Calendar()
+
+    def list_left_out(self, signal: str, since: int, until: int) -> list[tuple[int, int]]:
+        """List the periods of the calendar.
+
+        After one, lists are compared with its own: with the last one of a query for about as long
+        as it was, and with all that was shown for as many days as these are.
+        """
+        most = REFERENCE_DAYS * DAY
+        periods = self.calendar.between(since - most, until)
+        if signal in POOLED:
+            return [(one.since, one.until + most) for one in periods]
+        most *= signal in CHANGES
+        return [(one.since, one.until + min(one.until - one.since, most)) for one in periods]
 
 
 class Seen(NamedTuple):
@@ -81,7 +101,7 @@ class Seen(NamedTuple):
     Args:
         table: The table.
         hours: The sums of its streams.
-        judgment: What spans say: streams and signals × spans.
+        judgment: What spans say: streams and signals × spans, of several moments × moments × spans.
         evidence: The evidence of changes that matter.
     """
 
@@ -94,6 +114,11 @@ class Seen(NamedTuple):
         """Return the signal and the stream of each row."""
         return [(one.name, stream) for stream in self.hours.segments for one in self.table.signals]
 
+    def at(self, number: int) -> Seen:
+        """Return what is said at one of several moments."""
+        judgment = Judgment(*(each[:, number] for each in self.judgment))
+        return self._replace(judgment=judgment, evidence=self.evidence[:, number])
+
 
 def check_signals(
     tables: Sequence[Table], rule: EarlyRule, progress: EarlyProgress, moment: int
@@ -105,32 +130,39 @@ def check_signals(
         if moment - each.began >= ACCEPTED_AFTER:
             progress = progress.end(each, moment, is_accepted=True)
             findings.append(conclude(each, "good", describe_end(each, is_accepted=True)))
-    seen = [look(table, rule, progress, moment) for table in tables]
-    progress = _count(seen, progress, moment)
+    seen = [look(table, rule, progress, [moment]).at(0) for table in tables]
+    if tables[0].calendar.find(moment - HOUR) is None:
+        progress = _count(seen, progress, moment)
     needed = find_needed(rule, progress, moment)
     progress = _take(seen, progress, moment, needed)
+    is_left_out = bool(tables[0].calendar.between(moment - DAY, moment))
     for each in progress.warnings:
-        if _is_back(seen, each, moment):
+        if not is_left_out and _is_back(seen, each, moment):
             progress = progress.end(each, moment)
             findings.append(conclude(each, "good", describe_end(each, is_accepted=False)))
     findings += [conclude(each, "bad") for each in progress.warnings]
     return findings, progress
 
 
-def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) -> Seen:
-    """Compare the newest hours of all streams with what is usual."""
+def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moments: Sequence[int]) -> Seen:
+    """Compare the newest hours of all streams with what is usual, at moments of one day."""
     skipped = progress.list_skipped()
-    reach = REACH if skipped else DAYS
-    until = -(-moment // DAY) * DAY
+    until = -(-moments[-1] // DAY) * DAY
+    special = {
+        one.name: table.list_left_out(one.name, until - REACH * DAY, until) for one in table.signals
+    }
+    reach = REACH if skipped or any(special.values()) else DAYS
     since = until - (reach + 1 + max(SPANS) // HOURS) * DAY
     hours = table.cells.add_up(since, until, choose_streams, MOST_STREAMS)
     if rule.model is not None:
         hours = hours.choose(
             [at for at, each in enumerate(hours.segments) if each.model == rule.model]
         )
-    end = (moment - since) // HOUR
+    times = np.array(moments)
+    ends = (times - since) // HOUR
+    end = int(ends[-1])
     keys = [(one.name, stream) for stream in hours.segments for one in table.signals]
-    left_out = _mark(keys, skipped, since, end)
+    left_out = _mark([skipped.get(key, []) + special[key[0]] for key in keys], since, end)
     index = _find_before(hours, len(table.signals), end)
     if left_out is None:
         before = hours.summed if index is None else Sums(*(each[index] for each in hours.summed))
@@ -140,7 +172,7 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
         before = add_up(Sums(*(each[chosen] * ~left_out for each in rows)))
     judgment, evidence = weigh(
         hours.summed,
-        np.array([end]),
+        ends,
         table.signals,
         spans=SPANS[:1] if table.is_daily else SPANS,
         before=before,
@@ -149,17 +181,17 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int) ->
         is_share=not table.is_daily,
         is_daily=table.is_daily,
     )
-    judgment = type(judgment)(*(each[:, 0] for each in judgment))
     # A day's value is known once the day is over.
-    is_due = not table.is_daily or moment % DAY == 0
+    is_due = (times % DAY == 0)[:, None] | (not table.is_daily)
     # What a warning was about, and is over, doesn't count again.
+    over = {one.segment.model: one.until for one in sorted(progress.over, key=lambda it: it.until)}
     ended = [
-        max((one.until for one in progress.over if one.segment.model == each.model), default=0)
-        for each in hours.segments
+        max(over.get(stream.model, 0), *(last for _, last in special[signal]), 0)
+        for signal, stream in keys
     ]
     lengths = np.array(SPANS[: judgment.evidence.shape[-1]]) * HOUR
-    is_new = moment - lengths >= np.repeat(ended, len(table.signals))[:, None]
-    return Seen(table, hours, judgment, evidence[:, 0] * is_due * is_new)
+    is_new = times[:, None] - lengths >= np.array(ended)[:, None, None]
+    return Seen(table, hours, judgment, evidence * is_due * is_new)
 
 
 def weigh(
@@ -181,19 +213,16 @@ def weigh(
 
 
 def _mark(
-    keys: Sequence[tuple[str, Segment]],
-    skipped: dict[tuple[str, Segment], list[tuple[int, int]]],
-    since: int,
-    end: int,
+    skipped: Sequence[Sequence[tuple[int, int]]], since: int, end: int
 ) -> NDArray[np.bool_] | None:
-    """Mark the hours that are left out of the baseline; `None` if none are."""
-    if not skipped:
+    """Mark the hours of rows that are left out of the baseline; `None` if none are."""
+    if not any(skipped):
         return None
-    marks = np.zeros((len(keys), end), np.bool_)
-    for at, key in enumerate(keys):
-        for began, until in skipped.get(key, ()):
+    marks = np.zeros((len(skipped), end), np.bool_)
+    for row, spans in zip(marks, skipped, strict=True):
+        for began, until in spans:
             first, last = ((each - since) // HOUR for each in (began, until))
-            marks[at, max(first, 0) : max(last, 0)] = True
+            row[max(first, 0) : max(last, 0)] = True
     return marks
 
 

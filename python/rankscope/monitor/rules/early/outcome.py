@@ -55,10 +55,12 @@ def judge_warning(scene: Scene, warning: EarlyWarning, moment: int) -> EarlyWarn
     model = places.get(warning.segment._replace(version=""))
     if at is None or model is None:
         return replace(known, told="No ranking has a final value.")
-    rows = get_rows(summed.sums)
+    starts = since + HOUR * np.arange(summed.sums.shape[1])
+    is_usual = ~scene.configuration.calendar.mark(starts)
+    rows = get_rows(summed.sums * is_usual[:, None, None])
     own = Sums(*(each[[at]] for each in rows))
-    first = np.flatnonzero(own.rankings[0])[0]
-    is_new = (warning.began - since) // HOUR - first < FEWEST_DAYS * HOURS
+    first = np.flatnonzero(own.rankings[0])[:1]
+    is_new = not ((warning.began - since) // HOUR - first >= FEWEST_DAYS * HOURS).any()
     before = Sums(*(each[[model]] for each in rows)) if is_new else own
     judged = judge(
         add_up(own),

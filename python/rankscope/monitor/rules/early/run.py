@@ -43,7 +43,14 @@ def open_tables(scene: Scene) -> tuple[Table, ...]:
         # The quantiles of scores have no least change that matters: scores have any scale.
         signals = [each for each in SIGNALS if each.grain == grain and each.least]
         columns = [NAMES.index(each.name) for each in signals]
-        tables.append(Table(signals, Cells(read(length), columns), is_daily=grain == "day"))
+        tables.append(
+            Table(
+                signals,
+                Cells(read(length), columns),
+                is_daily=grain == "day",
+                calendar=scene.configuration.calendar,
+            )
+        )
     return tuple(tables)
 
 

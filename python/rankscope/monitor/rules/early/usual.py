@@ -127,9 +127,9 @@ def judge(
         totals[counts == 0] = 0.0
         long = [_cut(each, (ends - hours)[:, None], reach * HOURS)[..., 0] for each in known]
         here = Sums(*(_cut(each, ends[:, None], hours)[..., 0] for each in sums))
-        usual = _learn(counts, totals, shifts, long, daily, is_daily=is_daily)
+        usual = learn(gather(counts, totals, shifts), long, daily, is_daily=is_daily)
         daily = usual.between if daily is None else daily
-        judged.append(_compare(here, usual, margin, is_share=is_share, is_daily=is_daily))
+        judged.append(compare(here, usual, margin, is_share=is_share, is_daily=is_daily))
     return Judgment(*(np.stack(each, axis=-1) for each in zip(*judged, strict=True)))
 
 
@@ -139,7 +139,51 @@ def _cut(summed: Floats, stops: NDArray[np.int64], hours: int) -> Floats:
     return cut
 
 
-class _Usual(NamedTuple):
+class Days(NamedTuple):
+    """Sums over the same hours of several days, of which C is the rankings of one and T its total.
+
+    Args:
+        known: The number of days with rankings.
+        weight: Of C.
+        total: Of T.
+        squares: Of C².
+        in_all: Of T² / C.
+        parts: Of the same for the sums of weekdays.
+        has_all: Whether all weekdays have rankings.
+        own: Of C, for the weekday of the end.
+        own_total: Of T.
+    """
+
+    known: Floats
+    weight: Floats
+    total: Floats
+    squares: Floats
+    in_all: Floats
+    parts: Floats
+    has_all: NDArray[np.bool_]
+    own: Floats
+    own_total: Floats
+
+
+def gather(counts: Floats, totals: Floats, shifts: NDArray[np.int64]) -> Days:
+    """Sum rows × ends × days, which are some days before."""
+    kinds = (shifts[:, None] % WEEKDAYS == np.arange(WEEKDAYS)).astype(np.float64)
+    of_kind, sum_of_kind = counts @ kinds, totals @ kinds
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Days(
+            (counts > 0).sum(axis=-1),
+            counts.sum(axis=-1),
+            totals.sum(axis=-1),
+            (counts**2).sum(axis=-1),
+            np.where(counts > 0, totals**2 / counts, 0.0).sum(axis=-1),
+            np.where(of_kind > 0, sum_of_kind**2 / of_kind, 0.0).sum(axis=-1),
+            (of_kind > 0).all(axis=-1),
+            of_kind[..., 0],
+            sum_of_kind[..., 0],
+        )
+
+
+class Usual(NamedTuple):
     """What is usual in spans: the mean, and what makes single spans differ from it."""
 
     mean: Floats
@@ -151,16 +195,8 @@ class _Usual(NamedTuple):
     days: Floats
 
 
-def _learn(
-    counts: Floats,
-    totals: Floats,
-    shifts: NDArray[np.int64],
-    long: list[Floats],
-    daily: Floats | None,
-    *,
-    is_daily: bool,
-) -> _Usual:
-    """Learn what is usual from the same hours of several days: rows × ends × days."""
+def learn(same: Days, long: list[Floats], daily: Floats | None, *, is_daily: bool) -> Usual:
+    """Learn what is usual from the same hours of several days, and from all of their hours."""
     with np.errstate(divide="ignore", invalid="ignore"):
         count, total, sizes, products, squares = long
         middle = total / count
@@ -169,42 +205,39 @@ def _learn(
         rest = np.maximum(squares - 2 * middle * products + middle**2 * sizes, 0.0) + size**2
         squared = rest / sizes * (not is_daily)
         unit = squared * size
-        days, weight = (counts > 0).sum(axis=-1), counts.sum(axis=-1)
-        mean = totals.sum(axis=-1) / weight
-        in_all = np.where(counts > 0, totals**2 / counts, 0.0).sum(axis=-1)
-        kinds = (shifts[:, None] % WEEKDAYS == np.arange(WEEKDAYS)).astype(np.float64)
-        of_kind, sum_of_kind = counts @ kinds, totals @ kinds
-        parts = np.where(of_kind > 0, sum_of_kind**2 / of_kind, 0.0).sum(axis=-1)
-        within = np.maximum(in_all - parts, 0.0)
-        among = np.maximum(parts - totals.sum(axis=-1) ** 2 / weight, 0.0)
+        days, weight = same.known, same.weight
+        mean = same.total / weight
+        within = np.maximum(same.in_all - same.parts, 0.0)
+        among = np.maximum(same.parts - same.total**2 / weight, 0.0)
         # Weekdays count as far as they differ by more than days of one weekday do.
         share = 1 - (within / (days - WEEKDAYS)) / (among / (WEEKDAYS - 1))
-        is_known = (days >= 2 * WEEKDAYS) & (of_kind > 0).all(axis=-1) & (among > 1e-12 * weight)
+        is_known = (days >= 2 * WEEKDAYS) & same.has_all & (among > 1e-12 * weight)
         share = np.where(is_known, np.clip(np.nan_to_num(share), 0.0, 1.0), 0.0)
         degrees = np.where(
             is_known, days - WEEKDAYS + (WEEKDAYS - 1) * (1 - share) ** 2, days - 1.0
         )
-        ours = np.where(of_kind[..., 0] > 0, sum_of_kind[..., 0] / of_kind[..., 0], mean)
+        ours = np.where(same.own > 0, same.own_total / same.own, mean)
         usual = mean + share * (ours - mean)
         residual = (within + (1 - share) ** 2 * among) / degrees
-        often = (weight - (counts**2).sum(axis=-1) / weight) / (days - 1)
+        often = (weight - same.squares / weight) / (days - 1)
         upper = residual * (1 + SURE * np.sqrt(2 / degrees))
         between = np.maximum(upper - unit, 0.0) / often
         if daily is not None:
             between = np.maximum(between, daily)
-        own = np.where(of_kind[..., 0] > 0, share / of_kind[..., 0], 0.0)
+        own = np.where(same.own > 0, share / same.own, 0.0)
         error = (unit + between * often) * ((1 - share) / weight + own)
-    return _Usual(usual, unit, squared, between, error, degrees, days)
+    return Usual(usual, unit, squared, between, error, degrees, days)
 
 
-def _compare(
+def compare(
     here: Sums,
-    usual: _Usual,
+    usual: Usual,
     margin: Floats | float,
     *,
     is_share: bool,
     is_daily: bool,
 ) -> Judgment:
+    """Compare spans with what is usual."""
     count, total, sizes, _, _ = here
     with np.errstate(divide="ignore", invalid="ignore"):
         value = total / count

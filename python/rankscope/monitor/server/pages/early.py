@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rankscope.monitor.events.times import describe_duration
+from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents import grouping
 from rankscope.monitor.links import add_query
 from rankscope.monitor.rules.early.progress import KIND as EARLY
@@ -67,8 +67,8 @@ def describe_record(record: WarningRecord) -> str:
         >>> for sentence in describe_record(few).split(". "):
         ...     print(sentence)
         2 in the last 90 days: labels confirmed 1, and don't tell of 1
-        These are too few to tell how often warnings are right
-        On average, those that were right came 2 days early.
+        That is too few to tell how often warnings are right
+        The confirmed one came 2 days before labels would have shown it.
     """
     if not record.warnings:
         return ""
@@ -82,13 +82,15 @@ def describe_record(record: WarningRecord) -> str:
     said = [f"{record.warnings:,} in the last 90 days: labels {told}."]
     judged, precision = record.confirmed + record.not_confirmed, record.precision
     if precision is None or judged < FEWEST:
-        said.append("These are too few to tell how often warnings are right.")
+        said.append("That is too few to tell how often warnings are right.")
     else:
         low, high = wilson(precision, judged, quantile_of(LEVEL))
         said.append(f"Precision: {precision:.0%} (95% interval: {low:.0%} to {high:.0%}).")
     if record.lead is not None:
-        lead = describe_duration(record.lead)
-        said.append(f"On average, those that were right came {lead} early.")
+        lead, is_one = describe_length(record.lead), record.confirmed == 1
+        who, them = ("The confirmed one", "it") if is_one else ("Confirmed ones", "them")
+        often = "" if is_one else ", on average"
+        said.append(f"{who} came {lead} before labels would have shown {them}{often}.")
     return " ".join(said)
 
 
