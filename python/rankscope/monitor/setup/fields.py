@@ -169,7 +169,6 @@ class DefinitionFields(TypedDict):
         Annotated[
             list[Id],
             Field(max_length=MOST_LEFT_OUT, description="Users whose rankings don't count."),
-            described(uniqueItems=True),
         ]
     ]
 
