@@ -422,8 +422,10 @@ def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None)
     spread = _spread(gap, size)
     likelihood = None
     if noise is not None:
-        # Other users may differ more than those of the baseline, beyond chance.
-        least = spread * (1 - 2 * math.sqrt(2 / max(effective, 8.0)))
+        # Other users may differ more than those of the baseline, beyond chance. Those who have
+        # fewer labels than in the baseline do differ more.
+        doubt = 0.0 if has_weights else 2 * math.sqrt(2 / max(effective, 8.0))
+        least = spread * (1 - doubt)
         likelihood = Likelihood(
             least=2 * margin,
             variance=max(baseline.variance, least) / effective,
