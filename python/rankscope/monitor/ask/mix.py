@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
 
 MOST = 6
-"""So many values are told apart at most; with more, the others are the last one."""
+"""At most so many values have a share of their own; the last one of more is all others together."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -101,13 +101,7 @@ def read_mix(
     total = sum(counts.values(), Counter())
     values = _choose(total, name_bins(configuration.edges.get(attribute, ())))
     starts = sorted(counts)
-    usual = [
-        sum(
-            (before.get(day - ago * DAY, Counter()) for ago in range(1, REFERENCE_DAYS + 1)),
-            Counter(),
-        )
-        for day in (start - start % DAY for start in starts)
-    ]
+    usual = [_add_days(before, start - start % DAY) for start in starts]
     return Mix(
         attribute=attribute,
         every=every,
@@ -138,7 +132,7 @@ def _add_days(counts: Mapping[int, Counter[str]], day: int) -> Counter[str]:
 
 
 def _choose(total: Counter[str], bins: Sequence[str]) -> tuple[str, ...]:
-    """Return the values that are told apart, in order.
+    """Return the values that have shares of their own, in order.
 
     Examples:
         >>> _choose(Counter({"tv": 1, "<missing>": 5, "phone": 2}), ())
@@ -160,7 +154,7 @@ def _choose(total: Counter[str], bins: Sequence[str]) -> tuple[str, ...]:
 
 
 def _share(values: Sequence[str], counts: Sequence[Counter[str]]) -> tuple[tuple[float, ...], ...]:
-    """Return for each value its share in each window; what isn't told apart is `<other>`."""
+    """Return the share of each value in each window; all values without one are `<other>`."""
     shares = []
     for value in values:
         counted = [
