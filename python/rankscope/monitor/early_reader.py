@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.ask.expected import make_expected, tabulate_forecasts
 from rankscope.monitor.ask.mix import read_mix
+from rankscope.monitor.ask.series import read_length
 from rankscope.monitor.ask.signals import average_set, make_signal_series
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -163,7 +164,7 @@ class EarlyReader(OpenedProject):
         begin, end = read_span(since, until)
         early = None if begin is None else begin - begin % DAY - REFERENCE_DAYS * DAY
         return make_signal_series(
-            self._read_signals(begin, end, HOUR, slice) if every == "hour" else (),
+            self._read_signals(begin, end, HOUR, slice) if read_length(every) == HOUR else (),
             self._read_signals(early, end, DAY, slice),
             parts,
             every=every,

@@ -152,6 +152,12 @@ def test_an_unknown_signal_is_refused_with_those_there_are() -> None:
     assert "length" in error.value.hint
 
 
+def test_windows_that_are_not_stored_are_refused(monitor: Monitor) -> None:
+    for read in (monitor.signals, lambda every: monitor.mix("device", every=every)):
+        with pytest.raises(UsageError, match="expected every='hour' or 'day', found 'week'"):
+            read(every="week")
+
+
 def test_the_command_prints_the_set_beside_production(
     monitor: Monitor, capsys: pytest.CaptureFixture[str]
 ) -> None:

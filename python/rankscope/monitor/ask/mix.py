@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.series import LENGTHS
+from rankscope.monitor.ask.series import read_length
 from rankscope.monitor.definition.slices import MISSING, Slicing
 from rankscope.monitor.evaluate.stored_windows import name_place, read_rankings
 from rankscope.monitor.events.bins import name_bins
@@ -81,6 +81,7 @@ def read_mix(
             hint=f"its attributes are {', '.join(configuration.attributes) or 'none'}",
             code="unknown_slice",
         )
+    length = read_length(every)
     key = digest(configuration)
     progress = store.progress(project, key)
     known = () if progress is None else dict(Slicing.from_json(progress.slicing).values)[attribute]
@@ -89,8 +90,8 @@ def read_mix(
     daily = store.cells(project, key, early, until, length=DAY, slices=[*names])
     shown = (
         daily
-        if every == "day"
-        else store.cells(project, key, since, until, length=LENGTHS[every], slices=[*names])
+        if length == DAY
+        else store.cells(project, key, since, until, length=length, slices=[*names])
     )
     counts = {
         start: of
