@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from rankscope.monitor.definition.calendar import Calendar, Period
@@ -14,6 +14,7 @@ from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.cells import Cells, Hours, get_rows
 from rankscope.monitor.rules.early.check import Table, check_signals, find_needed, look
 from rankscope.monitor.rules.early.progress import EarlyProgress
+from rankscope.monitor.rules.early.queries import Asked
 from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import (
     FEWEST_DAYS,
@@ -30,6 +31,9 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -62,6 +66,8 @@ USUAL = {
 values are 0 or 1."""
 OF_DAYS = {"gini": (0.6, 0.01), "coverage": (0.7, 0.02), "score_distance": (0.08, 0.02)}
 """The mean of each signal of a day, and its standard deviation between days."""
+QUERIES = 150
+MODELS, VERSIONS = ("a", "b"), ("1", "2")
 CATALOGUE = ("unseen", "missing", "overlap")
 HOLIDAYS = ((CHANGE - 20, 1), (CHANGE, 5), (CHANGE + 40, 2))
 """The first day of each period of a calendar, and how many days it has."""
@@ -88,7 +94,9 @@ class World:
         has_release: Whether a second version takes half of the rankings from `CHANGE` on.
         later: How many users come from `CHANGE` on, each once a day.
         shift: What is added to, or taken from, their signals.
-        are_bots: Whether they all have the same lists.
+        are_bots: Whether they all ask the same query on a day, and have the same list.
+        queries: The standard deviation of what each of 150 queries adds on a day; 0 for rankings
+            that have nothing to do with each other.
         begin: The day on which the quarter begins.
     """
 
@@ -109,6 +117,7 @@ class World:
     later: int = 0
     shift: float = 0.0
     are_bots: bool = False
+    queries: float = 0.0
     begin: int = HISTORY
 
 
@@ -120,7 +129,9 @@ WORLDS = (
     World(name="heavy-tailed users", users=0.8, tail=1.2),
     World(name="users who come and go", users=0.8, tail=1.5, life=14),
     World(name="60 regular users who wander by 0.1 a day", regulars=60, tail=0, wander=0.1),
-    World(name="60 bots with one pattern from one day on", later=60, shift=1.0, are_bots=True),
+    World(
+        name="60 bots that ask one query a day, from one day on", later=60, shift=1.0, are_bots=True
+    ),
     World(name="60 newcomers from one day on", later=60, shift=1.0),
     World(name="new documents every day", turnover=0.3),
     World(name="weekends", weekend=0.5),
@@ -129,6 +140,7 @@ WORLDS = (
     World(name="a new model that orders alike", model=0.0),
     World(name="a new model with lists of its own", model=0.7),
     World(name="100 slices, 2,000 a day", slices=100, a_day=2000),
+    World(name="150 queries, each with an effect of sd 0.5 a day", queries=0.5),
 )
 
 
@@ -138,10 +150,18 @@ class Drawn(Cells):
     Args:
         segments: The streams.
         sums: Their sums: streams × hours × sums × signals.
+        asked: The rankings, where sums are those of rankings.
+        has: Tells which of the rankings a stream has.
     """
 
-    def __init__(self, segments: list[Segment], sums: Floats) -> None:
-        self._segments, self._sums = tuple(segments), sums
+    def __init__(
+        self,
+        segments: list[Segment],
+        sums: Floats,
+        asked: Asked | None = None,
+        has: Callable[[Segment], NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self._segments, self._sums, self._asked, self._has = tuple(segments), sums, asked, has
         self.summed = add_up(get_rows(sums))
 
     def add_up(self, since: int, until: int, choose: object, most: object = None) -> Hours:  # noqa: ARG002 - as cells have it
@@ -156,9 +176,79 @@ class Drawn(Cells):
         hours.summed = Sums(*(np.pad(each, ((0, 0), (empty, 0))) for each in summed))
         return hours
 
+    def read_queries(self, segment: Segment, since: int, until: int) -> Asked:
+        """Return the rankings of a stream between two hours."""
+        hours, queries, values = cast("Asked", self._asked)
+        is_here = (hours >= since) & (hours < until) & cast("Any", self._has)(segment)
+        return Asked(hours[is_here], queries[is_here], values[:, is_here])
+
+
+class Traffic(NamedTuple):
+    """The rankings of a world, in any order, before their signals are known.
+
+    Args:
+        day: Their days.
+        hour: Their hours, from the first one on.
+        user: Their users, by number.
+        query: Their queries, by number.
+        place: Their slices, by number.
+        model: Whether they are of the second model.
+        version: Whether they are of the second version.
+        is_later: Whether their users came on `CHANGE`.
+    """
+
+    day: Ints
+    hour: Ints
+    user: Ints
+    query: Ints
+    place: Ints
+    model: NDArray[np.bool_]
+    version: NDArray[np.bool_]
+    is_later: NDArray[np.bool_]
+
+    def has(self, segment: Segment) -> NDArray[np.bool_]:
+        """Return which rankings a stream has."""
+        is_in = np.asarray(self.model == MODELS.index(segment.model))
+        if segment.version:
+            is_in &= self.version == VERSIONS.index(segment.version)
+        if segment.slice:
+            is_in &= self.place == int(segment.slice[0][1])
+        return is_in
+
 
 def draw(world: World, random: np.random.Generator) -> list[Table]:
     """Draw the signals of a quarter and the weeks before."""
+    traffic = _draw_traffic(world, random)
+    of_slices = random.normal(0, 0.3, (world.slices, len(HOURLY)))
+    shared = _draw_days(random) * world.days
+    news = random.normal(0, world.turnover, DAYS)
+    values = []
+    for number, signal in enumerate(HOURLY):
+        own = _draw_days(random) * world.days
+        effect = np.sqrt(0.5) * (own + random.choice([-1, 1]) * shared)
+        effect += np.where(np.arange(DAYS) % 7 >= 5, world.weekend, 0.0)
+        effect += news * (signal.name in CATALOGUE) * -np.sign(USUAL[signal.name][0])
+        effect += random.choice([-1, 1]) * world.holidays * _mark_holidays(signal.name)
+        of_lists = effect[traffic.day] + of_slices[traffic.place, number]
+        values.append(_draw_values(world, random, traffic, signal.name, of_lists))
+    parts = _sum_streams(world, values, traffic)
+    names, versions = MODELS[: 1 + (world.model is not None)], VERSIONS[: 1 + world.has_release]
+    places = [(("place", str(at)),) for at in range(world.slices)]
+    whole = [Segment(name) for name in names]
+    whole += [Segment(name, each) for name in names for each in versions]
+    slices = [Segment(name, "", each) for name in names for each in places]
+    calendar = Calendar(tuple(_list_holidays() if world.holidays else ()))
+    of_days = _draw_daily(world, random, news, parts)
+    asked = Asked(START + traffic.hour * HOUR, traffic.query, np.array(values))
+    hourly = Drawn(whole + slices, np.concatenate(parts), asked, traffic.has)
+    return [
+        Table(HOURLY, hourly, calendar=calendar, read_queries=hourly.read_queries),
+        Table(DAILY, Drawn(whole, of_days), is_daily=True, calendar=calendar),
+    ]
+
+
+def _draw_traffic(world: World, random: np.random.Generator) -> Traffic:
+    """Draw who asks what, and when."""
     sizes = random.poisson(world.a_day * np.exp(random.normal(0, 0.1, DAYS)))
     day = np.repeat(np.arange(DAYS), sizes)
     user, users = _draw_users(world, random, day)
@@ -166,67 +256,57 @@ def draw(world: World, random: np.random.Generator) -> list[Table]:
     is_later = np.arange(len(day) + len(here)) >= len(day)
     user = np.concatenate([user, users + np.tile(np.arange(world.later), DAYS - CHANGE)])
     day, users = np.concatenate([day, here]), users + world.later
-    hour = day * HOURS + random.choice(HOURS, len(day), p=SHAPE)
     many = 1 / np.arange(1, world.slices + 1) ** 0.7
-    place = random.choice(world.slices, users, p=many / many.sum())[user]
+    query = np.where(is_later & world.are_bots, len(day) + day, np.arange(len(day)))
+    if world.queries:
+        often = 1 / np.arange(1, QUERIES + 1) ** 0.9
+        query = random.choice(QUERIES, len(day), p=often / often.sum())
     is_after = day >= CHANGE
-    model = is_after & (world.model is not None) & (random.random(len(day)) < 1 / 3)
-    version = is_after & world.has_release & (random.random(len(day)) < 1 / 2)
-    of_slices = random.normal(0, 0.3, (world.slices, len(HOURLY)))
-    shared = _draw_days(random) * world.days
-    news = random.normal(0, world.turnover, DAYS)
-    values = []
-    for number, signal in enumerate(HOURLY):
-        logit, concentration = USUAL[signal.name]
-        own = _draw_days(random) * world.days
-        effect = np.sqrt(0.5) * (own + random.choice([-1, 1]) * shared)
-        effect += np.where(np.arange(DAYS) % 7 >= 5, world.weekend, 0.0)
-        effect += news * (signal.name in CATALOGUE) * np.sign(-logit)
-        effect += random.choice([-1, 1]) * world.holidays * _mark_holidays(signal.name)
-        of_user = random.normal(0, world.users, users)[user]
-        if world.wander:
-            of_user += random.normal(0, world.wander, (DAYS, users)).cumsum(axis=0)[day, user]
-        at = logit + effect[day] + of_user + of_slices[place, number]
-        at += (world.model or 0.0) * model + random.choice([-1, 1]) * world.shift * is_later
-        mean = 1 / (1 + np.exp(-at))
-        if not concentration:
-            value = (random.random(len(day)) < mean).astype(float)
-        else:
-            one, other = (random.standard_gamma(each * concentration) for each in (mean, 1 - mean))
-            value = one / np.maximum(one + other, 1e-300)
-        if world.are_bots:
-            value[is_later] = value[is_later].reshape(-1, world.later)[:, :1].repeat(world.later)
-        values.append(value)
-    parts = _sum_streams(world, values, (model, version, place), (hour, user, users))
-    names = ["a", "b"][: 1 + (world.model is not None)]
-    versions = ["1", "2"][: 1 + world.has_release]
-    places = [(("place", str(at)),) for at in range(world.slices)]
-    whole = [Segment(name) for name in names]
-    whole += [Segment(name, each) for name in names for each in versions]
-    slices = [Segment(name, "", each) for name in names for each in places]
-    calendar = Calendar(tuple(_list_holidays() if world.holidays else ()))
-    of_days = _draw_daily(world, random, news, parts)
-    return [
-        Table(HOURLY, Drawn(whole + slices, np.concatenate(parts)), calendar=calendar),
-        Table(DAILY, Drawn(whole, of_days), is_daily=True, calendar=calendar),
-    ]
+    return Traffic(
+        day,
+        day * HOURS + random.choice(HOURS, len(day), p=SHAPE),
+        user,
+        query,
+        random.choice(world.slices, users, p=many / many.sum())[user],
+        is_after & (world.model is not None) & (random.random(len(day)) < 1 / 3),
+        is_after & world.has_release & (random.random(len(day)) < 1 / 2),
+        is_later,
+    )
 
 
-def _sum_streams(
-    world: World,
-    values: list[Floats],
-    groups: tuple[NDArray[np.bool_], NDArray[np.bool_], Ints],
-    rankings: tuple[Ints, Ints, int],
-) -> list[Floats]:
+def _draw_values(
+    world: World, random: np.random.Generator, traffic: Traffic, signal: str, of_lists: Floats
+) -> Floats:
+    """Draw a signal of rankings."""
+    logit, concentration = USUAL[signal]
+    day, user, is_later = traffic.day, traffic.user, traffic.is_later
+    users = user.max() + 1
+    at = logit + of_lists + random.normal(0, world.users, users)[user]
+    if world.wander:
+        at += random.normal(0, world.wander, (DAYS, users)).cumsum(axis=0)[day, user]
+    if world.queries:
+        at += random.normal(0, world.queries, (DAYS, QUERIES))[day, traffic.query]
+    at += (world.model or 0.0) * traffic.model + random.choice([-1, 1]) * world.shift * is_later
+    mean = 1 / (1 + np.exp(-at))
+    if not concentration:
+        value = (random.random(len(day)) < mean).astype(float)
+    else:
+        one, other = (random.standard_gamma(each * concentration) for each in (mean, 1 - mean))
+        value = one / np.maximum(one + other, 1e-300)
+    if world.are_bots:
+        value[is_later] = value[is_later].reshape(-1, world.later)[:, :1].repeat(world.later)
+    return np.asarray(value)
+
+
+def _sum_streams(world: World, values: list[Floats], traffic: Traffic) -> list[Floats]:
     """Sum the signals of each model, each of its versions, and each of its slices."""
-    model, version, place = groups
-    models, whole = 1 + (world.model is not None), model.astype(int)
-    alone = _sum(whole, models, rankings, values)
+    models, whole = 1 + (world.model is not None), traffic.model.astype(int)
+    alone = _sum(whole, models, traffic, values)
     versions = alone
     if world.has_release:
-        versions = _sum(version + 2 * whole, 2 * models, rankings, values)
-    slices = _sum(place + world.slices * whole, models * world.slices, rankings, values)
-    return [alone, versions, slices]
+        versions = _sum(traffic.version + 2 * whole, 2 * models, traffic, values)
+    places = traffic.place + world.slices * whole
+    return [alone, versions, _sum(places, models * world.slices, traffic, values)]
 
 
 def _mark_holidays(signal: str) -> Floats:
@@ -299,11 +379,11 @@ def _draw_daily(
     return sums
 
 
-def _sum(group: Ints, count: int, rankings: tuple[Ints, Ints, int], values: list[Floats]) -> Floats:
+def _sum(group: Ints, count: int, traffic: Traffic, values: list[Floats]) -> Floats:
     """Sum the values of users by stream and hour."""
-    hour, user, users = rankings
-    length = DAYS * HOURS
-    used, inverse = np.unique((group * length + hour) * users + user, return_inverse=True)
+    length, users = DAYS * HOURS, int(traffic.user.max()) + 1
+    cells = (group * length + traffic.hour) * users + traffic.user
+    used, inverse = np.unique(cells, return_inverse=True)
     cell, number = used // users, np.bincount(inverse).astype(float)
     sums = np.empty((count, length, 5, len(values)))
     for at, each in enumerate(values):

@@ -30,13 +30,14 @@ from rankscope.monitor.signals.kinds import REFERENCE_DAYS
 from rankscope.records import record, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from rankscope.monitor.rules.early.cells import Cells, Hours
     from rankscope.monitor.rules.early.progress import EarlyProgress
+    from rankscope.monitor.rules.early.queries import Asked
     from rankscope.monitor.rules.early.rule import EarlyRule
     from rankscope.monitor.rules.early.usual import Floats
     from rankscope.monitor.rules.state import Finding
@@ -74,12 +75,14 @@ class Table:
         cells: Their cells, by hour; those of days are in the first hour.
         is_daily: Whether each day has one value.
         calendar: The days that say nothing of others, nor others of them.
+        read_queries: Returns the rankings of a stream from one hour to before another.
     """
 
     signals: Sequence[Signal]
     cells: Cells
     is_daily: bool = False
     calendar: Calendar = Calendar()
+    read_queries: Callable[[Segment, int, int], Asked] | None = None
 
     def list_left_out(self, signal: str, since: int, until: int) -> list[tuple[int, int]]:
         """List the periods of the calendar.
@@ -131,13 +134,18 @@ def check_signals(
             progress = progress.end(each, moment, is_accepted=True)
             findings.append(conclude(each, "good", describe_end(each, is_accepted=True)))
     seen = [look(table, rule, progress, [moment]).at(0) for table in tables]
-    if tables[0].calendar.find(moment - HOUR) is None:
-        progress = _count(seen, progress, moment)
+    is_left_out = tables[0].calendar.find(moment - HOUR) is not None
+    if not is_left_out:
+        progress = _count(seen, progress)
     needed = find_needed(rule, progress, moment)
+    known = {fact.key for each in progress.warnings for fact in each.facts}
+    seen = [_weigh_queries(each, known, moment, needed) for each in seen]
+    if not is_left_out:
+        progress = _note_peak(seen, known, progress, moment)
     progress = _take(seen, progress, moment, needed)
-    is_left_out = bool(tables[0].calendar.between(moment - DAY, moment))
+    is_whole = not tables[0].calendar.between(moment - DAY, moment)
     for each in progress.warnings:
-        if not is_left_out and _is_back(seen, each, moment):
+        if is_whole and _is_back(seen, each, moment):
             progress = progress.end(each, moment)
             findings.append(conclude(each, "good", describe_end(each, is_accepted=False)))
     findings += [conclude(each, "bad") for each in progress.warnings]
@@ -243,22 +251,55 @@ def _find_before(hours: Hours, signals: int, end: int) -> NDArray[np.int64] | No
     return index
 
 
-def _count(seen: Iterable[Seen], progress: EarlyProgress, moment: int) -> EarlyProgress:
-    """Count what is watched, and take note of how surprising this day is."""
-    known = {fact.key for each in progress.warnings for fact in each.facts}
-    peak, watched, rows = 0.0, set(), 0
+def _weigh_queries(
+    seen: Seen, known: Collection[tuple[str, Segment]], moment: int, needed: float
+) -> Seen:
+    """Lower the evidence of changes that may be those of a few queries which are asked often."""
+    if seen.table.read_queries is None:
+        return seen
+    evidence, keys = seen.evidence.copy(), seen.list_keys()
+    shown: dict[Segment, Asked] = {}
+    for row, span in np.argwhere(evidence >= needed).tolist():
+        signal, segment = keys[row]
+        if (signal, segment) in known:
+            continue
+        if segment not in shown:
+            shown[segment] = seen.table.read_queries(segment, moment - max(SPANS) * HOUR, moment)
+        since = moment - SPANS[span] * HOUR
+        evidence[row, span] /= shown[segment].find_design_effect(signal, since)
+    return seen._replace(evidence=evidence)
+
+
+def _count(seen: Iterable[Seen], progress: EarlyProgress) -> EarlyProgress:
+    """Count what is watched."""
+    watched, rows = set(), 0
     for each in seen:
         is_known = np.asarray((each.judgment.days >= FEWEST_DAYS).any(axis=-1))
-        for at, key in enumerate(each.list_keys()):
-            if is_known[at]:
-                rows += 1
-                watched.add(key[1])
-                if key not in known:
-                    peak = max(peak, float(each.evidence[at].max()))
+        rows += int(is_known.sum())
+        watched |= {key[1] for key, known in zip(each.list_keys(), is_known, strict=True) if known}
+    return replace(progress, watched=len(watched), rows=rows)
+
+
+def _note_peak(
+    seen: Iterable[Seen],
+    known: Collection[tuple[str, Segment]],
+    progress: EarlyProgress,
+    moment: int,
+) -> EarlyProgress:
+    """Take note of how surprising this day is, apart from what has a warning."""
+    peak = max(
+        (
+            float(evidence.max())
+            for each in seen
+            for key, evidence in zip(each.list_keys(), each.evidence, strict=True)
+            if key not in known
+        ),
+        default=0.0,
+    )
     day = (moment - HOUR) // DAY * DAY
     peaks = dict(progress.peaks)
     peaks[day] = max(peak, peaks.get(day, 0.0))
-    return replace(progress, peaks=tuple(sorted(peaks.items())), watched=len(watched), rows=rows)
+    return replace(progress, peaks=tuple(sorted(peaks.items())))
 
 
 def find_needed(rule: EarlyRule, progress: EarlyProgress, moment: int) -> float:

@@ -11,6 +11,7 @@ from rankscope.monitor.rules.early.check import Table, check_signals
 from rankscope.monitor.rules.early.outcome import find_end, judge_warning
 from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.early.progress import EarlyProgress
+from rankscope.monitor.rules.early.queries import QueryReader
 from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import FEWEST_DAYS
 from rankscope.monitor.rules.early.words import choose_fact, conclude, describe_fact
@@ -38,6 +39,7 @@ def open_tables(scene: Scene) -> tuple[Table, ...]:
             store, project, configuration, since, until, length=length
         )
 
+    reader = QueryReader(scene.store, scene.project, scene.configuration, scene.slicing)
     tables = []
     for length, grain in ((HOUR, "hour"), (DAY, "day")):
         # The quantiles of scores have no least change that matters: scores have any scale.
@@ -49,6 +51,7 @@ def open_tables(scene: Scene) -> tuple[Table, ...]:
                 Cells(read(length), columns),
                 is_daily=grain == "day",
                 calendar=scene.configuration.calendar,
+                read_queries=reader.read if grain == "hour" else None,
             )
         )
     return tuple(tables)

@@ -1,0 +1,128 @@
+"""The signals of single rankings and their queries, computed again from the newest rankings.
+
+Sums by hour can't say how many queries a change is of: bots that ask one query all day change the
+means of a day. So rankings are read again before there is a warning, which is rare.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rankscope.deferred import np
+from rankscope.monitor.arrays import number_codes
+from rankscope.monitor.evaluate.days import Contexts
+from rankscope.monitor.evaluate.windows import GroupCodes, Grouping
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.rules.data.counts import PRODUCTION, Segment
+from rankscope.monitor.signals.kinds import HOURLY
+from rankscope.monitor.signals.lists import NO_KEY, ContextCodes, read_lists
+from rankscope.monitor.signals.reference import find_references
+from rankscope.monitor.signals.values import ListValues, measure_lists
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.evaluate.windows import Key
+    from rankscope.monitor.store.store import StoreReader
+
+MOST = 100_000
+"""So many rankings are read, the newest ones."""
+
+
+TINY = 1e-12
+"""Values vary by no more than rounding where their variance is below this."""
+
+
+class Asked(NamedTuple):
+    """Rankings of a stream, in any order.
+
+    Args:
+        hours: When the hours of the rankings begin.
+        queries: The numbers of their queries; each one without a query key has its own.
+        values: A row for each signal, as `HOURLY` has them.
+    """
+
+    hours: NDArray[np.int64]
+    queries: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def find_design_effect(self, signal: str, since: int) -> float:
+        """Return how many times the variance of a mean grows if queries, not rankings, are drawn.
+
+        With v the values, m their mean, and S the sum of v - m over the rankings of a query, it is
+        ΣS² / Σ(v - m)², at least 1. Kish's design effect of samples that are drawn in clusters.
+        """
+        row = self.values[HOURLY.index(signal)]
+        kept = (self.hours >= since) & ~np.isnan(row)
+        if not kept.any():
+            return 1.0
+        apart = row[kept] - row[kept].mean()
+        alone, together = np.sum(apart**2), np.sum(np.bincount(self.queries[kept], apart) ** 2)
+        return max(float(together / alone), 1.0) if alone > TINY * len(apart) else 1.0
+
+
+class QueryReader:
+    """Reads the signals of single rankings, those of each hour once.
+
+    Args:
+        store: Where they are.
+        project: The name of the project.
+        configuration: Its configuration.
+        slicing: Its slices.
+    """
+
+    def __init__(
+        self, store: StoreReader, project: str, configuration: Configuration, slicing: Slicing
+    ) -> None:
+        self._store, self._project, self._slicing = store, project, slicing
+        contexts = Contexts(store, project)
+        self._codes = ContextCodes(contexts, slicing, configuration.definition.left_out)
+        self._grouping = Grouping(contexts, slicing)
+        self._hours: dict[int, list[tuple[NDArray[np.int64], GroupCodes, ListValues]]] = {}
+
+    def read(self, segment: Segment, since: int, until: int) -> Asked:
+        """Return the rankings of a stream between the starts of two hours."""
+        attributes = tuple(name for name, _ in segment.slice)
+        hours, keys, values = [], [], []
+        seen = 0
+        for start in range(until - HOUR, since - HOUR, -HOUR):
+            if seen >= MOST:
+                break
+            for of_chunk, parts, measured in self._read_hour(start):
+                seen += len(of_chunk)
+                cells, groups = parts.group(attributes)
+                is_in = np.array([_has(segment, one) for one in cells])
+                rows = np.flatnonzero(is_in[groups])
+                hours.append(np.full(len(rows), start))
+                keys.append(of_chunk[rows])
+                values.append(np.array(measured.list_columns(attributes))[:, rows])
+        if not keys:
+            return Asked(np.zeros(0, int), np.zeros(0, int), np.zeros((len(HOURLY), 0)))
+        every = np.concatenate(keys)
+        has_none = every == NO_KEY
+        _, queries = number_codes(every)
+        queries[has_none] = queries.max(initial=-1) + 1 + np.arange(has_none.sum())
+        return Asked(np.concatenate(hours), queries, np.concatenate(values, axis=1))
+
+    def _read_hour(self, start: int) -> list[tuple[NDArray[np.int64], GroupCodes, ListValues]]:
+        if start not in self._hours:
+            codes, day = self._codes, start - start % DAY
+            self._hours[start] = read = []
+            for chunk in self._store.read(self._project, start, start + HOUR):
+                rows = codes.choose(chunk, PRODUCTION)
+                if not len(rows):
+                    continue
+                lists = read_lists(chunk, rows)
+                references = find_references(self._store, self._project, codes, day)
+                measured = measure_lists(lists, codes, references, self._slicing.dimensions())
+                parts = self._grouping.divide(chunk, np.ones(len(chunk.seqs), np.bool_))
+                read.append((lists.keys, parts.choose(rows), measured))
+        return self._hours[start]
+
+
+def _has(segment: Segment, key: Key) -> bool:
+    is_made = segment.model == key.model and segment.version in {"", key.version}
+    return is_made and segment.slice == key.slice
