@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, pairwise
+from itertools import pairwise
 from statistics import median
 
 import rankscope
@@ -105,10 +105,13 @@ def _compare(ranking: Ranking, before: Sequence[Ranking]) -> dict[str, float]:
     then, now = earlier[-1].items.doc_ids, ranking.items.doc_ids
     gone = set(then[:10]) - set(now)
     common = [doc for doc in now[:100] if doc in then[:100]]
-    pairs = [*combinations(common, 2)]
-    opposite = sum(then.index(one) > then.index(other) for one, other in pairs)
+    gains = {doc: exposure(rank) for rank, doc in enumerate(sorted(common, key=then.index), 1)}
+    best, mine, worst = (
+        sum(gains[doc] * exposure(rank) for rank, doc in enumerate(order, 1))
+        for order in (gains, common, [*gains][::-1])
+    )
     return {
         "overlap": rankscope.rbo(now[:100], then[:100], p=0.9) if now else 0.0,
-        "reordered": share(opposite, len(pairs)),
+        "reordered": share(best - mine, best - worst),
         "missing": len(gone) / len(then[:10]),
     }

@@ -160,7 +160,9 @@ def test_a_list_is_compared_with_the_last_one_of_its_query_key() -> None:
     overlap = rankscope.rbo([*"badx"], [*"abcd"], p=0.9)
     assert value("overlap", now, *before) == pytest.approx(overlap)
     # b, a and d are in both; only a and b have changed places. c is gone.
-    assert value("reordered", now, *before) == pytest.approx(1 / 3)
+    first, second, third = (1 / math.log2(1 + rank) for rank in (1, 2, 3))
+    lost, reverse = (first - second) ** 2, (first - third) ** 2
+    assert value("reordered", now, *before) == pytest.approx(lost / reverse)
     assert value("missing", now, *before) == 1 / 4
     for other in (show("badx"), show("badx", key="blues"), show("badx", key="jazz", model="n")):
         assert all(math.isnan(value(name, other, *before)) for name in ("overlap", "missing"))

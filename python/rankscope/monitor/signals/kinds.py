@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Needs: TypeAlias = Literal["", "scores", "query keys"]
     Grain: TypeAlias = Literal["hour", "day"]
 
-RULE = 1
+RULE = 2
 """The version of the computation; a change of any value raises it."""
 REFERENCE_DAYS = 7
 """A day is compared with what the same model showed on so many days before it."""
@@ -118,9 +118,10 @@ SIGNALS = (
     ),
     Signal(
         "reordered",
-        "Reordered pairs",
-        "Share of the pairs of documents in this list and the earlier one (first 100 documents of "
-        "each) that are in the opposite order.",
+        "Change of order",
+        "DCG that the documents of both this list and the earlier one (first 100 documents of "
+        "each) lose by their new order, if the gain of each is the discount of its earlier rank: "
+        "0 for the same order, 1 for the reverse.",
         "rise",
         needs="query keys",
     ),

@@ -174,7 +174,7 @@ def _compare_keys(lists: Lists, reference: Reference) -> dict[str, Values]:
     common, now, then = common[~is_deep], now[~is_deep], then[~is_deep]
     sizes = np.minimum(whole.sizes, DEPTH)
     columns["overlap"][rows] = _overlap(sizes, before, common, now, then)
-    columns["reordered"][rows] = _count_reordered(len(rows), common, then)
+    columns["reordered"][rows] = _measure_order(len(rows), common, then)
     return columns
 
 
@@ -217,18 +217,25 @@ def _overlap(
     return np.where(shorter > 0, np.clip(overlap, 0.0, 1.0), 0.0)
 
 
-def _count_reordered(count: int, common: NDArray[np.int64], then: NDArray[np.int64]) -> Values:
-    """Compute the share of pairs of documents in the opposite order; NaN where there is no pair."""
+def _measure_order(count: int, common: NDArray[np.int64], then: NDArray[np.int64]) -> Values:
+    """Compute how much order is lost: 0 for that of before, 1 for its reverse; NaN for no pair.
+
+    Args:
+        count: The number of lists.
+        common: For each document that two lists share, the place of its pair of lists, ascending.
+        then: Its position in the earlier list.
+    """
     sizes = np.bincount(common, minlength=count)
-    opposite = np.zeros(count, dtype=np.int64)
-    for apart in range(1, int(sizes.max(initial=0))):
-        # Only lists that have pairs so far apart.
-        kept = sizes[common] > apart
-        common, then = common[kept], then[kept]
-        is_pair = common[apart:] == common[:-apart]
-        is_opposite = is_pair & (then[apart:] < then[:-apart])
-        opposite += np.bincount(common[apart:][is_opposite], minlength=count)
-    return _divide(opposite, sizes * (sizes - 1) // 2)
+    ranks = np.arange(1, len(common) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    before = np.empty_like(ranks)
+    before[np.lexsort((then, common))] = ranks
+    discounts, gains, reverse = (
+        1 / np.log2(1 + each) for each in (ranks, before, sizes[common] + 1 - ranks)
+    )
+    best, now, worst = (
+        np.bincount(common, discounts * gain, count) for gain in (discounts, gains, reverse)
+    )
+    return _divide(best - now, best - worst)
 
 
 def _divide(counts: NDArray[np.number], totals: NDArray[np.number]) -> Values:

@@ -46,7 +46,7 @@ def test_signals_that_are_known_are_charts_and_others_say_what_to_log(told_story
     assert KEYS not in reader.text
     assert "usual: mean of the 7 days before" in reader.text
     # Version 4 turns the lists on one device: of four lists an hour, two.
-    assert "Reordered pairs" in reader.text
+    assert "Change of order" in reader.text
 
 
 def test_the_mix_of_an_attribute_is_in_a_chart_its_legend_and_a_table(told_story: Service) -> None:

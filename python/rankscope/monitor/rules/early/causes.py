@@ -23,6 +23,8 @@ REST = 0.25
 WAITED = 4 * FEWEST
 """With so many rankings, it isn't waited for more that tell which slice has a change."""
 MOST_PARTS = 2000
+OWN = frozenset({"unseen"})
+"""A slice is compared with what itself has shown: its change is no part of that of all lists."""
 
 
 def find_cause(table: Table, fact: Fact, moment: int) -> Fact | None:
@@ -55,12 +57,15 @@ def find_cause(table: Table, fact: Fact, moment: int) -> Fact | None:
     every, total, _ = find_excess(whole)
     # What also changed elsewhere, where too few rankings were judged, is a change of all.
     others = every - count
+    is_own = fact.signal in OWN and bool(wide.slice)
     least = REST * abs(excess) * others / max(count, 1.0)
-    if abs(total - excess) > least + math.sqrt(variance * others):
+    if not is_own and abs(total - excess) > least + math.sqrt(variance * others):
         wide, count, excess = whole, every, total
     found = [((count, not wide.version, len(wide.slice)), wide)]
     for segment in places:
         if segment.model != wide.model or not _is_in(segment, wide):
+            continue
+        if is_own and segment.slice != wide.slice:
             continue
         mine, part, _ = find_excess(segment)
         others = count - mine

@@ -28,7 +28,7 @@ TOLD = {
     "unseen": "{after} of the top documents of {who} weren't shown in the "
     f"{REFERENCE_DAYS} days before; {{before}} is usual",
     "overlap": "{who} overlap {after} with those of the same queries before; {before} is usual",
-    "reordered": "{after} of the pairs of documents in {who} are in another order than before; "
+    "reordered": "the order of {who} differs by {after} from before, where 100% is the reverse; "
     "{before} is usual",
     "missing": "{after} of the top documents that the same queries had before are missing from "
     "{who}; {before} is usual",
