@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import EmptyError, UsageError
+from rankscope.monitor.ask.compared_lists import compare_lists
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS, RankingSource
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.evaluate.baseline import find_contexts
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
+    from rankscope.monitor.ask.compared_lists import ListDistance
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.store.records import Context, Version
@@ -80,6 +82,9 @@ class VersionComparison:
         until: Until when, in UTC.
         level: The probability that the intervals of all days contain the true difference.
         days: The difference as of each day.
+        lists: How far lists of the new version differ from the last ones of the old version for the
+            same query keys; `None` where both have none.
+        old_lists: How far those of the old version differ from its own earlier ones; likewise.
         days_to_target: About how many more days it takes until a difference of 0.02 could be found;
             0 if it could be by now, `None` if that can't be foreseen.
     """
@@ -93,6 +98,8 @@ class VersionComparison:
     until: datetime
     level: float
     days: tuple[ComparedDay, ...]
+    lists: ListDistance | None
+    old_lists: ListDistance | None
     days_to_target: int | None
 
     @property
@@ -124,6 +131,20 @@ class VersionComparison:
         said = self._say()
         return said[0].upper() + said[1:] if self.is_final else f"Provisional: {said}"
 
+    @property
+    def lists_sentence(self) -> str:
+        """How far their lists differ, in a sentence; empty where it isn't known."""
+        if self.lists is None:
+            return ""
+        many = f"{self.lists.queries:,} {'query' if self.lists.queries == 1 else 'queries'}"
+        said = (
+            f"For the same {many}, lists of version {self.new} overlap {self.lists.overlap:.0%} "
+            f"with those of version {self.old}"
+        )
+        if self.old_lists is None:
+            return f"{said}."
+        return f"{said}, and those overlap {self.old_lists.overlap:.0%} with its own earlier ones."
+
     def _say(self) -> str:
         difference = self.difference
         new, old = f"version {self.new}", f"version {self.old}"
@@ -151,6 +172,9 @@ class VersionComparison:
             **write_record(self, ("since", "until", "level")),
             "verdict": self.verdict,
             "sentence": self.sentence,
+            "lists": None if self.lists is None else self.lists.to_dict(),
+            "old_lists": None if self.old_lists is None else self.old_lists.to_dict(),
+            "lists_sentence": self.lists_sentence,
             **self.newest.to_dict(),
             "days_to_target": self.days_to_target,
             "target": TARGET,
@@ -274,6 +298,9 @@ def compare_served(
         )
         for day, difference in found
     )
+    lists, old_lists = compare_lists(
+        store, project, contexts, (pair[0].version, pair[1].version), since=begin, until=end
+    )
     return VersionComparison(
         measure=alone.measures[0].name,
         model=pair[1].model,
@@ -284,6 +311,8 @@ def compare_served(
         until=to_datetime(end),
         level=level,
         days=days,
+        lists=lists,
+        old_lists=old_lists,
         days_to_target=_count_days([one for one in days if one.is_final] or days),
     )
 

@@ -72,7 +72,9 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(said)
         return 0
-    print(show(str(said["sentence"])))
+    for name in ("sentence", "lists_sentence"):
+        if said[name]:
+            print(show(str(said[name])))
     print()
     print(_tabulate(said["days"]))
     return 0

@@ -111,7 +111,7 @@ def _compare(lists: Lists, reference: Reference) -> dict[str, Values]:
         "length": length,
         "score_rank": ranks,
         "popular": popular,
-        **_compare_keys(lists, reference),
+        **compare_keys(lists, reference),
     }
 
 
@@ -151,7 +151,7 @@ def _find_unseen(
     return values
 
 
-def _compare_keys(lists: Lists, reference: Reference) -> dict[str, Values]:
+def compare_keys(lists: Lists, reference: Reference) -> dict[str, Values]:
     """Compare lists with the last one that their query key had before the day."""
     count = len(lists)
     columns = {name: np.full(count, np.nan) for name in ("overlap", "reordered", "missing")}

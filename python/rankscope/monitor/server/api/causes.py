@@ -160,6 +160,20 @@ class ComparedDay(TypedDict):
     ]
 
 
+class ListDistance(TypedDict):
+    """How far lists differ from other ones of the same query keys, each key counted once."""
+
+    queries: Count
+    overlap: Annotated[Number, Field(description="Mean rank-biased overlap, p = 0.9.")]
+    reordered: Annotated[
+        Number | None, Field(description="0 for the same order, 1 for the reverse.")
+    ]
+    missing: Annotated[
+        Number,
+        Field(description="Share of the first 10 documents of the other list that are missing."),
+    ]
+
+
 class Comparison(ComparedDay):
     """Two versions, with the difference as of the newest final day, and as of each day."""
 
@@ -175,6 +189,15 @@ class Comparison(ComparedDay):
     ]
     verdict: Literal["better", "worse", "no difference yet"]
     sentence: str
+    lists: Annotated[
+        ListDistance | None,
+        Field(description="Lists of the new version beside the last ones of the old version."),
+    ]
+    old_lists: Annotated[
+        ListDistance | None,
+        Field(description="Lists of the old version beside its own earlier ones."),
+    ]
+    lists_sentence: str
     target: Number
     days_to_target: Annotated[
         Count | None,
