@@ -54,7 +54,8 @@ def test_lists_are_compared_query_by_query(served: Monitor) -> None:
     assert found.old_lists.overlap == pytest.approx(sum(mine) / len(mine))
     assert found.lists_sentence == (
         f"For the same 50 queries, lists of version 4 overlap {found.lists.overlap:.0%} with those "
-        f"of version 3, and those overlap {found.old_lists.overlap:.0%} with its own earlier ones."
+        f"of version 3; those of version 3 overlap {found.old_lists.overlap:.0%} with its own "
+        "earlier ones."
     )
     said = found.to_dict()
     assert said["lists"]["queries"] == 50

@@ -143,7 +143,8 @@ class VersionComparison:
         )
         if self.old_lists is None:
             return f"{said}."
-        return f"{said}, and those overlap {self.old_lists.overlap:.0%} with its own earlier ones."
+        among = f"{self.old_lists.overlap:.0%} with its own earlier ones"
+        return f"{said}; those of version {self.old} overlap {among}."
 
     def _say(self) -> str:
         difference = self.difference
