@@ -90,7 +90,8 @@ def _read_newest(
 ) -> Lists | None:
     """Read the newest lists of some contexts, in the order of time."""
     wanted, pieces, count = np.array([*contexts], dtype=np.int64), list[Lists](), 0
-    hours = {start for start, number, _ in store.count_by_hour(project, since, until)}
+    counted = store.count_by_hour(project, since, until)
+    hours = {start for start, number, _ in counted if number in contexts}
     for start in sorted(hours, reverse=True):
         if count >= MOST:
             break

@@ -6,6 +6,7 @@ means of a day. So rankings are read again before there is a warning, which is r
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import NamedTuple
 
 from rankscope.deferred import np
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
 
 MOST = 100_000
-"""So many rankings are read, the newest ones."""
-
-
+"""So many rankings are read, those of the newest hours."""
 TINY = 1e-12
 """Values vary by no more than rounding where their variance is below this."""
 
@@ -109,17 +108,23 @@ class QueryReader:
 
     def _read_hour(self, start: int) -> list[tuple[NDArray[np.int64], GroupCodes, ListValues]]:
         if start not in self._hours:
-            codes, day = self._codes, start - start % DAY
+            codes, day, seen = self._codes, start - start % DAY, 0
             self._hours[start] = read = []
-            for chunk in self._store.read(self._project, start, start + HOUR):
-                rows = codes.choose(chunk, PRODUCTION)
-                if not len(rows):
-                    continue
-                lists = read_lists(chunk, rows)
-                references = find_references(self._store, self._project, codes, day)
-                measured = measure_lists(lists, codes, references, self._slicing.dimensions())
-                parts = self._grouping.divide(chunk, np.ones(len(chunk.seqs), np.bool_))
-                read.append((lists.keys, parts.choose(rows), measured))
+            stored = self._store.read(self._project, start, start + HOUR)
+            # A reading that is not read to its end holds its snapshot until it is closed.
+            with closing(stored) as chunks:  # type: ignore[type-var]  # a generator
+                for chunk in chunks:
+                    rows = codes.choose(chunk, PRODUCTION)
+                    if not len(rows):
+                        continue
+                    lists = read_lists(chunk, rows)
+                    references = find_references(self._store, self._project, codes, day)
+                    measured = measure_lists(lists, codes, references, self._slicing.dimensions())
+                    parts = self._grouping.divide(chunk, np.ones(len(chunk.seqs), np.bool_))
+                    read.append((lists.keys, parts.choose(rows), measured))
+                    seen += len(rows)
+                    if seen >= MOST:
+                        break
         return self._hours[start]
 
 
