@@ -254,7 +254,10 @@ def _find_before(hours: Hours, signals: int, end: int) -> NDArray[np.int64] | No
 def _weigh_queries(
     seen: Seen, known: Collection[tuple[str, Segment]], moment: int, needed: float
 ) -> Seen:
-    """Lower the evidence of changes that may be those of a few queries which are asked often."""
+    """Lower the evidence of changes that may be those of a few queries which are asked often.
+
+    That queries share lists makes days differ, which is known as far as it is usual.
+    """
     if seen.table.read_queries is None:
         return seen
     evidence, keys = seen.evidence.copy(), seen.list_keys()
@@ -266,7 +269,11 @@ def _weigh_queries(
         if segment not in shown:
             shown[segment] = seen.table.read_queries(segment, moment - max(SPANS) * HOUR, moment)
         since = moment - SPANS[span] * HOUR
-        evidence[row, span] /= shown[segment].find_design_effect(signal, since)
+        effect = shown[segment].find_design_effect(signal, since)
+        judgment = seen.judgment
+        known_variance = float(judgment.spread[row, span]) ** 2
+        variance = effect * float(judgment.users[row, span])
+        evidence[row, span] *= known_variance / max(variance, known_variance)
     return seen._replace(evidence=evidence)
 
 

@@ -63,6 +63,7 @@ class Judgment(NamedTuple):
         value: The mean.
         usual: The mean that is usual.
         spread: The standard deviation of their difference, by what is known.
+        users: The variance of the mean that is due to users.
         rankings: Their number.
         days: The number of days in the baseline.
     """
@@ -71,6 +72,7 @@ class Judgment(NamedTuple):
     value: Floats
     usual: Floats
     spread: Floats
+    users: Floats
     rankings: Floats
     days: Floats
 
@@ -241,7 +243,8 @@ def compare(
     count, total, sizes, _, _ = here
     with np.errstate(divide="ignore", invalid="ignore"):
         value = total / count
-        variance = usual.squared * sizes / count**2 + usual.between + usual.error
+        users = usual.squared * sizes / count**2
+        variance = users + usual.between + usual.error
         degrees = usual.degrees * (variance / usual.between) ** 2
         change = np.maximum(np.abs(value - usual.mean) - margin, 0.0)
         farthest = np.where(value > usual.mean, 1 - usual.mean, usual.mean)
@@ -252,7 +255,7 @@ def compare(
         fewest = 1 if is_daily else FEWEST
         is_known = (usual.days >= FEWEST_DAYS) & (count**2 >= fewest * sizes) & (count > 0)
         evidence = np.where(is_known, np.nan_to_num(evidence), 0.0)
-    return Judgment(evidence, value, usual.mean, np.sqrt(variance), count, usual.days)
+    return Judgment(evidence, value, usual.mean, np.sqrt(variance), users, count, usual.days)
 
 
 def bound(change: Floats, variance: Floats, step: Floats) -> Floats:
