@@ -40,8 +40,8 @@ The number of quarters of {QUARTER} days with an alarm, for each watch. At most 
 """
 DELAYS = """## Time to detection
 
-Hours after the change until half and nine of ten runs had found it; 999 if it wasn't found in two
-weeks.
+Hours after the change until half, and nine of ten, runs had found it; “–” where it takes more than
+two weeks.
 
 | change | runs | half | nine of ten |
 |---|--:|--:|--:|
@@ -202,9 +202,10 @@ def _time(name: str, said: dict[str, Any], runs: int) -> list[Row]:
         world = LabelWorld(seed=SEED + run, days=days, change=CHANGE, **said)
         found = watch_labels(world, (CHANGE - 3) * HOURS, days * HOURS)
         late = [hour for hour, one in found if one.kind == kind and one.verdict == "bad"]
-        delays.append(min((hour - CHANGE * HOURS for hour in late), default=999))
-    half, most = (int(np.quantile(delays, level, method="higher")) for level in (0.5, 0.9))
-    return [Row("delays", (name, str(runs), str(half), str(most)))]
+        delays.append(min((hour - CHANGE * HOURS for hour in late), default=math.inf))
+    quantiles = np.quantile(delays, (0.5, 0.9), method="higher").tolist()
+    told = [f"{each:.0f}" if math.isfinite(each) else "–" for each in quantiles]
+    return [Row("delays", (name, str(runs), *told))]
 
 
 def _ask(name: str, said: dict[str, Any], runs: int) -> list[Row]:
