@@ -22,6 +22,7 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.facts import (
     MOST,
     WATCHED,
+    _find_earlier,
     find_changes,
     find_facts,
     find_facts_of_incident,
@@ -33,6 +34,8 @@ from rankscope.monitor.round import make_finder
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.usual import Sums
 from rankscope.monitor.signals.refresh import refresh_signals
+from rankscope.monitor.store.folding import OTHER
+from rankscope.monitor.store.records import Version
 from rankscope.records import replace
 
 if TYPE_CHECKING:
@@ -120,6 +123,36 @@ def test_lists_in_another_order_are_named_with_their_numbers(monitor: Monitor) -
     assert (told["model"], told["version"], told["slice"]) == ("m", "4", dict(TV))
     assert told["since"] == "2026-11-17T04:00:00.000000Z"
     assert "order of lists of version 4 with device=tv differs by 9" in told["sentence"]
+    assert "% from that of version 3 for the same queries, " in told["sentence"]
+
+
+OLD = Version("m", "3", "production", START, RELEASE + HOUR, 9)
+NEW = Version("m", "4", "production", RELEASE, END, 9)
+WEEK = RELEASE - RELEASE % DAY - 7 * DAY
+
+
+@pytest.mark.parametrize(
+    ("others", "named"),
+    [
+        ([], "3"),
+        ([replace(OLD, version="2", last=WEEK - 1)], "3"),
+        ([replace(OLD, version="2", last=WEEK)], ""),
+        ([replace(OLD, model="n", version="2")], "3"),
+        ([replace(OLD, environment="test", version="2")], "3"),
+        ([replace(NEW, version="5", first=RELEASE)], "3"),
+        ([replace(NEW, version="5", first=RELEASE - 1)], ""),
+    ],
+)
+def test_the_only_version_of_the_days_before_is_named(others: list[Version], named: str) -> None:
+    assert _find_earlier([OLD, NEW, *others], Segment("m", "4", TV), RELEASE) == named
+
+
+def test_no_version_is_named_that_isnt_known() -> None:
+    assert _find_earlier([OLD, NEW], Segment("m", "", TV), RELEASE) == ""
+    assert _find_earlier([NEW], Segment("m", "4", TV), RELEASE) == ""
+    for version in ("", OTHER):
+        known = replace(OLD, version=version)
+        assert _find_earlier([known, NEW], Segment("m", "4", TV), RELEASE) == ""
 
 
 def test_new_documents_are_named_and_nothing_of_lists_whose_queries_have_no_keys(

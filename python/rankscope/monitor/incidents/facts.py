@@ -85,7 +85,8 @@ def find_facts(
         near: If the version came by so much before, the moment is when it came.
     """
     known = find_known(store, project, configuration)
-    came = _find_first(store.versions(project), stream)
+    versions = store.versions(project)
+    came = _find_first(versions, stream)
     is_arrival = came is not None and came >= since - near
     moment = came if came is not None and is_arrival else since
     moment -= moment % HOUR
@@ -107,8 +108,10 @@ def find_facts(
             is_exact=is_arrival,
         )
         if found is not None:
+            earlier = _find_earlier(versions, stream, moment) if is_arrival else ""
             return tuple(
-                write_fact(fact) | {"since": format_time(fact.began)} for fact in found[:MOST]
+                write_fact(fact, earlier) | {"since": format_time(fact.began)}
+                for fact in found[:MOST]
             )
     return ()
 
@@ -176,6 +179,21 @@ def _find_first(versions: Iterable[Version], stream: Segment) -> int | None:
         ),
         default=None,
     )
+
+
+def _find_earlier(versions: Iterable[Version], stream: Segment, moment: int) -> str:
+    """Return the only version that was shown on the days that lists are compared with."""
+    since = moment - moment % DAY - REFERENCE_DAYS * DAY
+    shown = [
+        one.version
+        for one in versions
+        if one.environment == PRODUCTION
+        and stream.model in {"", one.model}
+        and one.first < moment
+        and one.last >= since
+    ]
+    is_one = len(shown) == 1 and shown[0] not in {stream.version, OTHER}
+    return shown[0] if is_one and stream.version else ""
 
 
 def _compare(

@@ -27,11 +27,11 @@ TOLD = {
     "{who}; {before} is usual",
     "unseen": "{after} of the top documents of {who} weren't shown in the "
     f"{REFERENCE_DAYS} days before; {{before}} is usual",
-    "overlap": "{who} overlap {after} with those of the same queries before; {before} is usual",
-    "reordered": "the order of {who} differs by {after} from before, where 100% is the reverse; "
-    "{before} is usual",
-    "missing": "{after} of the top documents that the same queries had before are missing from "
-    "{who}; {before} is usual",
+    "overlap": "{who} overlap {after} with those of {earlier}; {before} is usual",
+    "reordered": "the order of {who} differs by {after} from that of {earlier}, where 100% is the "
+    "reverse; {before} is usual",
+    "missing": "{after} of the top documents of {earlier} are missing from {who}; {before} is "
+    "usual",
     "popular": "the most popular documents have {after} of the exposure in {who}; {before} is "
     "usual",
 }
@@ -55,17 +55,21 @@ def write_number(signal: str, value: float) -> str:
     return f"{100 * value:.0f}%" if abs(value) >= 0.1 or not value else f"{100 * value:.1f}%"
 
 
-def describe_fact(fact: Fact) -> str:
-    """Say what changed, in a sentence.
+def describe_fact(fact: Fact, earlier: str = "") -> str:
+    """Say what changed, in a sentence; `earlier` is the version that lists are compared with.
 
     Examples:
         >>> from rankscope.monitor.rules.data.counts import Segment
         >>> from rankscope.monitor.rules.early.progress import Fact
         >>> tv = Segment("gbdt", "4", (("device", "tv"),))
         >>> numbers = {"began": 0, "found": 0, "rankings": 40, "spread": 0.1, "evidence": 20.0}
-        >>> describe_fact(Fact(signal="overlap", segment=tv, before=0.92, after=0.41, **numbers))
+        >>> fact = Fact(signal="overlap", segment=tv, before=0.92, after=0.41, **numbers)
+        >>> describe_fact(fact)
         'Lists of version 4 with device=tv overlap 41% with those of the same queries before; 92% \
 is usual.'
+        >>> describe_fact(fact, "3")
+        'Lists of version 4 with device=tv overlap 41% with those of version 3 for the same \
+queries; 92% is usual.'
     """
     before, after = (write_number(fact.signal, each) for each in (fact.before, fact.after))
     who = name_stream(fact.segment)
@@ -75,7 +79,8 @@ is usual.'
         label = fact.signal if known is None else known.label
         verb = "rose" if fact.change > 0 else "fell"
         told = f"{label} of {{who}} {verb} to {{after}}; {{before}} is usual"
-    said = told.format(who=who, before=before, after=after)
+    them = f"version {earlier} for the same queries" if earlier else "the same queries before"
+    said = told.format(who=who, before=before, after=after, earlier=them)
     return f"{said[:1].upper()}{said[1:]}."
 
 
@@ -122,8 +127,8 @@ def write_evidence(warning: EarlyWarning) -> dict[str, Any]:
     }
 
 
-def write_fact(fact: Fact) -> dict[str, Any]:
-    """Return a fact as JSON holds it."""
+def write_fact(fact: Fact, earlier: str = "") -> dict[str, Any]:
+    """Return a fact as JSON holds it, in the words of `describe_fact`."""
     return {
         "signal": fact.signal,
         "model": fact.segment.model,
@@ -132,7 +137,7 @@ def write_fact(fact: Fact) -> dict[str, Any]:
         "before": fact.before,
         "after": fact.after,
         "rankings": fact.rankings,
-        "sentence": describe_fact(fact),
+        "sentence": describe_fact(fact, earlier),
     }
 
 
