@@ -192,7 +192,9 @@ class Story:
         )
         self.random = np.random.default_rng(5)
 
-    def show(self, days: range, broken: str = "", *, has_clicks: bool = True) -> None:
+    def show(
+        self, days: range, broken: str = "", *, has_clicks: bool = True, version: str = "4"
+    ) -> None:
         rankings, labels = [], []
         self.now = START + timedelta(days=days.stop)
         for day in days:
@@ -212,7 +214,7 @@ class Story:
                         "ranking_id": f"{day}-{number}",
                         "time": time.isoformat(),
                         "model": "gbdt",
-                        "version": "4",
+                        "version": version,
                         "user_id": f"u{number}",
                         "query_key": f"q{number % 16}",
                         "attributes": {"device": device},
@@ -274,6 +276,16 @@ def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story: Story
     rated = rate_warnings(story.monitor.store, "default", int(story.now.timestamp() * 1e6))
     assert (rated.warnings, rated.confirmed, rated.precision) == (1, 1, 1.0)
     assert timedelta(days=1) <= rated.lead <= timedelta(days=3)
+
+
+def test_what_a_new_version_changes_began_with_it(story: Story) -> None:
+    story.show(range(10))
+    story.evaluate(10)
+    story.show(range(10, 11), "scores", version="5")
+    story.evaluate(11)
+    [incident] = story.monitor.incidents()
+    assert incident.version == "5"
+    assert incident.began >= START + timedelta(days=10)
 
 
 def test_scores_that_stay_constant_warn_until_they_are_back(story: Story) -> None:

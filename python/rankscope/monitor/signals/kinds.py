@@ -119,9 +119,9 @@ SIGNALS = (
     Signal(
         "reordered",
         "Change of order",
-        "DCG that the documents of both this list and the earlier one (first 100 documents of "
-        "each) lose by their new order, if the gain of each is the discount of its earlier rank: "
-        "0 for the same order, 1 for the reverse.",
+        "How far the order of the documents changed that both this list and the earlier one show "
+        "(first 100 documents of each): 0 for the same order, 1 for the reverse. It is the DCG "
+        "that they lose if the gain of each is the discount of its earlier rank.",
         "rise",
         needs="query keys",
     ),

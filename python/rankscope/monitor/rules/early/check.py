@@ -363,9 +363,10 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
     keys = seen.list_keys()
     for at in np.flatnonzero(seen.evidence.max(axis=-1, initial=0.0) >= needed).tolist():
         numbers, evidence = seen.judgment, seen.evidence[at]
-        # Of spans that tell nearly as much, the one that is most of all after the change.
+        # Of spans that tell nearly as much, the shortest one that is most of all after the change.
         change = np.abs(np.nan_to_num(numbers.value[at] - numbers.usual[at]))
-        span = int(np.argmax(change * (evidence >= evidence.max() / 2)))
+        telling = change * (evidence >= evidence.max() / 2)
+        span = min(np.flatnonzero(telling == telling.max()).tolist(), key=SPANS.__getitem__)
         signal, segment = keys[at]
         facts.append(
             Fact(
