@@ -454,8 +454,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_verdict_comes_first_and_then_each_day(program: Program, served: Path) -> None:
     done = program.run("monitor", "compare", str(served), "--as-of", "2026-09-19")
     assert done.returncode == 0
-    sentence, blank, head, *days = done.stdout.decode().splitlines()
+    sentence, of_lists, blank, head, *days = done.stdout.decode().splitlines()
     assert sentence.startswith("Version 4 is worse than version 3: nDCG@5 differs by −0.0")
+    assert of_lists.startswith("For the same 50 queries, lists of version 4 overlap ")
     assert blank == ""
     assert head.split()[:4] == ["day", "difference", "lower", "upper"]
     assert [line[:10] for line in days] == [
