@@ -178,9 +178,9 @@ class Drawn(Cells):
 
     def read_queries(self, segment: Segment, since: int, until: int) -> Asked:
         """Return the rankings of a stream between two hours."""
-        hours, queries, values = cast("Asked", self._asked)
+        hours, queries, shares, values = cast("Asked", self._asked)
         is_here = (hours >= since) & (hours < until) & cast("Any", self._has)(segment)
-        return Asked(hours[is_here], queries[is_here], values[:, is_here])
+        return Asked(hours[is_here], queries[is_here], shares[is_here], values[:, is_here])
 
 
 class Traffic(NamedTuple):
@@ -239,7 +239,9 @@ def draw(world: World, random: np.random.Generator) -> list[Table]:
     slices = [Segment(name, "", each) for name in names for each in places]
     calendar = Calendar(tuple(_list_holidays() if world.holidays else ()))
     of_days = _draw_daily(world, random, news, parts)
-    asked = Asked(START + traffic.hour * HOUR, traffic.query, np.array(values))
+    often = np.bincount(traffic.query) / len(traffic.query)
+    shares = often[traffic.query] * (world.queries > 0)
+    asked = Asked(START + traffic.hour * HOUR, traffic.query, shares, np.array(values))
     hourly = Drawn(whole + slices, np.concatenate(parts), asked, traffic.has)
     return [
         Table(HOURLY, hourly, calendar=calendar, read_queries=hourly.read_queries),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor import Configuration, Monitor, define
 from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.queries import Asked, QueryReader
@@ -21,10 +21,16 @@ START = datetime(2026, 6, 1, tzinfo=UTC)
 BROKEN = 9
 
 
-def make_asked(queries: list[int], values: list[float], hours: list[int] | None = None) -> Asked:
+def make_asked(
+    queries: list[int],
+    values: list[float],
+    hours: list[int] | None = None,
+    shares: list[float] | None = None,
+) -> Asked:
     """Return rankings whose signals all have the same values."""
     times = np.array(hours or [0] * len(queries))
-    return Asked(times, np.array(queries), np.tile(values, (len(HOURLY), 1)))
+    usual = np.array(shares or [0.0] * len(queries))
+    return Asked(times, np.array(queries), usual, np.tile(values, (len(HOURLY), 1)))
 
 
 @given(size=st.integers(1, 9), values=st.lists(st.floats(0, 1), min_size=2, max_size=9))
@@ -50,6 +56,19 @@ def test_one_query_among_many_is_worked_out_by_hand() -> None:
     assert asked.find_design_effect("tied", 0) == pytest.approx(together / alone)
 
 
+@pytest.mark.parametrize(
+    ("usual", "beyond"), [(0.0, 1.0), (0.25, 0.5), (0.49, 0.02), (0.5, 0.0), (0.9, 0.0)]
+)
+def test_what_a_query_has_usually_is_not_drawn_together(usual: float, beyond: float) -> None:
+    # Half of the 8 rankings are of one query, at 1; the others are at 0.
+    asked = make_asked(
+        [0] * 4 + [1, 2, 3, 4], [1.0] * 4 + [0.0] * 4, shares=[usual] * 4 + [0.0] * 4
+    )
+    together, alone = (4 / 2) ** 2, 4 / 4
+    expected = (beyond**2 * together + (1 - beyond**2) * alone + 1) / 2
+    assert asked.find_design_effect("tied", 0) == pytest.approx(expected)
+
+
 def test_only_known_values_since_the_time_count() -> None:
     values = [0.0, 0.0, 0.0, np.nan, 1.0]
     asked = make_asked([0, 0, 0, 0, 1], values, [0, 0, HOUR, HOUR, HOUR])
@@ -58,8 +77,19 @@ def test_only_known_values_since_the_time_count() -> None:
     assert asked.find_design_effect("tied", 0) == pytest.approx(1.5)
 
 
-def show(monitor: Monitor, day: int, bots: int = 0, *, is_one_query: bool = True) -> None:
-    """Log 96 lists of a day, and those of bots, whose scores are all the same."""
+def show(
+    monitor: Monitor,
+    day: int,
+    bots: int = 0,
+    *,
+    is_one_query: bool = True,
+    home: int = 0,
+    is_broken: bool = False,
+) -> None:
+    """Log 96 lists of a day, and those of bots, whose scores are all the same.
+
+    Of five lists, `home` are of one query, and may be broken, too.
+    """
     rankings = []
     for number in range(96 + bots):
         is_bot = number >= 96
@@ -67,6 +97,9 @@ def show(monitor: Monitor, day: int, bots: int = 0, *, is_one_query: bool = True
         query = f"q{number % 32}"
         if is_bot:
             query = f"bot {day}" if is_one_query else f"bot {day} {number}"
+        elif number % 5 < home:
+            query = "home"
+        has_ties = is_bot or (is_broken and query == "home")
         rankings.append(
             {
                 "ranking_id": f"{day}-{number}",
@@ -77,7 +110,7 @@ def show(monitor: Monitor, day: int, bots: int = 0, *, is_one_query: bool = True
                 "query_key": query,
                 "attributes": {"device": "tv" if number % 3 == 0 else "phone"},
                 "doc_ids": [f"d{number % 32}-{at}" for at in range(6)],
-                "scores": [0.5] * 6 if is_bot else [9, 8, 7, 6, 5, 4],
+                "scores": [0.5] * 6 if has_ties else [9, 8, 7, 6, 5, 4],
             }
         )
     monitor.log_rankings(rankings)
@@ -89,16 +122,21 @@ def clock() -> list[datetime]:
 
 
 @pytest.fixture
-def monitor(tmp_path: object, clock: list[datetime]) -> Monitor:
+def monitor(tmp_path: object, clock: list[datetime], request: pytest.FixtureRequest) -> Monitor:
     opened = Monitor.open(f"{tmp_path}/a.db", now=lambda: clock[-1])
     definition = define(measures=["nDCG@4"], positive="click", window="24h")
     opened.configure(Configuration(definition=definition, attributes=("device",), baseline=None))
     clock.append(START + timedelta(days=BROKEN, hours=1))
     for day in range(BROKEN):
-        show(opened, day)
+        show(opened, day, home=getattr(request, "param", 0))
     opened.evaluate()
     clock.append(START + timedelta(days=BROKEN + 1, hours=1))
     return opened
+
+
+def make_reader(monitor: Monitor) -> QueryReader:
+    slicing = Slicing(values=(("device", ("phone", "tv")),))
+    return QueryReader(monitor.store, monitor.project, monitor.configuration, slicing)
 
 
 @pytest.mark.parametrize("is_one_query", [True, False])
@@ -111,10 +149,21 @@ def test_bots_that_ask_one_query_all_day_are_no_warning(
     assert bool(opened) == (not is_one_query)
 
 
+@pytest.mark.parametrize("monitor", [4], indirect=True)
+def test_one_query_that_most_rankings_always_have_is_a_warning(monitor: Monitor) -> None:
+    show(monitor, BROKEN, home=4, is_broken=True)
+    [opened] = [each for event, each in monitor.evaluate().events if each.rule == "early"]
+    assert {"constant", "tied"} <= {fact["signal"] for fact in opened.evidence["facts"]}
+    day = to_micros(START + timedelta(days=BROKEN))
+    asked = make_reader(monitor).read(Segment("gbdt"), day, day + DAY)
+    assert asked.find_design_effect("constant", day) == pytest.approx(1, abs=0.3)
+    unusual = asked._replace(shares=np.zeros(len(asked.shares)))
+    assert unusual.find_design_effect("constant", day) > 10
+
+
 def test_rankings_of_a_stream_are_read_with_their_queries(monitor: Monitor) -> None:
     show(monitor, BROKEN, 32)
-    slicing = Slicing(values=(("device", ("phone", "tv")),))
-    reader = QueryReader(monitor.store, monitor.project, monitor.configuration, slicing)
+    reader = make_reader(monitor)
     until = to_micros(START + timedelta(days=BROKEN + 1))
     since = until - max(SPANS) * HOUR
     whole = reader.read(Segment("gbdt"), since, until)
@@ -123,6 +172,9 @@ def test_rankings_of_a_stream_are_read_with_their_queries(monitor: Monitor) -> N
     constant = whole.values[HOURLY.index("constant")]
     assert constant.sum() == 32
     assert len({*whole.queries[constant == 1].tolist()}) == 1
+    assert whole.shares[constant == 1].tolist() == [0.0] * 32
+    # Each of the 32 queries has had a 32nd of the rankings.
+    assert np.unique(whole.shares[constant == 0]) == pytest.approx(1 / 32)
     of_tv = reader.read(Segment("gbdt", "", (("device", "tv"),)), since, until)
     assert len(of_tv.queries) == 3 * 32 + 11
     assert not len(reader.read(Segment("gbdt", "5"), since, until).queries)

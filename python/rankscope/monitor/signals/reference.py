@@ -50,6 +50,7 @@ class Reference:
         slices: By attribute, the slices that have lists, ascending.
         shown: By attribute, the pairs of a document and the slice that showed it, ascending.
         keys: The query keys that have a list, ascending.
+        shares: Which share of the rankings has each of them.
         sizes: How many documents of the last list of each key count, at most `DEPTH`.
         listed: The pairs of a key and a document of its last list, ascending.
         positions: The position of each of these documents in its list, from 1.
@@ -63,6 +64,7 @@ class Reference:
     slices: Mapping[str, NDArray[np.int64]]
     shown: Mapping[str, NDArray[np.int64]]
     keys: NDArray[np.int64]
+    shares: NDArray[np.float64]
     sizes: NDArray[np.int64]
     listed: NDArray[np.int64]
     positions: NDArray[np.int64]
@@ -240,7 +242,7 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
         shown[name] = np.unique(mix(lists.documents, hashes[owners]))
     is_listed = (lists.keys != NO_KEY) & (sizes > 0)
     rows = np.flatnonzero(is_listed)[::-1]
-    keys, newest = np.unique(lists.keys[rows], return_index=True)
+    keys, newest, counts = np.unique(lists.keys[rows], return_index=True, return_counts=True)
     last = lists.take(rows[newest]).cut(DEPTH)
     of_key = last.sizes
     listed = mix(last.documents, np.repeat(keys, of_key))
@@ -254,6 +256,7 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
         slices=slices,
         shown=shown,
         keys=keys,
+        shares=counts / max(len(lists), 1),
         sizes=of_key,
         listed=listed[order],
         positions=last.positions[order],

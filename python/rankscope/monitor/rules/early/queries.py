@@ -16,18 +16,26 @@ from rankscope.monitor.evaluate.windows import GroupCodes, Grouping
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import PRODUCTION, Segment
 from rankscope.monitor.signals.kinds import HOURLY
-from rankscope.monitor.signals.lists import NO_KEY, ContextCodes, read_lists
+from rankscope.monitor.signals.lists import NO_KEY, ContextCodes, find, read_lists
 from rankscope.monitor.signals.reference import find_references
 from rankscope.monitor.signals.values import ListValues, measure_lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.evaluate.windows import Key
+    from rankscope.monitor.signals.lists import Lists
+    from rankscope.monitor.signals.reference import Reference
     from rankscope.monitor.store.store import StoreReader
+
+    # Query keys, their usual shares, what rankings are in, and their signals.
+    _Read: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], GroupCodes, ListValues]
 
 MOST = 100_000
 """So many rankings are read, those of the newest hours."""
@@ -41,26 +49,36 @@ class Asked(NamedTuple):
     Args:
         hours: When the hours of the rankings begin.
         queries: The numbers of their queries; each one without a query key has its own.
+        shares: Which share of the model's rankings has the same query key usually.
         values: A row for each signal, as `HOURLY` has them.
     """
 
     hours: NDArray[np.int64]
     queries: NDArray[np.int64]
+    shares: NDArray[np.float64]
     values: NDArray[np.float64]
 
     def find_design_effect(self, signal: str, since: int) -> float:
-        """Return how many times the variance of a mean grows if queries, not rankings, are drawn.
+        """Return how many times the variance of a mean grows by queries that are asked unusually.
 
-        With v the values, m their mean, and S the sum of v - m over the rankings of a query, it is
-        ΣS² / Σ(v - m)², at least 1. Kish's design effect of samples that are drawn in clusters.
+        With v the values, m their mean, and S the sum of v - m over the rankings of a query, the
+        design effect of drawing queries, not rankings, is ΣS² / Σ(v - m)² (Kish 1965). Of a query,
+        only the rankings beyond its usual share are drawn together.
         """
         row = self.values[HOURLY.index(signal)]
         kept = (self.hours >= since) & ~np.isnan(row)
         if not kept.any():
             return 1.0
-        apart = row[kept] - row[kept].mean()
-        alone, together = np.sum(apart**2), np.sum(np.bincount(self.queries[kept], apart) ** 2)
-        return max(float(together / alone), 1.0) if alone > TINY * len(apart) else 1.0
+        queries, apart = self.queries[kept], row[kept] - row[kept].mean()
+        count, usual, together, alone = (
+            np.bincount(queries, each)
+            for each in (np.ones(len(apart)), self.shares[kept], apart, apart**2)
+        )
+        if alone.sum() <= TINY * len(apart):
+            return 1.0
+        here = np.maximum(count, 1.0)
+        beyond = np.maximum(1 - len(apart) * usual / here**2, 0.0) ** 2
+        return max(float(np.sum(beyond * together**2 + (1 - beyond) * alone) / alone.sum()), 1.0)
 
 
 class QueryReader:
@@ -80,33 +98,37 @@ class QueryReader:
         contexts = Contexts(store, project)
         self._codes = ContextCodes(contexts, slicing, configuration.definition.left_out)
         self._grouping = Grouping(contexts, slicing)
-        self._hours: dict[int, list[tuple[NDArray[np.int64], GroupCodes, ListValues]]] = {}
+        self._hours: dict[int, list[_Read]] = {}
 
     def read(self, segment: Segment, since: int, until: int) -> Asked:
         """Return the rankings of a stream between the starts of two hours."""
         attributes = tuple(name for name, _ in segment.slice)
-        hours, keys, values = [], [], []
+        hours, keys, shares, values = [], [], [], []
         seen = 0
         for start in range(until - HOUR, since - HOUR, -HOUR):
             if seen >= MOST:
                 break
-            for of_chunk, parts, measured in self._read_hour(start):
+            for of_chunk, usual, parts, measured in self._read_hour(start):
                 seen += len(of_chunk)
                 cells, groups = parts.group(attributes)
                 is_in = np.array([_has(segment, one) for one in cells])
                 rows = np.flatnonzero(is_in[groups])
                 hours.append(np.full(len(rows), start))
                 keys.append(of_chunk[rows])
+                shares.append(usual[rows])
                 values.append(np.array(measured.list_columns(attributes))[:, rows])
         if not keys:
-            return Asked(np.zeros(0, int), np.zeros(0, int), np.zeros((len(HOURLY), 0)))
+            none = np.zeros(0)
+            return Asked(none.astype(int), none.astype(int), none, np.zeros((len(HOURLY), 0)))
         every = np.concatenate(keys)
         has_none = every == NO_KEY
         _, queries = number_codes(every)
         queries[has_none] = queries.max(initial=-1) + 1 + np.arange(has_none.sum())
-        return Asked(np.concatenate(hours), queries, np.concatenate(values, axis=1))
+        return Asked(
+            np.concatenate(hours), queries, np.concatenate(shares), np.concatenate(values, axis=1)
+        )
 
-    def _read_hour(self, start: int) -> list[tuple[NDArray[np.int64], GroupCodes, ListValues]]:
+    def _read_hour(self, start: int) -> list[_Read]:
         if start not in self._hours:
             codes, day, seen = self._codes, start - start % DAY, 0
             self._hours[start] = read = []
@@ -121,11 +143,25 @@ class QueryReader:
                     references = find_references(self._store, self._project, codes, day)
                     measured = measure_lists(lists, codes, references, self._slicing.dimensions())
                     parts = self._grouping.divide(chunk, np.ones(len(chunk.seqs), np.bool_))
-                    read.append((lists.keys, parts.choose(rows), measured))
+                    usual = _find_shares(lists, codes, references)
+                    read.append((lists.keys, usual, parts.choose(rows), measured))
                     seen += len(rows)
                     if seen >= MOST:
                         break
         return self._hours[start]
+
+
+def _find_shares(
+    lists: Lists, codes: ContextCodes, references: Mapping[str, Reference]
+) -> NDArray[np.float64]:
+    """Return which share of its model's rankings the query of each list had before."""
+    shares = np.zeros(len(lists))
+    for model, rows in codes.group_models(lists.contexts):
+        reference = references.get(model)
+        if reference is not None:
+            places = find(reference.keys, lists.keys[rows])
+            shares[rows[places >= 0]] = reference.shares[places[places >= 0]]
+    return shares
 
 
 def _has(segment: Segment, key: Key) -> bool:
