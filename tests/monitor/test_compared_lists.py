@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope
 from rankscope.monitor.ask import compared_lists
-from rankscope.monitor.ask.compared_lists import compare_lists
+from rankscope.monitor.ask.compared_lists import ListDistance, compare_lists
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.plain import make_plain
+from rankscope.records import replace
 
 from tests.monitor.served import DAYS, RELEASE, START, make_served, open_served
 
@@ -60,6 +62,17 @@ def test_lists_are_compared_query_by_query(served: Monitor) -> None:
     said = found.to_dict()
     assert said["lists"]["queries"] == 50
     assert said["lists_sentence"] == found.lists_sentence
+
+
+def test_documents_gone_and_versions_without_a_name_are_told(served: Monitor) -> None:
+    apart = ListDistance(queries=1, overlap=0.5, reordered=0.0, missing=0.3)
+    found = replace(served.compare(), old="", lists=apart, old_lists=None)
+    assert found.lists_sentence == (
+        "For the same 1 query, lists of version 4 overlap 50% with those of the version without a "
+        "name. Of the first 10 documents of the version without a name, 30% are missing."
+    )
+    assert found.sentence.startswith("Version 4 is worse than the version without a name: ")
+    assert replace(found, lists=None).lists_sentence == ""
 
 
 def test_only_the_newest_lists_are_read(served: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +136,7 @@ def test_an_empty_list_overlaps_with_nothing_and_has_no_order(
     found, alone = compare(log([("1", "a", "abcd"), ("2", "a", "")]))
     assert (found.queries, found.overlap, found.missing) == (1, 0.0, 1.0)  # type: ignore[attr-defined]
     assert math.isnan(found.reordered)  # type: ignore[attr-defined]
-    assert found.to_dict()["reordered"] is None  # type: ignore[attr-defined]
+    assert make_plain(found)["reordered"] is None
     assert alone is None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.signals.lists import ContextCodes, Lists, read_lists
 from rankscope.monitor.signals.reference import make_reference
 from rankscope.monitor.signals.values import compare_keys
@@ -14,7 +13,6 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -42,11 +40,6 @@ class ListDistance:
     reordered: float
     missing: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it; what is unknown is `None`."""
-        said = write_record(self, ("queries", "overlap", "reordered", "missing"))
-        return {name: make_plain(value) for name, value in said.items()}
-
 
 def compare_lists(
     store: StoreReader,
@@ -71,14 +64,8 @@ def compare_lists(
     lists = _read_newest(store, project, contexts, since, until)
     if lists is None:
         return None, None
-    old, new = (
-        lists.take(
-            np.flatnonzero(
-                np.isin(lists.contexts, [at for at, one in contexts.items() if one.version == name])
-            )
-        )
-        for name in versions
-    )
+    numbers = ([at for at, one in contexts.items() if one.version == name] for name in versions)
+    old, new = (lists.take(np.flatnonzero(np.isin(lists.contexts, each))) for each in numbers)
     newest = _find_newest(old)
     return _compare(new.take(_find_newest(new)), old, codes), _compare(
         old.take(newest), old.take(np.setdiff1d(np.arange(len(old)), newest)), codes

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 TARGET = 0.02
 """The difference for which the days to come are counted."""
 MOST_DAYS = 1000
+LEAST_MISSING = 0.005
+"""A smaller share of missing documents is 0 %."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -137,18 +139,22 @@ class VersionComparison:
         if self.lists is None:
             return ""
         many = f"{self.lists.queries:,} {'query' if self.lists.queries == 1 else 'queries'}"
+        new, old = _name(self.new), _name(self.old)
         said = (
-            f"For the same {many}, lists of version {self.new} overlap {self.lists.overlap:.0%} "
-            f"with those of version {self.old}"
+            f"For the same {many}, lists of {new} overlap {self.lists.overlap:.0%} with those of "
         )
-        if self.old_lists is None:
+        said += old
+        if self.old_lists is not None:
+            said += (
+                f"; those of {old} overlap {self.old_lists.overlap:.0%} with its own earlier ones"
+            )
+        if self.lists.missing < LEAST_MISSING:
             return f"{said}."
-        among = f"{self.old_lists.overlap:.0%} with its own earlier ones"
-        return f"{said}; those of version {self.old} overlap {among}."
+        return f"{said}. Of the first 10 documents of {old}, {self.lists.missing:.0%} are missing."
 
     def _say(self) -> str:
         difference = self.difference
-        new, old = f"version {self.new}", f"version {self.old}"
+        new, old = _name(self.new), _name(self.old)
         if not difference.has_interval:
             return (
                 f"{new} can't be compared with {old} yet: each needs about {FEWEST_USERS} users "
@@ -173,8 +179,7 @@ class VersionComparison:
             **write_record(self, ("since", "until", "level")),
             "verdict": self.verdict,
             "sentence": self.sentence,
-            "lists": None if self.lists is None else self.lists.to_dict(),
-            "old_lists": None if self.old_lists is None else self.old_lists.to_dict(),
+            **write_record(self, ("lists", "old_lists")),
             "lists_sentence": self.lists_sentence,
             **self.newest.to_dict(),
             "days_to_target": self.days_to_target,
@@ -187,6 +192,10 @@ def describe_difference(difference: Difference) -> str:
     """Return a difference with its interval, such as `+0.0120 (−0.0031 to +0.0271)`."""
     value, *ends = (_sign(each) for each in (difference.value, difference.lower, difference.upper))
     return f"differs by {value} ({' to '.join(ends)})"
+
+
+def _name(version: str) -> str:
+    return f"version {version}" if version else "the version without a name"
 
 
 def _sign(number: float) -> str:

@@ -30,8 +30,8 @@ TOLD = {
     "overlap": "{who} overlap {after} with those of {earlier}; {before} is usual",
     "reordered": "the order of {who} differs by {after} from that of {earlier}, where 100% is the "
     "reverse; {before} is usual",
-    "missing": "{after} of the top documents of {earlier} are missing from {who}; {before} is "
-    "usual",
+    "missing": "{after} of the top documents in the lists of {earlier} are missing from {who}; "
+    "{before} is usual",
     "popular": "the most popular documents have {after} of the exposure in {who}; {before} is "
     "usual",
 }
