@@ -340,7 +340,7 @@ def _check_name(what: str, name: str | None, known: Iterable[str]) -> None:
     if name is not None and name not in there:
         raise UsageError(
             f"there are no rankings of {what} {name!r:.120}",
-            hint=f"name one of {', '.join(there[-10:]) or 'those that are logged'}",
+            hint=f"name one of {', '.join(filter(None, there[-10:])) or 'those that are logged'}",
             code="unknown_version",
         )
 
