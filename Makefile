@@ -12,7 +12,10 @@ MATURIN := VIRTUAL_ENV=$(VENV) PATH="$(BIN):$(PATH)" RUSTFLAGS="$(strip $(RUSTFL
 
 # Each worker of pytest-xdist takes tests from another's queue when its own is empty, so that all end together.
 JOBS ?= auto
-PARALLEL = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+PARALLEL = $(IN_MEMORY) $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal --durations=30
+# Stores wait until a disk has what they write, and in memory nobody waits. It needs 4 GB.
+IN_MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null \
+	| awk 'NR == 2 && $$1 > 4000000 {print "PYTEST_DEBUG_TEMPROOT=/dev/shm"}')
 
 FUZZ_SECONDS ?= 60
 # A call that takes longer than a minute is a finding, on slow machines, too.
@@ -54,12 +57,16 @@ demo: $(VENV)/.built ## Build, simulate a bad release, detect it, and trace the 
 develop: $(VENV)/.built $(VENV)/.dev ## Create .venv with the pinned tools and the optimized package
 
 .PHONY: environment
-environment: develop $(VENV)/.docs $(VENV)/.services $(VENV)/.audit ## Install what every other target needs
+environment: develop $(VENV)/.docs $(VENV)/.services ## Install what continuous integration needs
 
 .PHONY: test
-test: develop ## Run all tests that need the package registries only
+test: develop ## Run the tests that need the package registries only, but those that are slow
 	cargo test
 	$(PARALLEL)
+
+.PHONY: test-slow
+test-slow: develop ## Run the slow tests
+	$(PARALLEL) -m "slow and not thorough"
 
 .PHONY: test-services
 test-services: develop $(VENV)/.services ## Run the tests that need servers or a browser
@@ -115,9 +122,9 @@ lint: develop ## Check format, style, import contracts and the stub of the exten
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cargo fmt --check
-	cargo clippy -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 	$(BIN)/lint-imports
+	$(BIN)/python -m dev.lines --check
 	$(BIN)/stubtest --mypy-config-file tests/house/stubtest.ini --allowlist tests/house/stubtest.txt rankscope._core
 
 .PHONY: types
@@ -178,6 +185,10 @@ fuzz: develop $(VENV)/.fuzz ## Fuzz every reader for FUZZ_SECONDS seconds (defau
 		mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target; \
 		$(BIN)/python -m dev.fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target $(FUZZ_LIMITS) \
 			-artifact_prefix=fuzz/artifacts/$$target/; done
+
+.PHONY: nightly
+nightly: develop ## Run what takes too long for every change, and write dev/nightly.json (TARGETS="fuzz audit" for some)
+	$(BIN)/python -m dev.nightly $(TARGETS)
 
 .PHONY: wheel
 wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist/

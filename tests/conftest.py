@@ -1,9 +1,14 @@
-"""How every test runs: the profiles of the generated cases, and the program."""
+"""How every test runs: the profiles of the generated cases, the program, and which are slow."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -24,3 +29,49 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 def program() -> Program:
     """The program, ready to be run many times."""
     return start_program()
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def list_changed() -> list[str] | None:
+    """The files that differ from `BASE`, by default from the last commit whose slow tests passed."""
+    record = json.loads((ROOT / "dev" / "nightly.json").read_text(encoding="utf-8"))["test-slow"]
+    base = os.environ.get("BASE") or (record["commit"] if record["passed"] else "none")
+    done = subprocess.run(
+        ["git", "diff", "--name-only", base, "--"],  # noqa: S607 - whichever git made the checkout
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return None if done.returncode else done.stdout.splitlines()
+
+
+def is_affected(test: str, changed: list[str]) -> bool:
+    """Whether a file of a test's area changed. A test of no area is one of the whole package."""
+    areas = tomllib.loads((ROOT / "dev" / "mutants" / "areas.toml").read_text(encoding="utf-8"))
+    patterns = [
+        pattern.replace("**/", "")
+        for area in areas.values()
+        if any(fnmatch(test, pattern.replace("**/", "")) for pattern in area["tests"])
+        for pattern in area["sources"]
+    ]
+    patterns = [*(patterns or ["python/*", "src/*"]), test]
+    return any(fnmatch(path, pattern) for path in changed for pattern in patterns)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave slow tests out, unless `-m` names them or `SLOW=changed` and their area changed."""
+    if "slow" in config.option.markexpr:
+        return
+    changed = list_changed() if os.environ.get("SLOW") == "changed" else []
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker("slow")
+        and changed is not None
+        and not is_affected(item.path.relative_to(ROOT).as_posix(), changed)
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.pages import run_page
+from tests.pages.pages import run_page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "integrations").glob("*.md"))

@@ -1,6 +1,6 @@
 """Every code block of the README and of the documentation runs, and prints what it says.
 
-`tests/house/pages.py` says what runs. The pages of measures, which the documentation makes from
+`tests/pages/pages.py` says what runs. The pages of measures, which the documentation makes from
 their table, run likewise. Those about other libraries run in `tests/integrations`.
 """
 
@@ -16,7 +16,7 @@ from rankscope.measures import OBJECTS
 
 from dev.tables import write_measures
 from docs.hooks.blocks import read_blocks
-from tests.house.pages import run_console, run_page, run_python
+from tests.pages.pages import run_console, run_page, run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"

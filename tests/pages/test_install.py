@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from docs.hooks.install import fill_in, write_steps
-from tests.house.test_pages import PAGES, ROOT
+from tests.pages.test_pages import PAGES, ROOT
 
 
 def test_the_steps_name_the_extras() -> None:
