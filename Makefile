@@ -21,6 +21,7 @@ FUZZ_SECONDS ?= 60
 # A call that takes longer than a minute is a finding, on slow machines, too.
 FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=60
 CARGO_FUZZ := 0.13.2
+CARGO_MUTANTS := 27.1.0
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find src -name '*.rs')
 
@@ -190,6 +191,15 @@ fuzz: develop $(VENV)/.fuzz ## Fuzz every reader for FUZZ_SECONDS seconds (defau
 nightly: develop ## Run what takes too long for every change, and write dev/nightly.json (TARGETS="fuzz audit" for some)
 	$(BIN)/python -m dev.nightly $(TARGETS)
 
+.PHONY: mutants
+mutants: develop $(VENV)/.mutants ## Count the faults that tests of AREA find, of N (default: 40) made with SEED (default: 1)
+	@test "$$(cargo mutants --version 2> /dev/null)" = "cargo-mutants $(CARGO_MUTANTS)" \
+		|| cargo install --locked cargo-mutants@$(CARGO_MUTANTS) || { \
+		echo "Expected cargo-mutants $(CARGO_MUTANTS), found another or none, and cargo cannot install it here."; \
+		echo "Hint: connect to the network, then cargo install --locked cargo-mutants@$(CARGO_MUTANTS)"; \
+		exit 1; }
+	$(BIN)/python -m dev.mutants --area=$(AREA) --n=$(or $(N),40) --seed=$(or $(SEED),1) --record
+
 .PHONY: wheel
 wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist/
 	$(MATURIN) build --release --sdist --out dist
@@ -262,6 +272,10 @@ $(VENV)/.services: $(VENV)/.created pyproject.toml
 
 $(VENV)/.fuzz: $(VENV)/.created pyproject.toml
 	$(PIP) install --group fuzz
+	@touch $@
+
+$(VENV)/.mutants: $(VENV)/.created pyproject.toml
+	$(PIP) install --no-compile --group mutants
 	@touch $@
 
 $(VENV)/.audit: $(VENV)/.created pyproject.toml
