@@ -39,6 +39,8 @@ WORK = ROOT / "target" / "mutants"
 EXTENSION = Path("python/rankscope/_core.abi3.so")
 BUILD = ["cargo", "build", "--quiet", "--profile=develop", "--lib", "--features=python"]
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "--hypothesis-seed=0"]
+PYTEST += ["-m", "not thorough and not slow"]
+CAUGHT = ("caught", "timed out")
 MEMORY = 12 << 30
 """Bytes that a process may use, since a change can make one ask for all there are."""
 
@@ -55,7 +57,7 @@ class Area:
         area = tomllib.loads(AREAS.read_text("utf-8"))[name]
         revision = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True)  # noqa: S607
         self.commit = revision[:8]
-        self.tree = WORK / name
+        self.tree, self._target = WORK / name, WORK / f"{name}-target"
         shutil.rmtree(self.tree, ignore_errors=True)
         self.tree.mkdir(parents=True)
         archive = subprocess.check_output(["git", "archive", self.commit], cwd=ROOT)  # noqa: S607
@@ -64,12 +66,11 @@ class Area:
         shutil.copy(ROOT / EXTENSION, self.tree / EXTENSION)
         self.sources = self._find(area["sources"])
         self._tests = self._find(area["tests"])
-        slow = '"slow: ' in (self.tree / "pyproject.toml").read_text("utf-8")
-        self._marks = "not thorough and not slow" if slow else "not thorough"
         self._limits: dict[str, float] = {}
         self._environment = os.environ | {
             "PYTHONPATH": str(self.tree / "python"),
-            "CARGO_TARGET_DIR": str(WORK / "target"),
+            "PYTHONDONTWRITEBYTECODE": "",  # it tells which modules were loaded
+            "CARGO_TARGET_DIR": str(self._target),
         }
 
     def _find(self, patterns: list[str]) -> list[Path]:
@@ -88,7 +89,8 @@ class Area:
             begin = time.monotonic()
             if self._run(command, None, None) != 0:
                 sys.exit(f"Without any change, {_name(command)} fails in {self.tree}; see above.")
-            self._limits[_name(command)] = 5 * (time.monotonic() - begin) + 30
+            spent = time.monotonic() - begin
+            self._limits[_name(command)] = self._limits.get(_name(command), 30) + 5 * spent
         if not _bytecode(self.tree / "python/rankscope/__init__.py"):
             sys.exit(f"The tests didn't load the package in {self.tree / 'python'}.")
         shutil.copy(self.tree / EXTENSION, self.tree / "unchanged.so")
@@ -109,15 +111,18 @@ class Area:
                 shutil.copy(self.tree / "unchanged.so", self.tree / EXTENSION)
 
     def _list_steps(self, changed: Path) -> Iterator[tuple[list[str], str]]:
-        """List commands, each with what its failure means; tests that name the module go first."""
+        """List commands, each with what its failure means."""
         if changed.suffix == ".rs":
             yield ["cargo", "test", "--quiet", "--no-run"], "unviable"
             yield ["cargo", "test", "--quiet"], "caught"
             yield BUILD, "unviable"
-            shutil.copy(WORK / "target" / "develop" / "librankscope.so", self.tree / EXTENSION)
+            shutil.copy(self._target / "develop" / "librankscope.so", self.tree / EXTENSION)
         name = changed.parent.name if changed.stem == "__init__" else changed.stem
-        tests = sorted(self._tests, key=lambda test: name not in test.read_text("utf-8"))
-        yield [*PYTEST, "-m", self._marks, *map(str, tests)], "caught"
+        # Tests that name the module often fail, and are collected sooner than all tests.
+        named = [test for test in self._tests if name in test.read_text("utf-8")]
+        for tests in (named, [test for test in self._tests if test not in named]):
+            if tests:
+                yield [*PYTEST, *map(str, tests)], "caught"
 
     def _run(self, command: list[str], output: int | None, limit: float | None) -> int | None:
         """Return the exit status of a command, or None if it took too long."""
@@ -175,32 +180,30 @@ def main() -> None:
         mutant = draw.choice(site)
         result = area.try_mutant(mutant)
         if result != "unviable":
-            results.append(mutant.describe(area.tree) | {"result": result})
-            print(f"{len(results)}: {result}: {results[-1]['place']}", flush=True)
-    survivors = [result for result in results if result["result"] in ("survived", "not loaded")]
-    for survivor in survivors:
-        print("", *survivor.values(), sep="\n")
-    caught = len(results) - len(survivors)
+            results.append({"result": result} | mutant.describe(area.tree))
+            print(len(results), *results[-1].values(), sep="\n", end="\n\n", flush=True)
+            if options.record:  # each time, so that a run that is stopped leaves a record
+                _record(options.area, area.commit, options.seed, results)
+    caught = sum(result["result"] in CAUGHT for result in results)
     share = caught / len(results)
     error = math.sqrt(share * (1 - share) / len(results))
-    late = sum(result["result"] == "timed out" for result in results)
-    print(
-        f"\n{options.area}: {caught} of {len(results)} caught, {late} of them by their timeout: "
-        f"{share:.0%} ± {error:.0%} (standard error), of {len(sites)} sites"
-    )
-    if options.record:
-        record = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
-        record[options.area] = {
-            "date": today(),
-            "commit": area.commit,
-            "n": len(results),
-            "seed": options.seed,
-            "caught": caught,
-            "timed_out": late,
-            "survivors": survivors,
-        }
-        text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
-        RECORD.write_text(text + "\n", "utf-8")
+    print(f"{options.area}: {caught} of {len(results)} caught, {share:.0%} ± {error:.0%} (SE)")
+
+
+def _record(area: str, commit: str, seed: int, results: list[dict[str, str]]) -> None:
+    """Replace the record of an area."""
+    record = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
+    record[area] = {
+        "date": today(),
+        "commit": commit,
+        "n": len(results),
+        "seed": seed,
+        "caught": sum(result["result"] in CAUGHT for result in results),
+        "timed out": sum(result["result"] == "timed out" for result in results),
+        "survivors": [result for result in results if result["result"] not in CAUGHT],
+    }
+    text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
+    RECORD.write_text(text + "\n", "utf-8")
 
 
 if __name__ == "__main__":
