@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def list_changed() -> list[str] | None:
-    """The files that differ from `BASE`, by default from the last commit whose slow tests passed."""
+    """The files that differ from `BASE`, by default from where the slow tests passed last."""
     record = json.loads((ROOT / "dev" / "nightly.json").read_text(encoding="utf-8"))["test-slow"]
     base = os.environ.get("BASE") or (record["commit"] if record["passed"] else "none")
     done = subprocess.run(

@@ -113,6 +113,7 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
     }
 
 
+@pytest.mark.slow
 def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
     events = make_events()
     write_lines(tmp_path / "log.jsonl", events["rankings"])
@@ -148,6 +149,7 @@ NEEDS_STORE = {
 """Commands that read or write files beside the store, or compute much."""
 
 
+@pytest.mark.slow
 def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
     tmp_path: Path,
 ) -> None:
@@ -233,6 +235,7 @@ def test_a_key_opens_the_service_at_once_and_no_longer_once_it_is_revoked(store:
         assert ask(address, "/v1/configuration", made[1]["key"])[0] == 200
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_store_can_be_written_and_served_again(store: str) -> None:
     with serving(store) as (_, process):
         process.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import closing
 from hashlib import sha256
@@ -306,6 +307,27 @@ def test_a_backup_is_the_store(filled: Project, program: Program) -> None:
         program.run("monitor", "restore", str(made["backup"]), "a.db"), 4, "backup_unreachable"
     )
     check_error(filled.run("backup", place, "--keep", "0"), 2, "usage")
+
+
+def test_a_restore_names_the_damaged_backup_and_the_one_it_took_instead(
+    filled: Project, program: Program
+) -> None:
+    place = str(filled.folder / "backups")
+    older, newest = (str(filled.say("backup", place)["backup"]) for _ in range(2))
+    damaged = Path(newest, "store.db")
+    os.truncate(damaged, damaged.stat().st_size - 1)
+    target = str(filled.folder / "restored.db")
+    done = program.run("monitor", "restore", place, target, "--json")
+    assert done.returncode == 0
+    wrong = "the backup is damaged: it is not the file that was written"
+    said = json.loads(done.stdout)
+    assert said["backup"] == older
+    assert said["skipped"] == [{"file": str(damaged), "message": wrong}]
+    day, _, clock = Path(older).name.partition("T")
+    assert done.stderr.decode().splitlines() == [
+        f"note: {damaged}: {wrong}",
+        f"note: restored the backup of {day}T{clock.replace('-', ':')} instead: {older}",
+    ]
 
 
 def test_a_drill_says_by_its_status_whether_all_values_are_equal(

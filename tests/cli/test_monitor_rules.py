@@ -332,6 +332,7 @@ def list_incidents(project: Project, *words: str) -> list[dict[str, Any]]:
     return json.loads(project.run("incidents", "--json", *words).stdout)  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_a_check_of_a_past_time_prints_incidents_and_writes_nothing(project: Project) -> None:
     done = project.run("check", "--as-of", FALLEN, "--json")
     found = [one for one in json.loads(done.stdout)["incidents"] if one["rule"] == "watch"]

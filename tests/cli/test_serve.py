@@ -51,6 +51,7 @@ def ask(address: str, path: str, key: str = "") -> tuple[int, dict[str, object]]
     return answer.status, said
 
 
+@pytest.mark.slow
 def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
     store = str(tmp_path / "events.db")
     events = make_events()
@@ -101,6 +102,7 @@ def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path: Path) 
         assert opened.counters("music")["accepted"] == len(make_events()["rankings"])
 
 
+@pytest.mark.slow
 def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_path: Path) -> None:
     store, log = str(tmp_path / "events.db"), tmp_path / "log.csv"
     configured = [*CONFIGURED, "country"]

@@ -99,6 +99,7 @@ def test_projects_that_no_file_has_stay(folder: Folder) -> None:
     assert "books" not in one
 
 
+@pytest.mark.slow
 def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder: Folder) -> None:
     folder.apply(FILE + FILE.replace("music", "books"))
     folder.file.write_text(FILE.replace("music", "films"), encoding="utf-8")

@@ -82,6 +82,7 @@ def make_tables(draw: st.DrawFn) -> pa.Table:
     return pa.table({name: pa.array(column, types[name]) for name, column in table.items()})
 
 
+@pytest.mark.slow
 @examples(200)
 @given(make_tables(), draw_settings(), st.sampled_from(WRITTEN), st.integers(1, 40))
 def test_decoding_changes_nothing(

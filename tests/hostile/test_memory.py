@@ -31,6 +31,7 @@ EVERY_POWER = pytest.param(
 )
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("step", [3, EVERY_POWER])
 def test_every_way_in_reports_that_memory_has_run_out(step: int, tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def read_or_refuse(read: Callable[[str], object], text: str) -> object:
         return error
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(max_size=400), st.lists(PIECES, max_size=60).map("".join)))
 def test_any_text_is_a_measure_or_a_typed_error(text: str) -> None:
     for name in {text, *split_measures([text])}:

@@ -195,6 +195,7 @@ def row(number: int, **others: object) -> dict[str, object]:
     return document | others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keys", "lines"), [(400_000, 2), (100_000, 100_000)])
 def test_json_objects_of_many_keys_are_read_in_one_pass(keys: int, lines: int) -> None:
     """With the square of the keys, or keys times lines, this would take hours."""

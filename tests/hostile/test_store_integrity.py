@@ -294,6 +294,7 @@ def path_of(monitor: Monitor) -> Path:
     return Path(monitor.store.url.removeprefix("sqlite:///"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "columns"), [("cells", CELLS.names), ("hours", HOURS.names)])
 def test_every_byte_of_windows_that_changes_is_noticed(
     windows: Monitor, table: str, columns: tuple[str, ...]

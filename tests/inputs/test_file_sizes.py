@@ -71,6 +71,7 @@ def write_parquet(path: Path, parts: int) -> None:
             writer.write_table(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv, quoted", "jsonl", "jsonl, lists", "parquet"])
 def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
     form: str, tmp_path: Path
@@ -121,6 +122,7 @@ def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path)
     assert long.growth < SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "piece"), [("csv", b"," * 65536), ("jsonl", b"[" * 65536)])
 def test_a_line_without_end_is_refused_before_it_is_held(
     form: str, piece: bytes, tmp_path: Path
@@ -133,6 +135,7 @@ def test_a_line_without_end_is_refused_before_it_is_held(
     assert long.growth < SLACK
 
 
+@pytest.mark.slow
 def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
     """J13."""
     path = tmp_path / "one.jsonl"
@@ -142,6 +145,7 @@ def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
     assert found.value == 10**6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_a_text_that_swells_hits_a_limit(form: str, tmp_path: Path) -> None:
     """T43."""

@@ -139,6 +139,7 @@ def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path: Path) -> N
     assert long.growth < SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["trec", "csv"])
 def test_blank_lines_hit_a_limit_however_little_they_are_packed(form: str) -> None:
     """T43: zlib makes one byte of 229 blank lines at its fastest, and of 1029 otherwise."""

@@ -9,6 +9,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 import rankscope as rs
 
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS
@@ -18,6 +19,7 @@ from tests.inputs.outcome import MEASURES, expected_values
 EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_from_call_to_call() -> None:
     """D13: of lists, files, tables and arrays, also where the calls fail."""
     found = measure(

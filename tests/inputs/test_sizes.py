@@ -48,6 +48,7 @@ def test_a_line_without_end_is_refused_before_it_is_held(
     assert endless.growth < SLACK
 
 
+@pytest.mark.slow
 def test_bytes_and_lines_are_counted_beyond_32_bits(tmp_path: Path) -> None:
     """T34: the comments are as long as lines may be, so that little is to be done for each."""
     comment = b"# ".ljust(MEGABYTE - 1, b"x") + b"\n"

@@ -513,6 +513,7 @@ def test_values_of_users_are_averaged() -> None:
     assert found["Novelty"] == mean([*found.per_query_list("Novelty")], "mean")
 
 
+@pytest.mark.slow
 def test_values_do_not_depend_on_the_number_of_threads() -> None:
     random = np.random.default_rng(1)
     users = np.repeat(np.arange(20_000), 6)

@@ -203,6 +203,78 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(
     assert [path.name for path in tmp_path.glob("restored*")] == []
 
 
+def truncate(path: Path) -> None:
+    """Cut off the second half of a file."""
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("what", ["store.db", "backup.json"])
+@pytest.mark.parametrize("how", [damage, truncate, Path.unlink])
+def test_if_the_newest_backup_is_damaged_the_next_older_one_is_restored_and_this_is_reported(
+    store: SQLiteStore, place: Path, tmp_path: Path, what: str, how: Callable[[Path], None]
+) -> None:
+    older, newest = (make(store, place, NOW + day * DAY) for day in range(2))
+    how(place / newest.name / what)
+    restored = restore_backup(str(place), tmp_path / "restored.db")
+    assert (restored.location, restored.time) == (older.location, NOW)
+    [error] = restored.skipped
+    assert error.code == "backup_damaged"
+    assert error.file in {newest.location, f"{newest.location}/{what}"}
+    with SQLiteStore(tmp_path / "restored.db") as opened:
+        opened.verify()
+
+
+def test_a_backup_that_is_being_made_is_skipped_and_reported(
+    store: SQLiteStore, place: Path, tmp_path: Path
+) -> None:
+    made = make(store, place)
+    begun = place / make(store, place, NOW + DAY).name
+    (begun / "backup.json").rename(begun / "begun")
+    restored = restore_backup(str(place), tmp_path / "restored.db")
+    assert restored.location == made.location
+    assert [(error.file, error.message) for error in restored.skipped] == [
+        (str(begun), "the backup is damaged: it is not finished")
+    ]
+
+
+def test_if_all_backups_are_damaged_the_error_names_each(
+    store: SQLiteStore, place: Path, tmp_path: Path
+) -> None:
+    made = [make(store, place, NOW + day * DAY) for day in range(3)]
+    for backup, (what, how) in zip(
+        made,
+        [("store.db", damage), ("store.db", truncate), ("backup.json", Path.unlink)],
+        strict=True,
+    ):
+        how(place / backup.name / what)
+    error = refused(
+        lambda: restore_backup(str(place), tmp_path / "restored.db"),
+        "backup_damaged",
+        f"{made[2].name}: backup.json is missing; "
+        f"{made[1].name}/store.db: it is not the file that was written; "
+        f"{made[0].name}/store.db: it is not the file that was written",
+    )
+    assert error.file == str(place)
+    assert list(tmp_path.glob("restored*")) == []
+
+
+def test_a_backup_that_cannot_be_reached_is_not_skipped(
+    store: SQLiteStore, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = [make(store, place, NOW + day * DAY) for day in range(2)][1]
+    opens = backups.open_address
+
+    def fail(path: str) -> object:
+        if newest.name in path:
+            raise FileError("cannot read it: timeout", hint="wait", code="lake_read", file=path)
+        return opens(path)
+
+    monkeypatch.setattr(backups, "open_address", fail)
+    with refuses(FileError, "backup_unreachable", match=newest.name):
+        restore_backup(str(place), tmp_path / "restored.db")
+    assert list(tmp_path.glob("restored*")) == []
+
+
 HOSTILE = (
     "../../../escaped.parquet",
     "/escaped.parquet",

@@ -39,6 +39,7 @@ def list_by_query(version: str, since: int) -> dict[str, list[tuple[str, ...]]]:
     return shown
 
 
+@pytest.mark.slow
 def test_lists_are_compared_query_by_query(served: Monitor) -> None:
     found = served.compare()
     since = to_micros(found.since)

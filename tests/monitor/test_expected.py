@@ -118,6 +118,7 @@ def test_hours_with_few_rankings_have_no_forecast(monitor: Monitor) -> None:
     assert made.problem == "A forecast needs at least 10 rankings in the window."
 
 
+@pytest.mark.slow
 def test_slices_have_forecasts_of_their_own(monitor: Monitor) -> None:
     for value, rankings in (("tv", 60), ("phone", 120)):
         made = monitor.expected(slice=(("device", value),), since=START + timedelta(days=5))

@@ -108,6 +108,7 @@ def test_it_is_undone(tmp_path: Path) -> None:
         assert (after == before) is (users == ())
 
 
+@pytest.mark.slow
 def test_files_of_values_have_none_of_them(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     monitor = make_monitor(tmp_path / "a.db", make_definition(*BOTS), has_bots=True)

@@ -91,6 +91,7 @@ def spell_out(monitor: Monitor) -> object:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed: int) -> None:
     generator = random.Random(seed)

@@ -95,6 +95,7 @@ def test_a_number_that_differs_is_told(
     }
 
 
+@pytest.mark.slow
 def test_expected_values_are_told_beside_what_came(
     story: Story, monitor: Monitor, steps: list[PlayedStep]
 ) -> None:

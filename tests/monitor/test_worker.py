@@ -111,6 +111,7 @@ def test_evaluated_apart_windows_and_alerts_are_the_same(tmp_path: Path) -> None
         assert spell_out(apart) == spell_out(here)
 
 
+@pytest.mark.slow
 def test_days_summed_by_many_processes_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

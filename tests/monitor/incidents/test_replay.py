@@ -53,6 +53,7 @@ def describe(monitor: Monitor) -> list[tuple[Incident, tuple[object, ...]]]:
     return [monitor.incident(one.incident_id) for one in monitor.incidents("all")]
 
 
+@pytest.mark.slow
 def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path: Path) -> None:
     clock = Clock(START)
     with open_log(tmp_path / "slow.db", clock) as slow:

@@ -173,6 +173,7 @@ def make_events(count: int, seed: int = 0) -> list[Event]:
     return events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explodes", [False, True], ids=["lists", "rows"])
 def test_windows_are_those_of_ingested_events(log: Log, *, explodes: bool) -> None:
     # A ranking without documents has no row.
@@ -195,6 +196,7 @@ def test_windows_are_those_of_ingested_events(log: Log, *, explodes: bool) -> No
     assert log.lake.store.find_ranking("default", "unknown") is None
 
 
+@pytest.mark.slow
 def test_incidents_and_causes_are_those_of_ingested_events(tmp_path: Path) -> None:
     definition = define(positive="click", window="1h", measures=["nDCG@5"], max_grade=6)
     configuration = Configuration(definition=definition, attributes=ATTRIBUTES)
@@ -226,6 +228,7 @@ def test_incidents_and_causes_are_those_of_ingested_events(tmp_path: Path) -> No
     log.close()
 
 
+@pytest.mark.slow
 def test_late_files_update_their_hours_and_no_others(log: Log) -> None:
     events = make_events(60)
     late = [event for event in events if isinstance(event, Label)][::3]

@@ -46,6 +46,7 @@ def write(path: Path, table: Foreign, rows: int = 5) -> Foreign:
     return pq.read_metadata(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explodes", [False, True], ids=["lists", "rows"])
 def test_one_large_file_has_the_values_of_ingested_events(log: Log, *, explodes: bool) -> None:
     events = [

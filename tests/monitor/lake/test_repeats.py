@@ -86,6 +86,7 @@ def test_a_ranking_that_comes_again_an_hour_later_counts_once(log: Log) -> None:
     log.lake.store.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "explodes"),
     [

@@ -251,6 +251,7 @@ def story(tmp_path: object) -> Story:
 TV = "device=tv, model=gbdt, version=4"
 
 
+@pytest.mark.slow
 def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story: Story) -> None:
     story.show(range(10))
     assert story.evaluate(10) == []
@@ -278,6 +279,7 @@ def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story: Story
     assert timedelta(days=1) <= rated.lead <= timedelta(days=3)
 
 
+@pytest.mark.slow
 def test_what_a_new_version_changes_began_with_it(story: Story) -> None:
     story.show(range(10))
     story.evaluate(10)
@@ -288,6 +290,7 @@ def test_what_a_new_version_changes_began_with_it(story: Story) -> None:
     assert incident.began >= START + timedelta(days=10)
 
 
+@pytest.mark.slow
 def test_scores_that_stay_constant_warn_until_they_are_back(story: Story) -> None:
     story.show(range(10))
     story.evaluate(10)
@@ -305,6 +308,7 @@ def test_scores_that_stay_constant_warn_until_they_are_back(story: Story) -> Non
     assert again.evidence["outcome"] != "confirmed"
 
 
+@pytest.mark.slow
 def test_a_change_that_a_person_accepts_is_usual_from_then_on(story: Story) -> None:
     story.show(range(10))
     story.evaluate(10)
@@ -317,6 +321,7 @@ def test_a_change_that_a_person_accepts_is_usual_from_then_on(story: Story) -> N
     assert story.monitor.incidents() == ()
 
 
+@pytest.mark.slow
 def test_a_replay_finds_the_same_warnings(story: Story) -> None:
     for day in range(11):
         story.show(range(day, day + 1), "order" if day == 10 else "")

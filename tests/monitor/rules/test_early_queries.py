@@ -139,6 +139,7 @@ def make_reader(monitor: Monitor) -> QueryReader:
     return QueryReader(monitor.store, monitor.project, monitor.configuration, slicing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_one_query", [True, False])
 def test_bots_that_ask_one_query_all_day_are_no_warning(
     monitor: Monitor, is_one_query: bool

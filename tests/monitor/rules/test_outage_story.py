@@ -40,6 +40,7 @@ def log_hours(since: int, until: int) -> Iterator[Event]:
                 yield from show(f"{hour} {number}", time, 1, model=model, device="phone")
 
 
+@pytest.mark.slow
 def test_each_outage_is_told_of_while_others_last_and_ends_by_itself(tmp_path: Path) -> None:
     hour = 0
     store = SQLiteStore(tmp_path / "events.db", group_seconds=0)

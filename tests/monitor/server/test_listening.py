@@ -240,6 +240,7 @@ def test_a_connection_too_many_is_told_when_to_come_back(tmp_path: Path) -> None
     assert "\r\nconnection: close\r\n" in too_many
 
 
+@pytest.mark.slow
 def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     acknowledged: list[int] = []

@@ -172,6 +172,7 @@ def test_routes_ask_for_what_they_should() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", MAY)
 def test_no_route_lets_in_who_may_not(service: Service, who: str) -> None:
     caller, before = Caller(service, who), len(service.store.read_audit(None))

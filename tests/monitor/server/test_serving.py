@@ -50,6 +50,7 @@ def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         made.kill()
 
 
+@pytest.mark.slow
 def test_it_evaluates_and_notifies_by_itself(
     process: subprocess.Popen[str], tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_it_evaluates_and_notifies_by_itself(
     assert {line["id"] for line in changes} >= set(told) != set()
 
 
+@pytest.mark.slow
 def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, str(SERVER), str(tmp_path / "events.db")]
     with subprocess.Popen(

@@ -151,6 +151,7 @@ def test_the_marks_are_to_be_seen_by_their_owner(world: World) -> None:
     assert not any(SECRET in text for text in told.values())
 
 
+@pytest.mark.slow
 def test_no_route_shows_anything_of_another_project(world: World) -> None:
     for endpoint in list_endpoints():
         if endpoint.method != "GET" or endpoint.scope is None:
@@ -166,6 +167,7 @@ def test_no_route_shows_anything_of_another_project(world: World) -> None:
         assert world.key_id not in told
 
 
+@pytest.mark.slow
 def test_no_route_changes_anything_of_another_project(changing: World) -> None:
     before = changing.digest()
     endpoints = list_endpoints()
@@ -197,6 +199,7 @@ def test_forms_change_nothing_of_another_project(changing: World) -> None:
     assert changing.digest() == before
 
 
+@pytest.mark.slow
 def test_a_session_reads_and_changes_nothing_but_by_forms(changing: World) -> None:
     browser = changing.service.browser()
     browser.sign_in(changing.own)
@@ -225,6 +228,7 @@ def test_pages_of_others_read_nothing_with_a_session(world: World, site: str) ->
             assert MARK not in answer.text.replace(path, "")
 
 
+@pytest.mark.slow
 def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -> None:
     browser = world.service.browser()
     browser.sign_in(world.own)

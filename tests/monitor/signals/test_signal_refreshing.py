@@ -221,6 +221,7 @@ def compute(
     )
 
 
+@pytest.mark.slow
 def test_signals_do_not_depend_on_when_they_were_computed(opener: Opener) -> None:
     events = make_rankings(2, 250)
     once, often, outage = opener(events), opener(), opener()
@@ -246,6 +247,7 @@ def test_signals_do_not_depend_on_when_they_were_computed(opener: Opener) -> Non
     assert known[1] == END
 
 
+@pytest.mark.slow
 def test_chunks_and_threads_make_no_difference(
     opener: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +362,7 @@ def test_the_first_days_say_what_they_cannot_know(opener: Opener) -> None:
     assert not any(math.isnan(means[name]) for means in days.values() for name in ("gini", "tied"))
 
 
+@pytest.mark.slow
 def test_the_validation_set_is_compared_with_what_production_shows(opener: Opener) -> None:
     monitor = opener(make_rankings(7, 120))
     compute(monitor)
@@ -382,6 +385,7 @@ def test_the_validation_set_is_compared_with_what_production_shows(opener: Opene
     assert {one.key.environment for one in cells_of(other, DAY)} == {"production", "training"}
 
 
+@pytest.mark.slow
 def test_a_replaced_set_is_that_of_the_next_day(opener: Opener, times: list[int]) -> None:
     events = make_rankings(8, 120)
     monitor = opener([one for one in events if one.time < 9 * DAY])
@@ -407,6 +411,7 @@ def test_a_replaced_set_is_that_of_the_next_day(opener: Opener, times: list[int]
     assert monitor.store.open_hours("default", digest(CONFIGURATION)) == []
 
 
+@pytest.mark.slow
 def test_signals_stay_when_events_are_deleted_or_archived(opener: Opener, times: list[int]) -> None:
     events = make_rankings(9, 80)
     first, last = (
@@ -443,6 +448,7 @@ def test_what_is_left_of_an_hour_has_no_signals(opener: Opener) -> None:
     assert min(one.key.start for one in cells_of(monitor)) >= 9 * DAY + HOUR
 
 
+@pytest.mark.slow
 def test_other_slices_keep_what_is_not_in_the_log_any_more(opener: Opener) -> None:
     monitor = opener(make_rankings(11, 80))
     monitor.evaluate()

@@ -122,6 +122,7 @@ def test_what_is_not_logged_is_not_known(monitor: Monitor) -> None:
         assert monitor.signals(every="day", until=END)[name].find_newest() is None
 
 
+@pytest.mark.slow
 def test_the_baseline_set_has_the_signals_of_its_rankings(monitor: Monitor) -> None:
     known = monitor.baseline_signals()
     assert (known["length"].value, known["length"].rankings) == (0.5, 1)

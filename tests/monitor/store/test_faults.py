@@ -63,6 +63,7 @@ def left(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kills",
     [7, pytest.param(20, marks=pytest.mark.thorough(reason="21 processes take long to start"))],

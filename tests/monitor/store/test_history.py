@@ -125,6 +125,7 @@ def test_an_archived_event_is_known_when_it_is_sent_again(store: SQLiteStore) ->
         store.replace_set("music", "validation", [replace(FULL, environment="validation")])
 
 
+@pytest.mark.slow
 def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
     tmp_path: Path,
 ) -> None:
@@ -146,6 +147,7 @@ def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
         assert examine(restored, tmp_path / "whole.db")[0].is_good
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_the_newest_ranking_where_all_are_archived(tmp_path: Path) -> None:
     with open_monitor(tmp_path, "music", [NOW]) as monitor:
         events = make_events(30)
@@ -180,6 +182,7 @@ def test_labels_that_come_later_belong_to_their_archived_ranking(store: SQLiteSt
     assert store.archive("music", 3 * HOUR).hours == 0
 
 
+@pytest.mark.slow
 def test_windows_are_the_same_from_the_tables_and_from_files(tmp_path: Path) -> None:
     events = make_events(3)
     drawn = random.Random(3)
@@ -210,6 +213,7 @@ def test_windows_are_the_same_from_the_tables_and_from_files(tmp_path: Path) -> 
         assert all(one.is_good for one in examine(archived, path, is_complete=True)[:4])
 
 
+@pytest.mark.slow
 def test_everything_that_is_asked_has_the_same_answer(tmp_path: Path) -> None:
     events = make_events(8)
     with (
@@ -443,6 +447,7 @@ def test_an_hour_that_changes_while_it_is_written_is_written_again(
         assert store.count_pending("music") == 1
 
 
+@pytest.mark.slow
 def test_what_belongs_to_a_user_is_deleted_from_tables_and_files(tmp_path: Path) -> None:
     events = make_events(4)
     rest = {one.ranking_id for one in events if isinstance(one, Ranking) and one.user_id == "v"}
@@ -527,6 +532,7 @@ def test_sets_stay_in_the_tables(tmp_path: Path) -> None:
         store.verify()
 
 
+@pytest.mark.slow
 def test_the_process_that_evaluates_can_archive(tmp_path: Path) -> None:
     clicks = define(measures=["RR@3"], positive="click", window="1h")
     with Monitor.open(f"{tmp_path}/e.db", "music", now=lambda: to_datetime(DAY)) as monitor:

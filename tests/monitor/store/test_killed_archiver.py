@@ -123,6 +123,7 @@ class Told:
         return time_of(max(numbers, default=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rounds", "seed"),
     [
@@ -141,6 +142,7 @@ def test_no_event_is_lost_or_there_twice_whenever_the_process_is_killed(
     assert kill_and_check(tmp_path, rounds, seed).rounds["killed"] > rounds // 2
 
 
+@pytest.mark.slow
 def test_values_are_written_again_whenever_the_process_that_writes_them_is_killed(
     tmp_path: Path,
 ) -> None:

@@ -85,6 +85,7 @@ def test_a_ranking_has_its_values_and_losses(monitor: Monitor) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.thorough(reason="another seed of the same"))]
 )

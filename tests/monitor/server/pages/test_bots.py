@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from rankscope.monitor.events.times import to_datetime
 
 from tests.monitor.server.pages.site import HOSTILE, as_json, check_page, get, open_monitor, send
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 PATH = "/bots"
 
 
+@pytest.mark.slow
 def test_users_are_left_out_and_taken_back(site: Service) -> None:
     monitor = open_monitor(site.store)
     for user in HOSTILE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rankscope.monitor.definition.configuration import Configuration
 
 from tests.monitor.server.pages.site import DEFINITION, check_page, get, open_monitor
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from tests.monitor.server.service import Service
 
 
+@pytest.mark.slow
 def test_it_says_what_a_version_without_a_calibration_needs(told_story: Service) -> None:
     page = check_page(get(told_story, "/expected?range=all&every=day")).text
     assert "A version needs 500 final rankings with a value, on 4 days or more." in page

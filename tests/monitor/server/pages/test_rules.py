@@ -132,6 +132,7 @@ def test_a_rule_is_made_by_the_form(site: Service) -> None:
     check_page(get(site, "/rules/quality"))
 
 
+@pytest.mark.slow
 def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
     monitor = open_monitor(watched.store)
     changed = FIELDS | {
@@ -286,6 +287,7 @@ def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
     assert boxes == set(watched.watches)
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story: Service) -> None:
     monitor = open_monitor(story.store)
     watch_story(monitor, tolerance=0.0)
