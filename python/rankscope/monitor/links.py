@@ -38,8 +38,11 @@ class Links:
 
     def __call__(self, path: str, **parameters: str | int | list[str] | None) -> str:
         """Make the address of a page of the project, from its path in the project."""
-        inside = "" if self.project is None else f"{PROJECTS}{quote(self.project, safe='')}"
-        return self.top(f"{inside}{path}", **parameters)
+        if self.project is None:
+            return self.top(path, **parameters)
+        # Chat clients end a link at two dots.
+        name = quote(self.project, safe="").replace("..", "%2E%2E")
+        return self.top(f"{PROJECTS}{name}{path}", **parameters)
 
     def top(self, path: str, **parameters: str | int | list[str] | None) -> str:
         """Make the address of a page outside of projects."""
