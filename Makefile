@@ -141,7 +141,7 @@ bench: $(VENV)/.released $(VENV)/.dev ## Run the benchmark against other tools, 
 	$(BIN)/python -m dev.benchmarks
 
 .PHONY: bench-small
-bench-small: develop ## Run the benchmark at a hundredth of its size, to check that it works
+bench-small: develop ## Measure the speed and memory that rankscope keeps, as ratios beside other tools
 	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 from dev.environments import ROOT, make_environment
@@ -13,6 +15,8 @@ PEERS = ROOT / "dev" / "benchmarks" / "peers"
 WORK = ROOT / "dev" / "benchmarks" / "work"
 OURS = "ours"
 PREFIX = "env-"
+TREC_EVAL = shutil.which(os.environ.get("TREC_EVAL", "trec_eval"))
+"""The program, which isn't installed here."""
 
 
 def interpreter(name: str) -> Path:

@@ -32,12 +32,14 @@ class Finished:
 
     Args:
         wall: Seconds from before it was started until it was gone.
+        cpu: Seconds of processor time, of all threads and of the kernel for it.
         peak: Largest resident memory in MB (10⁶ bytes). A process starts with that of the
             one which starts it, so that nothing smaller than the runner can be seen.
         output: The end of its standard output, in whole lines.
     """
 
     wall: float
+    cpu: float
     peak: float
     output: str
 
@@ -68,4 +70,5 @@ def run_process(command: list[str], folder: Path) -> Finished:
         end = output.seek(0, os.SEEK_END)
         if output.seek(max(0, end - MOST_READ)) > 0:
             output.readline()
-        return Finished(wall, usage.ru_maxrss * PEAK_UNIT / 1e6, output.read().decode())
+        cpu = usage.ru_utime + usage.ru_stime
+        return Finished(wall, cpu, usage.ru_maxrss * PEAK_UNIT / 1e6, output.read().decode())

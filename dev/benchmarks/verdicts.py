@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 UNITS = {"peak": " MB"}
 NAMES = {
     "wall": "process time",
+    "cpu": "CPU time",
     "inside": "time inside",
     "load": "time to load",
     "evaluate": "time to evaluate",
+    "evaluate_cpu": "CPU time to evaluate",
     "peak": "peak memory",
 }
 
@@ -25,47 +27,36 @@ class Verdict:
     Args:
         what: The figure or quotient in words.
         asked: What is asked of it.
-        found: Its number, rounded to three digits.
-        met: Whether the target is met; always where there is only an aim.
-        aim_met: Whether the aim is met, nothing where there is none.
+        found: Its number, rounded to three digits, or nothing where it wasn't measured.
+        outcome: Whether the target is met, or why it wasn't measured.
     """
 
     what: str
     asked: str
-    found: float
-    met: bool
-    aim_met: bool | None
+    found: float | None
+    outcome: str
 
 
-def judge(target: Target, medians: dict[str, dict[str, float]]) -> Verdict:
-    """Compare one target with the medians.
-
-    Args:
-        target: What is asked.
-        medians: Figures by contender.
-
-    Returns:
-        The number found and whether it will do.
-    """
-    base = medians[target.less][target.figure] if target.less else 0.0
-    number = medians[target.of][target.figure] - base
+def judge(target: Target, medians: dict[str, dict[str, float]], absent: dict[str, str]) -> Verdict:
+    """Compare one target with the medians."""
     what = f"{NAMES[target.figure]} of {target.of}"
     unit = UNITS.get(target.figure, " s")
     if target.over:
-        over_figure = target.over_figure or target.figure
-        number /= medians[target.over][over_figure] - base
-        what += f" / {NAMES[over_figure]} of {target.over}"
+        what += f" / {NAMES[target.over_figure or target.figure]} of {target.over}"
         unit = "×"
     if target.less:
         what += f", less {target.less}"
-    larger_is_better = target.at_least is not None
+    for name in (target.of, target.over, target.less):
+        if name in absent:
+            return Verdict(what, _words(target, unit), None, f"not measured: {absent[name]}")
+    base = medians[target.less][target.figure] if target.less else 0.0
+    number = medians[target.of][target.figure] - base
+    if target.over:
+        number /= medians[target.over][target.over_figure or target.figure] - base
     met = (target.at_least is None or number >= target.at_least) and (
         target.at_most is None or number <= target.at_most
     )
-    aim_met = None
-    if target.aim is not None:
-        aim_met = number >= target.aim if larger_is_better else number <= target.aim
-    return Verdict(what, _words(target, unit), float(f"{number:.3g}"), met, aim_met)
+    return Verdict(what, _words(target, unit), float(f"{number:.3g}"), "met" if met else "missed")
 
 
 def _words(target: Target, unit: str) -> str:
@@ -74,6 +65,4 @@ def _words(target: Target, unit: str) -> str:
         words.append(f"at least {target.at_least:g}{unit}")
     if target.at_most is not None:
         words.append(f"at most {target.at_most:g}{unit}")
-    if target.aim is not None:
-        words.append(f"aim {target.aim:g}{unit}")
     return ", ".join(words)

@@ -11,11 +11,8 @@ from dev.benchmarks.corpora.corpus import Corpus
 from dev.benchmarks.environments import OURS, PREFIX
 
 DECLARATIONS = Path(__file__).with_name("workloads.toml")
-SMALL_DIVISOR = 100
-SMALL_ENVIRONMENTS = {OURS, f"{PREFIX}pytrec_eval"}
-FEWEST_QUERIES = 2
 
-Figure = Literal["wall", "load", "evaluate", "inside", "peak"]
+Figure = Literal["wall", "cpu", "load", "evaluate", "evaluate_cpu", "inside", "peak"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Target:
         less: A contender whose figure is subtracted from both first, or nothing.
         at_least: Smallest number that meets the target.
         at_most: Largest number that meets the target.
-        aim: What is hoped for beyond the target.
+        floor: Whether it also counts in a small run, which checks nothing else.
     """
 
     of: str
@@ -63,7 +60,7 @@ class Target:
     less: str | None = None
     at_least: float | None = None
     at_most: float | None = None
-    aim: float | None = None
+    floor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +82,11 @@ class Workload:
     corpus: Corpus | None = None
 
 
-def read_workloads(*, small: bool) -> list[Workload]:
-    """Read the declarations.
-
-    Args:
-        small: Whether to cut the corpora, and to leave out what takes long to install.
-
-    Returns:
-        The workloads in their order.
-    """
+def read_workloads() -> list[Workload]:
+    """Read the declarations."""
     declared = tomllib.loads(DECLARATIONS.read_text(encoding="utf-8"))
     corpora = {name: Corpus(name=name, **row) for name, row in declared["corpora"].items()}
-    workloads = [
+    return [
         Workload(
             name=row["name"],
             about=row["about"],
@@ -106,44 +96,21 @@ def read_workloads(*, small: bool) -> list[Workload]:
         )
         for row in declared["workloads"]
     ]
-    return [_cut(workload) for workload in workloads] if small else workloads
 
 
-def _cut(workload: Workload) -> Workload:
-    about, corpus = workload.about, workload.corpus
-    if corpus is not None:
-        queries = max(FEWEST_QUERIES, corpus.queries // SMALL_DIVISOR)
-        judgments = corpus.judgments * queries // corpus.queries
-        corpus = replace(corpus, queries=queries, judgments=judgments)
-        about += f"; cut to {queries} queries"
-    kept = [
-        contender
-        for contender in workload.contenders
-        if environments(contender.command) <= SMALL_ENVIRONMENTS
-    ]
-    # Targets hold for the full size only.
-    return replace(workload, about=about, corpus=corpus, contenders=kept, targets=[])
+def keep_floors(workload: Workload) -> Workload:
+    """Drop all targets but the floors, and the contenders that no floor names."""
+    floors = [target for target in workload.targets if target.floor]
+    names = {name for floor in floors for name in (floor.of, floor.over, floor.less)}
+    contenders = [contender for contender in workload.contenders if contender.name in names]
+    return replace(workload, contenders=contenders, targets=floors)
 
 
 def environments(command: str) -> set[str]:
-    """Find the environments whose interpreters a command names.
-
-    Args:
-        command: A command of a contender.
-
-    Returns:
-        Their names.
-    """
+    """Find the environments whose interpreters a command names."""
     return {name for name in placeholders(command) if name == OURS or name.startswith(PREFIX)}
 
 
 def placeholders(command: str) -> set[str]:
-    """Find what stands in braces in a command.
-
-    Args:
-        command: A command of a contender.
-
-    Returns:
-        The names without the braces.
-    """
+    """Find what stands in braces in a command."""
     return {part.partition("}")[0] for part in command.split("{")[1:]}

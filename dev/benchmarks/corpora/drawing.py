@@ -6,10 +6,10 @@ import json
 import sys
 from dataclasses import asdict
 
-from dev.benchmarks.corpora import arrays, parquet, trec
+from dev.benchmarks.corpora import arrays, tables, trec
 from dev.benchmarks.corpora.corpus import Corpus
 
-WRITERS = {**dict.fromkeys(trec.STYLES, trec.write), "parquet": parquet.write}
+WRITERS = dict.fromkeys(trec.STYLES, trec.write) | dict.fromkeys(("parquet", "text"), tables.write)
 
 
 def main(asked: str, *files: str) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # The files of each style, by their placeholders in commands.
 TREC = {"run": "run.trec", "qrels": "qrels.trec"}
 ARRAYS = {"arrays": "arrays.npz"}
-PARQUET = {"grouped": "grouped.parquet", "scattered": "scattered.parquet"}
 FILES = {
     "marco": TREC,
     "robust": TREC,
@@ -28,7 +27,8 @@ FILES = {
     "recommendations": ARRAYS,
     "recommended-items": ARRAYS,
     "rows": ARRAYS,
-    "parquet": PARQUET,
+    "parquet": {"grouped": "grouped.parquet", "scattered": "scattered.parquet"},
+    "text": {"csv": "rows.csv", "jsonl": "rows.jsonl"},
 }
 # Raise when the drawing changes, so that older files are drawn anew.
 FORMAT = 3

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from dev.benchmarks.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CUTOFF = 10
 DISCOUNTS = pl.lit(pl.Series([1 / math.log2(rank + 1) for rank in range(1, CUTOFF + 1)]))
@@ -47,6 +52,11 @@ def rank_rows(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 QUERIES = {"sorted": sort_lists, "ranked": rank_rows}
+SCANS: dict[str, Callable[[str], pl.LazyFrame]] = {
+    ".parquet": pl.scan_parquet,
+    ".csv": pl.scan_csv,
+    ".jsonl": pl.scan_ndjson,
+}
 
 
 def main(kind: str, path: str) -> None:
@@ -54,12 +64,13 @@ def main(kind: str, path: str) -> None:
 
     Args:
         kind: `sorted` or `ranked`.
-        path: File of the columns, which are in memory beforehand unless it is a Parquet file.
+        path: File of the columns, which are in memory beforehand if it holds arrays.
     """
-    if path.endswith(".parquet"):
+    scan = SCANS.get(Path(path).suffix)
+    if scan is not None:
         watch = Stopwatch()
         names = {"query_id": "query", "score": "score", "relevance": "label"}
-        rows = pl.scan_parquet(path).select(*names).rename(names)
+        rows = scan(path).select(*names).rename(names)
     else:
         with np.load(path) as arrays:
             rows = pl.LazyFrame({name: arrays[name] for name in ("query", "score", "label")})

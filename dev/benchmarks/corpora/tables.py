@@ -1,10 +1,11 @@
-"""Write drawn rows as two Parquet files: with the rows of each query together, and in no order."""
+"""Write drawn rows as Parquet files, by query and in no order, or as CSV and JSON Lines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -15,13 +16,12 @@ if TYPE_CHECKING:
     from dev.benchmarks.corpora.corpus import Corpus
 
 
-def write(corpus: Corpus, grouped: str, scattered: str) -> dict[str, Expected]:
+def write(corpus: Corpus, *paths: str) -> dict[str, Expected]:
     """Draw the rows, and write them.
 
     Args:
         corpus: The size and the seed.
-        grouped: Path of the file in which the rows of each query are together.
-        scattered: Path of the file in which they are anywhere.
+        *paths: Paths of the files. In all but `scattered.parquet`, rows are together by query.
 
     Returns:
         The means that every tool must give, by measure; no two scores are equal.
@@ -36,7 +36,13 @@ def write(corpus: Corpus, grouped: str, scattered: str) -> dict[str, Expected]:
             "relevance": arrays["label"],
         }
     )
-    pq.write_table(table, scattered)
-    pq.write_table(table.take(np.argsort(arrays["query"], kind="stable")), grouped)
+    grouped = table.take(np.argsort(arrays["query"], kind="stable"))
+    if corpus.style == "parquet":
+        pq.write_table(grouped, paths[0])
+        pq.write_table(table, paths[1])
+    else:
+        frame = pl.DataFrame(grouped)
+        frame.write_csv(paths[0])
+        frame.write_ndjson(paths[1])
     means = rows.evaluate(arrays)
     return {measure: Expected(mean, mean, mean) for measure, mean in means.items()}
