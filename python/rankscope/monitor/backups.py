@@ -42,7 +42,7 @@ from rankscope.monitor.store.sqlite.high_water import MARK, HighWater, Mark, syn
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.monitor.store.sqlite.store import SQLiteReader
 from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
@@ -79,6 +79,7 @@ class Backup:
         mark: The store, its last event and its last transaction.
         database: The file of the database.
         history: The files of archived hours.
+        skipped: What is wrong with newer backups, if this one was restored instead of them.
     """
 
     place: str
@@ -86,6 +87,7 @@ class Backup:
     mark: Mark
     database: Published
     history: tuple[Published, ...]
+    skipped: tuple[FileError, ...] = ()
 
     @property
     def time(self) -> int:
@@ -193,20 +195,60 @@ def find_backup(location: str) -> Backup | None:
 
 
 def restore_backup(location: str, target: Path) -> Backup:
-    """Restore a backup, or the newest one of a place, as a new store: all of it or nothing.
+    """Restore a backup as a new store: all of it or nothing.
+
+    Args:
+        location: The folder or URL of a backup, or of several: then the newest one is restored that
+            is not damaged.
+        target: The path of the new store.
+
+    Returns:
+        The backup that was restored; its `skipped` says what is wrong with newer ones.
 
     Raises:
         UsageError: There is no backup.
-        FileError: The backup is damaged or cannot be read, or there is a file in its way.
+        FileError: The backup, or every one of a place, is damaged; or a file cannot be read, or is
+            in the way.
     """
-    backup = find_backup(location)
-    if backup is None:
+    url = check_url(location).rstrip("/")
+    place, _, name = url.rpartition("/")
+    if NAME.fullmatch(name):
+        return _restore(place, name, target)
+    with _converted(url):
+        found = _list_parts(open_place(url))
+    failures: list[FileError] = []
+    for name, parts in reversed(found.items()):
+        try:
+            if MANIFEST not in parts:
+                reason = "it is not finished" if BEGUN in parts else f"{MANIFEST} is missing"
+                raise _damaged(f"{url}/{name}", reason)
+            return replace(_restore(url, name, target), skipped=tuple(failures))
+        except FileError as error:
+            if error.code != "backup_damaged":
+                raise
+            failures.append(error)
+    if not failures:
         raise UsageError(
             f"{show(location)} has no backup",
             hint="name a folder or a URL to which rankscope monitor backup or rankscope serve has "
             "written, or one of the backups in it",
             code="no_backup",
         )
+    reasons = [
+        f"{str(error.file).removeprefix(f'{url}/')}: {error.message.partition(': ')[2]}"
+        for error in failures
+    ]
+    raise FileError(
+        f"every backup is damaged: {'; '.join(reasons)}",
+        hint="use another place; nothing was restored",
+        code="backup_damaged",
+        file=url,
+    )
+
+
+def _restore(url: str, name: str, target: Path) -> Backup:
+    with _converted(url):
+        backup = _read(url, name)
     endings = (*ENDINGS, HISTORY)
     there = [each for ending in endings if os.path.lexists(each := beside(target, ending))]
     if there or not target.parent.is_dir():

@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from rankscope.cli.output import print_json
+from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.store import (
@@ -89,8 +89,8 @@ def add_restore(parser: Parser) -> None:
     parser.add_argument(
         "backup",
         metavar="BACKUP",
-        help="folder or URL of a backup, or of several, of which the newest is restored; for "
-        "PostgreSQL, a file of pg_dump --format=custom",
+        help="folder or URL of a backup, or of several, of which the newest undamaged one is "
+        "restored; for PostgreSQL, a file of pg_dump --format=custom",
     )
     parser.add_argument("store", metavar="TARGET", help=f"new store: {STORE_HELP}")
     parser.add_argument(
@@ -117,6 +117,7 @@ def run_restore(options: Namespace) -> int:
         raise UsageError("--against needs --verify", hint="add --verify", code="usage")
     for place in (options.backup, options.store):
         refuse_host(place)
+    skipped: tuple[FileError, ...] = ()
     if options.store.startswith(POSTGRES):
         from rankscope.monitor.store.postgres.dump import (  # noqa: PLC0415 - needs a driver
             restore_dump,
@@ -127,11 +128,20 @@ def run_restore(options: Namespace) -> int:
         source = options.backup
     else:
         from rankscope.monitor.backups import restore_backup  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.times import format_time  # noqa: PLC0415 - likewise
 
         target = Path(options.store.removeprefix(SQLITE))
-        source = restore_backup(options.backup, target).location
+        restored = restore_backup(options.backup, target)
+        source, skipped = restored.location, restored.skipped
+        if skipped:
+            instead = f"restored the backup of {format_time(restored.time)} instead: {source}"
+            print_notes([*(error.summary for error in skipped), instead])
     target_name = name_store(options.store)
-    said: dict[str, object] = {"backup": source, "store": target_name}
+    said: dict[str, object] = {
+        "backup": source,
+        "store": target_name,
+        "skipped": [{"file": each.file, "message": each.message} for each in skipped],
+    }
     lines = [f"{show(source)}\trestored as {show(target_name)}"]
     is_good = True
     if options.verify:
