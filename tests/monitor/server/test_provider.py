@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import json
@@ -12,18 +13,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from rankscope.errors import FormatError
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.server.access import accounts
+from rankscope.monitor.server.access import accounts, provider
 from rankscope.monitor.server.http.provider import Provider, read_provider
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.sign_in import DENIED
 from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.people import hash_secret
 
 from tests.monitor.server.service import NOW, Browser, Service
+from tests.monitor.store.processes import run_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +47,7 @@ class Login:
         claims: What it says of who signs in.
         key: What it signs with.
         header: The header of its tokens.
+        status: The status of its answers.
         told: The tokens that it was asked for, with the fields of each request.
     """
 
@@ -56,6 +61,7 @@ class Login:
         self.told: list[dict[str, str]] = []
         self.token: Callable[[str], str] = lambda token: token
         self.location = ""
+        self.status = 200
         login = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -80,7 +86,7 @@ class Login:
 
             def answer(self, said: object) -> None:
                 body = json.dumps(said).encode()
-                self.send_response(200)
+                self.send_response(login.status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
@@ -410,8 +416,164 @@ def test_a_provider_that_is_down_lets_nobody_in(tmp_path: Path, login: Login) ->
     login.server.server_close()
     with serve(tmp_path, login) as service:
         answer = service.browser().get("/sign-in/provider")
-        assert answer.status_code == 401
-        assert reason(service).startswith("the provider can't be reached")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, str(provider.PAUSE))
+        assert reason(service) == "the provider can't be reached: ConnectionError"
+
+
+def test_a_provider_that_fails_is_asked_again_after_a_pause(service: Service, login: Login) -> None:
+    calls, describe = [], login.describe
+
+    def count() -> dict[str, Any]:
+        calls.append(service.seconds)
+        return describe()
+
+    login.describe, login.status = count, 503  # type: ignore[method-assign]
+    answers = []
+    for seconds in (0.0, 0.5, provider.PAUSE - 0.5, provider.PAUSE):
+        service.seconds = seconds
+        login.status = 200 if seconds == provider.PAUSE else 503
+        answer = service.browser().get("/sign-in/provider")
+        answers.append((answer.status_code, answer.headers.get("retry-after")))
+    pause = str(provider.PAUSE)
+    assert answers == [(503, pause), (503, pause), (503, "1"), (303, None)]
+    assert calls == [0.0, provider.PAUSE]
+    assert sign_in(service.browser(), login).status_code == 303
+
+
+def test_a_code_that_the_provider_refuses_keeps_nobody_else_out(
+    service: Service, login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for status in (400, 500):
+        with monkeypatch.context() as patched:
+            browser = service.browser()
+            back = login.authorize(begin(browser))
+            patched.setattr(login, "issue", lambda *_: {"error": "invalid_grant"})
+            patched.setattr(login, "status", status)
+            assert browser.get(back).status_code == 401
+        assert sign_in(service.browser(), login).status_code == 303
+
+
+@pytest.fixture
+def hang(login: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Makes the provider accept requests and not answer them until it is called again."""
+    ended = threading.Event()
+
+    def change(method: str = "", seconds: float = 60.0) -> None:
+        monkeypatch.setattr(provider, "SECONDS", seconds)
+        if method:
+            inner = getattr(login, method)
+            monkeypatch.setattr(login, method, lambda *given: ended.wait() and inner(*given))
+        else:
+            ended.set()
+
+    yield change
+    ended.set()
+
+
+@pytest.mark.parametrize("method", ["describe", "issue"])
+def test_a_provider_that_hangs_lets_nobody_in_until_it_answers(
+    service: Service, login: Login, hang: Callable[..., None], method: str
+) -> None:
+    browser, path = service.browser(), "/sign-in/provider"
+    if method == "issue":
+        path = login.authorize(begin(browser))
+    hang(method, 0.05)
+    answer = browser.get(path)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, str(provider.PAUSE))
+    assert reason(service) in {
+        f"the provider can't be reached: {name}" for name in ("TimeoutError", "ReadTimeout")
+    }
+    assert not is_in(browser)
+    assert service.browser().get("/sign-in/provider").status_code == 503
+    assert reason(service) == "the provider hasn't answered earlier sign-ins"
+    hang()
+    service.seconds = provider.PAUSE
+    assert sign_in(service.browser(), login).status_code == 303
+
+
+def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(
+    service: Service, hang: Callable[..., None]
+) -> None:
+    browser = service.browser()
+    browser.enter(service.make_person(music="viewer"))
+    [(name, cookie)] = browser.cookies.items()
+    form = {"csrf": hash_secret(f"csrf {cookie}")}
+    headers = {"cookie": f"{name}={cookie}", "sec-fetch-site": "same-origin", "origin": "null"}
+    hang("describe")
+
+    async def ask() -> tuple[list[httpx.Response], httpx.Response]:
+        transport = httpx.ASGITransport(service.app, client=("127.0.0.1", 5))
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+            waiting = {asyncio.create_task(client.get("/sign-in/provider")) for _ in range(45)}
+            refused: list[httpx.Response] = []
+            while len(waiting) > provider.MOST_ASKING:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                refused += [task.result() for task in done]
+            answer = await client.post("/sign-out", data=form, headers=headers)
+            assert not any(task.done() for task in waiting)
+            hang()
+            assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {303}
+        return refused, answer
+
+    refused, answer = asyncio.run(ask())
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+    assert not is_in(browser)
+    assert {(each.status_code, each.headers["retry-after"]) for each in refused} == {(503, "1")}
+    assert len(refused) == 45 - provider.MOST_ASKING
+
+
+def test_who_has_left_does_not_wait_for_a_provider_that_hangs(
+    service: Service, hang: Callable[..., None]
+) -> None:
+    hang("describe")
+    path = "/sign-in/provider"
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "root_path": "",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"localhost:8000")],
+        "client": ("127.0.0.1", 5),
+        "server": ("localhost", 8000),
+    }
+    received, sent = iter(["http.request", "http.disconnect"]), []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": next(received)}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(service.app(scope, receive, send))
+    assert sent == []
+    assert service.last_line()["status"] == 499
+
+
+HANGING = """
+import asyncio, threading
+from rankscope.monitor.server.access import provider
+from rankscope.monitor.server.http.provider import Provider
+
+provider.SECONDS = 0.01
+said = Provider(issuer="https://login.example.com", client_id="a", secret=None)
+openid = provider.OpenID(said, "", lambda: 0.0, lambda: 0)
+try:
+    asyncio.run(openid.ask(lambda _: threading.Event().wait()))
+except provider.SignInError as error:
+    print(error.reason)
+"""
+
+
+def test_a_provider_that_hangs_for_ever_does_not_keep_the_process_alive(tmp_path: Path) -> None:
+    script = tmp_path / "hanging.py"
+    script.write_text(HANGING)
+    done = run_python(script)
+    assert done.stdout == "the provider can't be reached: TimeoutError\n", done.stderr
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/%5Cevil.example"])

@@ -127,7 +127,7 @@ class Service:
         openid = None
         if settings.provider is not None:
             address = f"{settings.notifying.public_url or 'http://localhost:8000'}{CALLBACK}"
-            openid = OpenID(settings.provider, address, now)
+            openid = OpenID(settings.provider, address, clock, now)
         dispatcher = Dispatcher(
             authenticator, settings, memory, RefusalCounter(store), pages.show_problem
         )

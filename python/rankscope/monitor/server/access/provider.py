@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import math
 import secrets
 import threading
-import time
+from concurrent.futures import Future
 
 from rankscope.errors import UsageError
 from rankscope.monitor.server.access.passwords import missing_extra
@@ -17,7 +19,9 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 
 CALLBACK = "/sign-in/callback"
@@ -25,7 +29,12 @@ DISCOVERY = "/.well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 """Those of key pairs only: otherwise who knows a public key could sign with it."""
-SECONDS = 10.0
+SECONDS = 5.0
+"""How long a provider may take to answer."""
+PAUSE = 10
+"""For how many seconds a provider that didn't answer isn't asked again."""
+MOST_ASKING = 8
+"""The most threads that ask a provider, including those that hang and nobody waits for."""
 KEEP_SECONDS = 3600.0
 AGAIN_SECONDS = 60.0
 """How long what a provider says of itself is kept; and after how long keys are looked up again."""
@@ -38,11 +47,13 @@ class SignInError(Exception):
 
     Args:
         reason: Why, for the log; it has nothing secret.
+        wait: If the provider is out of reach, after how many seconds to try again; else 0.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, wait: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.wait = wait
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -71,20 +82,66 @@ class OpenID:
     Args:
         provider: The provider.
         redirect: Where the provider sends browsers back to.
+        clock: Returns monotonic seconds.
         now: Returns the time, in microseconds since 1970 in UTC.
     """
 
-    def __init__(self, provider: Provider, redirect: str, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        redirect: str,
+        clock: Callable[[], float],
+        now: Callable[[], int],
+    ) -> None:
         try:
+            import requests  # noqa: PLC0415 - likewise
             from authlib.integrations.requests_client import OAuth2Session  # noqa: PLC0415 - optional
         except ImportError as error:
             raise missing_extra(error) from None
         self.provider = provider
         self._session = OAuth2Session
         self._redirect = redirect
+        self._clock = clock
         self._now = now
-        self._lock = threading.Lock()
+        self._unreached = (requests.ConnectionError, requests.Timeout)
         self._kept: dict[str, tuple[float, Any]] = {}
+        self._asking: list[threading.Thread] = []
+        self._again = 0.0
+
+    async def ask(self, question: Callable[[OpenID], T]) -> T:
+        """Return the result of a method that may call the provider, or give up in time.
+
+        It runs in a daemon thread: a provider that hangs delays neither other requests nor the end
+        of the process.
+
+        Raises:
+            SignInError: As the method does; or the provider didn't answer, now or a moment ago.
+        """
+        wait = max(math.ceil(self._again - self._clock()), 0)
+        self._asking = [thread for thread in self._asking if thread.is_alive()]
+        if wait or len(self._asking) >= MOST_ASKING:
+            raise SignInError("the provider hasn't answered earlier sign-ins", wait or 1)
+        answer: Future[T] = Future()
+        answer.set_running_or_notify_cancel()  # an answer that is late is ignored
+
+        def run() -> None:
+            try:
+                answer.set_result(question(self))
+            except Exception as error:  # noqa: BLE001 - the caller gets it
+                answer.set_exception(error)
+
+        thread = threading.Thread(target=run, name="rankscope-sign-in", daemon=True)
+        thread.start()
+        self._asking.append(thread)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(answer), SECONDS)
+        except SignInError as error:
+            failure = error
+        except OSError as error:  # of requests, or late
+            failure = SignInError(f"the provider can't be reached: {type(error).__name__}", PAUSE)
+        if failure.wait:
+            self._again = self._clock() + failure.wait
+        raise failure
 
     def begin(self) -> tuple[str, str]:
         """Return the address to send a browser to, and the secret that it has to keep."""
@@ -121,7 +178,7 @@ class OpenID:
                     allow_redirects=False,
                 )
             return self._read(self._verify(token, _derive(secret, "nonce")))
-        except SignInError:
+        except (SignInError, *self._unreached):
             raise
         except Exception as error:  # whatever an answer of somebody else may cause
             raise SignInError(f"the answer can't be used: {type(error).__name__}") from error
@@ -159,16 +216,15 @@ class OpenID:
         return said
 
     def _load(self, address: str, check: Callable[[Any], Any], keep: float = KEEP_SECONDS) -> Any:  # noqa: ANN401 - JSON
-        with self._lock:
-            since, said = self._kept.get(address, (0.0, None))
-            if said is None or time.monotonic() - since > keep:
-                with self._session(default_timeout=SECONDS) as client:
-                    answer = client.get(address, withhold_token=True, allow_redirects=False)
-                    if answer.status_code != 200:
-                        raise SignInError(f"the provider answered with {answer.status_code}")
-                    said = check(answer.json())
-                self._kept[address] = time.monotonic(), said
-            return said
+        since, said = self._kept.get(address, (0.0, None))
+        if said is None or self._clock() - since > keep:
+            with self._session(default_timeout=SECONDS) as client:
+                answer = client.get(address, withhold_token=True, allow_redirects=False)
+                if answer.status_code != 200:
+                    raise SignInError(f"the provider answered with {answer.status_code}", PAUSE)
+                said = check(answer.json())
+            self._kept[address] = self._clock(), said
+        return said
 
     def _verify(self, token: Mapping[str, Any], nonce: str) -> Mapping[str, Any]:
         """Check signature, issuer, audience, times and nonce of an ID token."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from anyio import to_thread
 from pydantic import ConfigDict, Field, with_config
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, RedirectResponse
 from typing_extensions import TypedDict
 
@@ -21,7 +23,7 @@ from rankscope.monitor.server.access.authenticator import (
     set_cookie,
 )
 from rankscope.monitor.server.access.provider import CALLBACK, SignInError
-from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.server.http.query import OPEN
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import make_record
@@ -31,6 +33,7 @@ from rankscope.monitor.store.people import hash_secret
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
     from starlette.responses import Response
 
     from rankscope.monitor.links import Links
@@ -40,11 +43,17 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store
 
+    T = TypeVar("T")
+
 LONGEST = 2048
 PROVIDER = "/sign-in/provider"
 DENIED = (
     "You were not signed in. Your account may have no role in any project yet: ask an admin for "
     "one. The log of the service says why."
+)
+UNREACHED = (
+    "The sign-in service of your organization isn't responding. Try again in a few seconds, or "
+    "sign in with a password."
 )
 
 
@@ -210,9 +219,9 @@ class SignIn:
         """Send a browser to the provider."""
         wanted = own_path(call.query.get("next", ""), call.links)
         try:
-            address, secret = await self._ask(lambda openid: openid.begin())
+            address, secret = await self._ask(call.request, lambda openid: openid.begin())
         except SignInError as error:
-            return await self._deny(call, wanted, error.reason)
+            return await self._deny(call, wanted, error)
         set_cookie(call.request, FLOW, f"{secret}.{quote(wanted, safe='')}")
         return RedirectResponse(address, 303)
 
@@ -222,11 +231,12 @@ class SignIn:
         set_cookie(call.request, FLOW, "")
         wanted = own_path(unquote(wanted), call.links)
         try:
-            claims = await self._ask(lambda openid: openid.finish(secret, call.query))
+            claims = await self._ask(call.request, lambda openid: openid.finish(secret, call.query))
         except SignInError as error:
-            return await self._deny(call, wanted, error.reason)
-        reason = await self._entrance.enter_by_provider(call.request, claims)
-        return await self._deny(call, wanted, reason) if reason else RedirectResponse(wanted, 303)
+            return await self._deny(call, wanted, error)
+        if reason := await self._entrance.enter_by_provider(call.request, claims):
+            return await self._deny(call, wanted, SignInError(reason))
+        return RedirectResponse(wanted, 303)
 
     async def leave(self, call: Call) -> Response:
         """End the session."""
@@ -240,18 +250,27 @@ class SignIn:
         set_cookie(request, SESSION, "")
         return RedirectResponse(call.links.top("/sign-in"), 303)
 
-    async def _ask(self, ask: Callable[[OpenID], Any]) -> Any:  # noqa: ANN401 - what it returns
+    async def _ask(self, request: Request, question: Callable[[OpenID], T]) -> T:
+        """Ask the provider for as long as the browser waits: shutdown waits for what runs here."""
         if self._openid is None:
             raise SignInError("there is no provider")
-        try:
-            return await to_thread.run_sync(ask, self._openid)
-        except OSError as error:  # of requests
-            raise SignInError(f"the provider can't be reached: {type(error).__name__}") from error
+        answer = asyncio.ensure_future(self._openid.ask(question))
+        leaving = asyncio.ensure_future(_wait_until_gone(request))
+        await asyncio.wait((answer, leaving), return_when=asyncio.FIRST_COMPLETED)
+        leaving.cancel()
+        if not answer.done():
+            answer.cancel()
+            raise ClientDisconnect
+        return answer.result()
 
-    async def _deny(self, call: Call, wanted: str, reason: str) -> Response:
-        call.request.state.said["sign_in"] = reason
-        await self._entrance.refuse(call.request, reason)
-        return self._answer(call, wanted, DENIED, RefusedRequestError(401, DENIED, code="sign_in"))
+    async def _deny(self, call: Call, wanted: str, error: SignInError) -> Response:
+        call.request.state.said["sign_in"] = error.reason
+        await self._entrance.refuse(call.request, error.reason)
+        status, text, headers = 401, DENIED, {}
+        if error.wait:
+            status, text, headers = 503, UNREACHED, ask_again(error.wait)
+        refused = RefusedRequestError(status, text, code="sign_in", headers=headers)
+        return self._answer(call, wanted, text, refused)
 
     def _answer(
         self,
@@ -272,6 +291,11 @@ class SignIn:
     def _answer_link(self, call: Call, link: str, email: str, problem: str = "") -> Response:
         view = {"link": link, "email": email, "problem": problem}
         return HTMLResponse(self._show("set_password.html.j2", call, view), 422 if problem else 200)
+
+
+async def _wait_until_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def own_path(wanted: str, links: Links) -> str:
