@@ -192,13 +192,13 @@ nightly: develop ## Run what takes too long for every change, and write dev/nigh
 	$(BIN)/python -m dev.nightly $(TARGETS)
 
 .PHONY: mutants
-mutants: develop $(VENV)/.mutants ## Count the faults that tests of AREA find, of N (default: 40) made with SEED (default: 1)
+mutants: develop $(VENV)/.mutants ## Count how many of N changes made with SEED the tests of AREA (default: of all) notice
 	@test "$$(cargo mutants --version 2> /dev/null)" = "cargo-mutants $(CARGO_MUTANTS)" \
 		|| cargo install --locked cargo-mutants@$(CARGO_MUTANTS) || { \
 		echo "Expected cargo-mutants $(CARGO_MUTANTS), found another or none, and cargo cannot install it here."; \
 		echo "Hint: connect to the network, then cargo install --locked cargo-mutants@$(CARGO_MUTANTS)"; \
 		exit 1; }
-	$(BIN)/python -m dev.mutants --area=$(AREA) --n=$(or $(N),40) --seed=$(or $(SEED),1) --record
+	$(BIN)/python -m dev.mutants $(addprefix --area=,$(AREA)) --n=$(or $(N),40) --seed=$(or $(SEED),1) --record
 
 .PHONY: wheel
 wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist/

@@ -1,6 +1,6 @@
 """Change an area's code at random, and count the changes that its tests notice.
 
-`python -m dev.mutants --area NAME [--n 40] [--seed 1] [--record]`
+`python -m dev.mutants [--area NAME] [--n 40] [--seed 1] [--record]`
 
 A copy of the last commit is changed and tested, in `target/mutants`; what isn't committed doesn't
 count. The areas are in `areas.toml`. `--record` writes the result into `record.json`.
@@ -160,34 +160,41 @@ def _write(path: Path, text: str) -> None:
 
 
 def main() -> None:
-    """Sample an area, print what its tests miss, and record it."""
+    """Measure the areas that are named, or all."""
+    names = tomllib.loads(AREAS.read_text("utf-8"))
     parser = argparse.ArgumentParser(prog="python -m dev.mutants", description=__doc__)
-    parser.add_argument("--area", required=True, choices=tomllib.loads(AREAS.read_text("utf-8")))
-    parser.add_argument("--n", type=int, default=40, help="number of mutants (default: 40)")
+    parser.add_argument("--area", choices=names, help="one area (default: all)")
+    parser.add_argument("--n", type=int, default=40, help="mutants of each area (default: 40)")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    area = Area(options.area)
+    for name in [options.area] if options.area else names:
+        measure(name, options.n, options.seed, record=options.record)
+
+
+def measure(name: str, n: int, seed: int, *, record: bool) -> None:
+    """Sample an area, and print what its tests miss."""
+    area = Area(name)
     area.run_unchanged()
-    draw = random.Random(options.seed)
+    draw = random.Random(seed)
     sites = list_sites(area.tree, area.sources)
     draw.shuffle(sites)
     results: list[dict[str, str]] = []
     for site in sites:
-        if len(results) == options.n:
+        if len(results) == n:
             break
         mutant = draw.choice(site)
         result = area.try_mutant(mutant)
         if result != "unviable":
             results.append({"result": result} | mutant.describe(area.tree))
             print(len(results), *results[-1].values(), sep="\n", end="\n\n", flush=True)
-            if options.record:  # each time, so that a run that is stopped leaves a record
-                _record(options.area, area.commit, options.seed, results)
+            if record:  # each time, so that a run that is stopped leaves a record
+                _record(name, area.commit, seed, results)
     caught = sum(result["result"] in CAUGHT for result in results)
     share = caught / len(results)
     error = math.sqrt(share * (1 - share) / len(results))
-    print(f"{options.area}: {caught} of {len(results)} caught, {share:.0%} ± {error:.0%} (SE)")
+    print(f"{name}: {caught} of {len(results)} caught, {share:.0%} ± {error:.0%} (SE)")
 
 
 def _record(area: str, commit: str, seed: int, results: list[dict[str, str]]) -> None:
