@@ -87,7 +87,7 @@ def check_json_error(program: Program, words: list[str]) -> None:
     [
         ("ndgc@10", "unknown_measure"),
         ("ndcg@0", "bad_parameter"),
-        ("", "no_measures"),
+        ("", "usage"),
         (",", "no_measures"),
         ("nDCG@10 nDCG@", "bad_parameter"),
     ],

@@ -14,6 +14,8 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from rankscope.cli import read_options
+from rankscope.errors import UsageError
 
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
 from tests.cli.test_setup import FILE as SETUP
@@ -237,6 +239,23 @@ def list_cases(command: Command, example: Example) -> Iterator[Case]:
         yield Case(f"{name} without a value", [*make_words(command, example, {}), name])
 
 
+EMPTY_VALUES = {"policy", "model", "version", "owner"}
+"""An empty value of these is the default policy, what has no name, or no team."""
+
+
+def list_empty(command: Command, example: Example) -> Iterator[tuple[str, list[str]]]:
+    """Make the calls of a command with one empty argument, and name the argument."""
+    for positional in command.positionals:
+        plain = example.positionals[positional.dest]
+        for at in range(max(len(plain), 1)):
+            changed = {positional.dest: [*plain[:at], "", *plain[at + 1 :]]}
+            yield positional.dest, make_words(command, example, changed)
+    for option in filter(takes_value, command.options):
+        count = option.nargs if isinstance(option.nargs, int) else 1
+        yield option.dest, make_words(command, example, {option.option_strings[-1]: [""] * count})
+    yield "one too many", [*make_words(command, example, {}), ""]
+
+
 def fill(words: list[str], names: dict[str, str]) -> list[str]:
     """Put the files in place of their names."""
     return [names.get(word, word) for word in words]
@@ -298,3 +317,25 @@ def test_a_command_with_hostile_arguments_ends_as_promised(name: str, place: Pla
         except (AssertionError, UnicodeDecodeError) as error:
             failing.append((case.said, done.returncode, done.stderr[-400:], str(error)[:200]))
     assert not failing, "\n".join(map(str, failing))
+
+
+@pytest.mark.parametrize("name", EXAMPLES.keys() - {"trec_eval"})
+def test_an_empty_argument_is_a_usage_error(name: str) -> None:
+    for dest, call in list_empty(COMMANDS[name], EXAMPLES[name]):
+        words = fill(call, {"BUSY": "1"})
+        if dest in EMPTY_VALUES:
+            assert getattr(read_options(words), dest) == ""
+            continue
+        with pytest.raises(UsageError, match="is empty") as refusal:
+            read_options(words)
+        assert (refusal.value.exit_status, refusal.value.code) == (2, "usage"), words
+
+
+def test_an_empty_argument_of_trec_eval_is_what_it_is_to_trec_eval(place: Place) -> None:
+    def start(*words: str) -> tuple[int, bytes]:
+        done = place.run(["trec_eval", *fill(list(words), place.names)])
+        return done.returncode, done.stdout
+
+    assert start("-l", "", "QRELS", "RUN") == start("-l", "0", "QRELS", "RUN")
+    assert start("QRELS", "")[0] == start("QRELS", "missing")[0] == 2
+    assert start("QRELS", "RUN", "")[0] == start("QRELS", "RUN", "RUN")[0] == 1

@@ -6,6 +6,7 @@ import os
 import resource
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,6 +91,7 @@ def fill_store(folder: Path) -> None:
         assert run(folder, "monitor", *words).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("backup", "backups"), ("export", "exported")], ids=" ".join)
 def test_a_full_disk_leaves_no_part_of_a_store(words: tuple[str, str], files: Path) -> None:
     fill_store(files)
@@ -138,6 +140,22 @@ def test_an_error_as_json_that_cannot_be_written_keeps_the_status(files: Path) -
         done = run(files, "eval", "qrels", "missing", "--json", stdout=full.fileno())
     assert done.returncode == 4
     assert b"Traceback" not in done.stderr
+
+
+def test_a_defect_has_a_status_that_no_check_has(files: Path) -> None:
+    program = (
+        "import importlib, sys, rankscope.cli\n"
+        "importlib.import_module('rankscope.gate.command').run = lambda _: [][0]\n"
+        "sys.exit(rankscope.cli.main(['gate', 'qrels', 'run', 'run', '--max-drop', 'RR=0.1']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=files, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (70, b"")
+    *_, error, hint = done.stderr.decode().splitlines()
+    assert done.stderr.startswith(b"Traceback")
+    assert error == "rankscope: error: unexpected IndexError: list index out of range [defect]"
+    assert hint.startswith("Hint: this is a defect of rankscope")
 
 
 # -- The one place that writes files

@@ -15,10 +15,11 @@ from rankscope.errors import OutOfMemoryError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Iterator, Sequence
     from typing import NoReturn
 
-INTERRUPTED = 130
+DEFECT, INTERRUPTED = 70, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     set_up_streams()
     try:
         with _ended_by_sigterm():
-            status = _run(words)
+            options = read_options(words)
+            status: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the pipe, such as `head`, has closed it.
@@ -56,6 +58,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         failure = describe_failure(error)
         print_error(failure, as_json=False)
         return failure.exit_status
+    except Exception as error:  # noqa: BLE001 - 1 would say that a check failed
+        from traceback import print_exc  # noqa: PLC0415 - only a defect needs it
+
+        print_exc()
+        drop_output()
+        defect = RankscopeError(
+            f"unexpected {type(error).__name__}: {error}",
+            hint="this is a defect of rankscope: report it with the lines above",
+            code="defect",
+        )
+        print_error(defect, as_json=False)
+        return DEFECT
     return status
 
 
@@ -77,10 +91,12 @@ def _end(number: int, _frame: object) -> NoReturn:
     sys.exit(128 + number)
 
 
-def _run(words: list[str]) -> int:
+def read_options(words: list[str]) -> Namespace:
+    """Return what a command line says; its `run` is the command."""
     parser, command = make_parser(words)
     options, unknown = parser.parse_known_args(words)
+    if "" in unknown:
+        command.refuse_empty("an argument")
     if unknown:
         command.error(f"unrecognized arguments: {' '.join(unknown)}")
-    status: int = options.run(options)
-    return status
+    return options

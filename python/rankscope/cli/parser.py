@@ -20,6 +20,10 @@ WIDTH = 80
 MARGIN = 2
 
 
+MAY_BE_EMPTY = {"policy", "model", "version", "owner"}
+"""No policy but the default, a model or version without a name, no team."""
+
+
 class HelpFormatter(argparse.HelpFormatter):
     """Writes the choices and the default of an argument after its help; keeps examples as typed."""
 
@@ -141,6 +145,24 @@ class Parser(argparse.ArgumentParser):
             hint = f"did you mean {closest}? {hint[0].upper()}{hint[1:]}"
         mistake = UsageError(message, hint=hint, code="usage")
         self._refuse(mistake)
+
+    def refuse_empty(self, what: str) -> NoReturn:
+        """Raise a `UsageError` for an empty argument, such as `"$EXTRA"` of a variable not set."""
+        self._refuse(
+            UsageError(
+                f"{what} is empty",
+                hint='remove it, or set the shell variable that it stands for, such as "$EXTRA"',
+                code="usage",
+            )
+        )
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> object:
+        # trec_eval takes empty arguments as they are.
+        takes_any = self.usage_status != UsageError.exit_status or action.dest in MAY_BE_EMPTY
+        if "" in arg_strings and action.nargs != argparse.PARSER and not takes_any:
+            name = action.metavar if action.nargs is None else "an argument"
+            self.refuse_empty([f"{name}", *action.option_strings][-1])
+        return super()._get_values(action, arg_strings)
 
     def _refuse(self, mistake: UsageError) -> NoReturn:
         if self.usage_status != mistake.exit_status:
