@@ -412,10 +412,15 @@ def test_a_provider_that_sends_elsewhere_gets_no_secret_there(
     assert login.told == []
 
 
-def test_a_provider_that_is_down_lets_nobody_in(tmp_path: Path, login: Login) -> None:
-    login.server.server_close()
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_a_provider_that_is_down_lets_nobody_in(
+    tmp_path: Path, login: Login, *, is_begun: bool
+) -> None:
     with serve(tmp_path, login) as service:
-        answer = service.browser().get("/sign-in/provider")
+        browser = service.browser()
+        path = login.authorize(begin(browser)) if is_begun else "/sign-in/provider"
+        login.server.server_close()
+        answer = browser.get(path)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, str(provider.PAUSE))
         assert reason(service) == "the provider can't be reached: ConnectionError"
 
