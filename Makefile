@@ -66,11 +66,12 @@ test: develop ## Run the tests that need the package registries only, but those 
 	$(PARALLEL)
 
 .PHONY: test-slow
-test-slow: develop ## Run the slow tests
+test-slow: develop servers ## Run the slow tests, also those that need servers or a browser
 	$(PARALLEL) -m "slow and not thorough"
+	$(PARALLEL) -m slow --dist=loadfile --no-loadscope-reorder tests/services
 
-.PHONY: test-services
-test-services: develop $(VENV)/.services ## Run the tests that need servers or a browser
+.PHONY: servers
+servers: $(VENV)/.services ## Install the browser and the servers that some tests need
 	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes chromium; } || { \
 		echo "Expected the browser chromium, found none, and apt-get cannot install it here."; \
 		echo "Hint: install chromium by other means, and put it into PATH"; \
@@ -93,6 +94,9 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected LaTeX and pdftotext, found none, and apt-get cannot install them here."; \
 		echo "Hint: install texlive-latex-recommended and poppler-utils by other means"; \
 		exit 1; }
+
+.PHONY: test-services
+test-services: develop servers ## Run the tests that need servers or a browser
 	$(PARALLEL) --dist=loadfile --no-loadscope-reorder tests/services
 
 .PHONY: test-integrations

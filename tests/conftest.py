@@ -54,7 +54,10 @@ def is_affected(test: str, changed: list[str]) -> bool:
     patterns = [
         pattern.replace("**/", "")
         for area in areas.values()
-        if any(fnmatch(test, pattern.replace("**/", "")) for pattern in area["tests"])
+        if any(
+            fnmatch(test, pattern.replace("**/", ""))
+            for pattern in area["tests"] + area.get("slow_tests", [])
+        )
         for pattern in area["sources"]
     ]
     patterns = [*(patterns or ["python/*", "src/*"]), test]

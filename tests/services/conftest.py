@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-LONGEST = "test_contract.py"
+LONGEST = "test_postgres.py"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 RUNS = ("old.run", "org_manual_ance_bert.run", "a run with a long name that goes on and on.run")

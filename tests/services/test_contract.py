@@ -120,6 +120,7 @@ def run_service(path: Path) -> Iterator[Running]:
             yield Running(url, shown.reveal(), cookie, token[1], answers)
 
 
+@pytest.mark.slow
 def test_the_service_does_what_its_description_says(tmp_path: Path) -> None:
     with run_service(tmp_path / "contract.db") as running:
         said = httpx.get(

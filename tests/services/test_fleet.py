@@ -48,6 +48,7 @@ def count_weeks(store: Store) -> int:
     return sum("fleet.week" in row.body for row in rows)
 
 
+@pytest.mark.slow
 def test_the_digest_is_sent_once_also_after_another_service_has_taken_over(
     cluster: Cluster,
 ) -> None:
@@ -71,6 +72,7 @@ def test_the_digest_is_sent_once_also_after_another_service_has_taken_over(
         assert count_weeks(second) == 1
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_whatever_the_database(cluster: Cluster, tmp_path: Path) -> None:
     with open_store(cluster.url()) as one, SQLiteStore(tmp_path / "a.db") as other:
         for store in (one, other):

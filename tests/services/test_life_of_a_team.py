@@ -105,6 +105,7 @@ def serve(url: str, file: Path, port: int, program: tuple[str, ...]) -> Iterator
         yield f"http://localhost:{port}"
 
 
+@pytest.mark.slow
 def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from the one before
     tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,6 +130,7 @@ def test_each_fault_has_an_incident_that_began_when_it_did(month: Month, fault: 
     assert begin < incident.opened <= begin + timedelta(days=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)
 def test_an_incident_ends_after_its_fault_is_repaired_and_not_before(
     month: Month, fault: Fault

@@ -110,6 +110,7 @@ def test_people_sign_in_through_a_real_provider(
     assert ("eve@example.com", "sign_in") in told
 
 
+@pytest.mark.slow
 def test_the_pages_of_people_are_legible_and_work_by_keyboard(
     tmp_path: Path, visit: Callable[..., Page]
 ) -> None:

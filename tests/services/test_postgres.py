@@ -156,6 +156,7 @@ def test_writers_at_the_same_time_store_what_one_would_store_in_some_order(
             assert stores[2].count_pending("music") == model.count_pending("music")
 
 
+@pytest.mark.slow
 def test_through_kills_and_restarts_nothing_acknowledged_is_lost_or_there_twice(
     cluster: Cluster,
 ) -> None:
@@ -556,6 +557,7 @@ def fill(url: str, story: Story) -> Monitor:
     return monitor
 
 
+@pytest.mark.slow
 def test_windows_are_those_of_sqlite_to_the_last_bit(
     url: str, tmp_path: Path, story: Story
 ) -> None:

@@ -146,6 +146,7 @@ class Sender(threading.Thread):
                 return
 
 
+@pytest.mark.slow
 def test_services_are_upgraded_one_after_the_other_while_both_take_events(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
