@@ -469,3 +469,17 @@ def test_rankings_beside_judgments_are_refused_with_what_to_write() -> None:
     rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
     with pytest.raises(rs.UsageError, match="is Rankings, which already has judgments"):
         rs.compare(QRELS, rankings, "nDCG@10")
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_verdict_is_given_only_if_a_retrieved_document_is_judged(count: int) -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(10)}
+    runs = {f"run{at}": {query: {f"x{at}": 1.0} for query in qrels} for at in range(count)}
+    catalogue = [f"x{at}" for at in range(count)]
+    nothing = "No retrieved document is judged, so RR can't compare the runs."
+    assert str(rs.compare(qrels, runs, "RR", bounds=False)).startswith(nothing)
+    judged = runs | {"run0": runs["run0"] | {"q0": {"x0": 1.0, "a": 0.5}}}
+    assert "No retrieved document" not in str(rs.compare(qrels, judged, "RR", bounds=False))
+    history = {"q0": catalogue}
+    novelty = rs.compare(qrels, runs, "Novelty@1", history=history, bounds=False)
+    assert "No retrieved document" not in str(novelty)

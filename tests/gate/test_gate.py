@@ -19,7 +19,13 @@ from rankscope.stats.quantiles import estimate_quantile
 from rankscope.testing import assert_not_worse
 from scipy.stats import beta
 
+from tests.cli.command import check_error, run
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from subprocess import CompletedProcess
+
     from rankscope.gate.result import Check
 
 QUERIES = [f"q{number}" for number in range(120)]
@@ -211,15 +217,105 @@ def test_queries_that_should_have_been_enough_are_named() -> None:
     assert "and there are 400. More queries may show that it doesn't." in check.message
 
 
-def test_identical_values_hold_whatever_the_number_of_queries() -> None:
-    for count in (1, 3, 200):
-        check = check_one(rs.Budget("nDCG@10", max_drop=0), [0.5] * count, [0.5] * count)
-        assert (check.verdict, check.passed) == ("unchanged", True)
-        assert (check.lower, check.upper) == (0, 0)
-        assert check.message.startswith("Every query has the same value under both runs. Other")
-        # A query that loses everything is as rare as this, and isn't among so many.
-        lost = float(check.message.partition("by up to ")[2].split()[0])
-        assert lost == pytest.approx(1 - 0.025 ** (1 / count), rel=0.03)
+def make_lists(
+    count: int, unjudged: str = "b", queries: str = "q"
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Return judgments, and lists with a judged and an unjudged document; RR is 0.5 each."""
+    names = [f"{queries}{number}" for number in range(count)]
+    return {name: {"a": 1} for name in names}, {name: {unjudged: 2.0, "a": 1.0} for name in names}
+
+
+@pytest.mark.parametrize("count", [1, 3, 200])
+def test_identical_lists_pass_whatever_the_number_of_queries(count: int) -> None:
+    qrels, run = make_lists(count)
+    (check,) = rs.gate(qrels, run, dict(run), {"RR": 0})
+    assert (check.verdict, check.passed) == ("unchanged", True)
+    assert (check.lower, check.upper) == (0, 0)
+    assert check.message.startswith("Both runs rank the same documents in the same order for every")
+    # A query that loses everything is as rare as this, and isn't among so many.
+    lost = float(check.message.partition("by up to ")[2].split()[0])
+    assert lost == pytest.approx(1 - 0.025 ** (1 / count), rel=0.03)
+
+
+METHODS = ("auto", "bounded", "dense", "t", "bca")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shift", [0.0, -0.25])
+@pytest.mark.parametrize("count", [1, 10, 100])
+def test_equal_differences_have_a_bounded_interval(count: int, shift: float, method: str) -> None:
+    differences = np.full(count, shift)
+    expected = estimate_mean(differences, interval=interval(), low=-1, high=1)
+    assert expected.lower < shift < expected.upper
+    for limit, verdict in (
+        (-expected.lower, "holds"),
+        (math.nextafter(-expected.lower, 0), "inconclusive"),
+    ):
+        budget = rs.Budget("nDCG@10", max_drop=limit)
+        settings = {"interval": Interval(method=method)}
+        check = check_one(budget, [0.5] * count, 0.5 + differences, **settings)
+        assert (check.lower, check.upper) == (expected.lower, expected.upper)
+        assert (check.interval_method, check.verdict) == ("bounded", verdict)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_values_without_limits_decide_nothing_unless_their_lists_are_equal(
+    method: str,
+) -> None:
+    qrels, old = make_lists(100)
+    (check,) = rs.gate(qrels, old, make_lists(100, "c")[1], {"DCG@10": 0.01}, method=method)
+    assert (check.value, check.verdict) == (0, "inconclusive")
+    assert "These queries don't differ" in check.message
+    assert rs.gate(qrels, old, dict(old), {"DCG@10": 0.01}, method=method).passed
+
+
+@pytest.mark.parametrize("budget", [{"RR": 0.01}, {"RR": "2%"}, rs.Budget("RR", max_loss=0)])
+def test_one_other_list_is_a_change_even_if_no_value_is(budget: object) -> None:
+    qrels, old = make_lists(10)
+    assert rs.gate(qrels, old, dict(old), budget).verdict == "unchanged"
+    for changed in ({"c": 2.0, "a": 1.0}, {"b": 2.0, "a": 1.0, "c": 0.5}, {"b": 2.0}):
+        result = rs.gate({**qrels, "q9": {"d": 1}}, old, old | {"q9": changed}, budget)
+        assert [check.baseline_mean - check.candidate_mean for check in result] == [0]
+        assert result.verdict == "inconclusive"
+
+
+def test_a_new_tie_is_a_change_where_ties_are_averaged() -> None:
+    qrels, _ = make_lists(10)
+    old, new = ({query: {"a": score, "b": 1.0} for query in qrels} for score in (2.0, 1.0))
+    orders = [
+        rs.Rankings.from_run(qrels, run, ties="average").doc_texts("q0") for run in (old, new)
+    ]
+    assert orders[0] == orders[1]
+    (check,) = rs.gate(qrels, old, new, {"nDCG@10": 0.01}, policy="ties=average")
+    # The relevant document is first or second.
+    assert check.value == pytest.approx((1 + 1 / math.log2(3)) / 2 - 1, rel=1e-12)
+    assert check.verdict == "inconclusive"
+
+
+def test_a_slice_is_unchanged_if_its_lists_are() -> None:
+    qrels, old = make_lists(10)
+    new = old | {"q9": {"c": 2.0, "a": 1.0}}
+    country = {"query_id": [*qrels], "country": ["de"] * 5 + ["fr"] * 5}
+    result = rs.gate(qrels, old, new, {"RR": 0.01}, by="country", attributes=country)
+    assert {check.slice: check.verdict for check in result} == {
+        None: "inconclusive",
+        "de": "unchanged",
+        "fr": "inconclusive",
+    }
+
+
+def test_equal_values_without_lists_are_judged_by_the_interval() -> None:
+    columns = {"old": [0.5] * 10, "new": [0.5] * 10}
+    (check,) = rs.gate(rs.compare(columns, "RR", values=True), budgets={"RR": 0.01})
+    assert (check.verdict, check.interval_method) == ("inconclusive", "bounded")
+    (check,) = rs.gate(rs.compare(columns, "DCG", values=True), budgets={"DCG": 0.01})
+    assert (check.verdict, math.isnan(check.lower)) == ("inconclusive", True)
+    rankings = rs.Rankings.from_arrays([[1, 0]] * 10, [[0.1, 0.9]] * 10)  # without ids
+    result = rs.gate({"old": rankings, "new": rankings}, budgets={"RR": 0.01})
+    assert result.verdict == "inconclusive"
+
+
+def test_identical_lists_lose_nothing_but_need_not_have_a_minimum() -> None:
     assert rs.gate(QRELS, OLD, OLD, rs.Budget("nDCG@10", max_loss=0)).passed
     assert not rs.gate(QRELS, OLD, OLD, rs.Budget("nDCG@10", minimum=1)).passed
 
@@ -410,6 +506,86 @@ def test_a_budget_that_cannot_be_meant_is_refused(
 def test_a_gate_that_cannot_be_meant_is_refused(call: object, message: str) -> None:
     with pytest.raises(rs.UsageError, match=message):
         call()
+
+
+OTHER = make_lists(10, "x")[0], {f"q{number}": {"x": 2.0, "y": 1.0} for number in range(10)}
+"""Judgments, and a run that has none of their documents."""
+
+
+@pytest.mark.parametrize("candidate", [OTHER[1], {"q0": {"z": 1.0}}, make_lists(10)[1]])
+def test_a_baseline_without_judged_documents_is_refused(candidate: object) -> None:
+    qrels, baseline = OTHER
+    with pytest.raises(rs.UsageError, match=r"of baseline.* is judged: for 'q0'") as refusal:
+        rs.gate(qrels, baseline, candidate, {"RR": 0.1})
+    assert "'a' is judged and 'x' is retrieved" in refusal.value.message
+    assert (refusal.value.code, refusal.value.exit_status) == ("all_unjudged", 2)
+    assert "document ids" in refusal.value.hint
+
+
+def test_one_judged_document_of_the_baseline_is_enough_for_a_verdict() -> None:
+    qrels, run = OTHER
+    baseline = run | {"q9": {"x": 2.0, "y": 1.0, "a": 0.5}}
+    assert rs.gate(qrels, baseline, run, {"RR": 0.1}).verdict == "inconclusive"
+
+
+def test_lists_without_documents_are_refused() -> None:
+    with pytest.raises(rs.UsageError, match="'a' is judged and nothing is retrieved"):
+        rs.gate({"q": {"a": 1}}, {"q": {}}, {"q": {}}, {"RR": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("baseline", "is_refused"), [("unjudged", True), ("neither", True), ("judged", False)]
+)
+def test_a_comparison_whose_baseline_has_no_judged_document_is_refused(
+    baseline: str, *, is_refused: bool
+) -> None:
+    qrels, unjudged = OTHER
+    other = unjudged if baseline == "neither" else make_lists(10)[1]
+    runs = {"unjudged": unjudged, "neither" if baseline == "neither" else "judged": other}
+    comparison = rs.compare(qrels, runs, "RR", bounds=False)
+    candidate = next(name for name in runs if name != baseline)
+    if is_refused:
+        with pytest.raises(rs.UsageError, match=f"documents of {baseline} is judged"):
+            rs.gate(comparison, baseline, candidate, {"RR": 0.1})
+    else:
+        assert rs.gate(comparison, baseline, candidate, {"RR": 0.1}).checks[0].value == -0.5
+
+
+def test_measures_of_items_need_no_judged_document() -> None:
+    qrels, run = OTHER
+    budget = rs.Budget("Coverage@10", tolerance=0.1)
+    assert rs.gate(qrels, run, run, budget, catalogue=["x", "y"]).passed
+    with pytest.raises(rs.UsageError, match="is judged"):
+        rs.gate(qrels, run, run, [budget, rs.Budget("RR", max_drop=0.1)], catalogue=["x", "y"])
+
+
+@pytest.mark.parametrize("function", [rs.gate, rs.compare])
+def test_rankings_of_other_queries_are_refused(function: Callable[..., object]) -> None:
+    rankings = {
+        queries: rs.Rankings.from_run(*make_lists(10, queries=queries)) for queries in ("q", "p")
+    }
+    asked = {"budgets": {"RR": 0.1}} if function is rs.gate else {"measures": "RR"}
+    with pytest.raises(rs.UsageError, match="'p' has other queries or another policy"):
+        function(rankings, **asked)
+    function({"q": rankings["q"], "p": rankings["q"]}, **asked)
+
+
+def test_the_program_tells_what_it_cannot_check_from_what_fails(tmp_path: Path) -> None:
+    lines = {"old": "q Q0 d 1 1 t\n", "x": "q Q0 x 1 1 t\n", "p": "p Q0 d 1 1 t\n"}
+    for name, text in lines.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "qrels").write_text("q 0 d 1\n")
+
+    def start(*words: str) -> CompletedProcess[bytes]:
+        return run("gate", "qrels", *words, "--max-drop", "RR=0.1", folder=str(tmp_path))
+
+    assert start("old", "old").returncode == 0
+    assert start("old", "x").returncode == 1
+    said = check_error(start("x", "x"), 2, "all_unjudged")
+    assert "'d' is judged and 'x' is retrieved" in said
+    said = check_error(start("p", "p"), 3, "no_common_queries")
+    assert "judged are `q`, in the run are `p`" in said
+    check_error(start("old", "old", ""), 2, "usage")
 
 
 def test_measures_without_values_in_common_are_refused() -> None:

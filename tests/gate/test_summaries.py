@@ -86,7 +86,7 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
     [
         (["holds"], "Gate passed: the check holds"),
         (["holds"] * 3, "Gate passed: all 3 checks hold"),
-        (["unchanged"] * 2, "Gate passed: no value changed"),
+        (["unchanged"] * 2, "Gate passed: no list changed"),
         (["holds", "unchanged"], "Gate passed: all 2 checks hold or are unchanged"),
         (["broken"], "Gate failed: 1 of 1 check is broken"),
         (["broken"] * 2 + ["holds"], "Gate failed: 2 of 3 checks are broken"),

@@ -32,7 +32,7 @@ class Rates:
         units: The number of queries or users.
         difference: The true mean difference.
         trials: The number of gates.
-        holds: The share of gates in which any check holds.
+        holds: The share of gates in which any check holds or is unchanged.
         broken: The share in which any is broken.
         inconclusive: The share in which all are inconclusive.
         level: The confidence level.
@@ -114,7 +114,7 @@ def find_rates(
             tilted, units * slices, budget, random, layout=layout, slices=slices, level=level
         )
         verdicts = {check.verdict for check in checks}
-        counts["holds"] += "holds" in verdicts
+        counts["holds"] += bool(verdicts & {"holds", "unchanged"})
         counts["broken"] += "broken" in verdicts
         counts["inconclusive"] += verdicts == {"inconclusive"}
     return Rates(

@@ -196,13 +196,6 @@ def compare(
         wanted: Any = runs if measures is None else measures
         evaluations = name_anew(dict(judgments), names)
         first = next(iter(evaluations.values()))
-        for name, each in evaluations.items():
-            if each.query_texts != first.query_texts or each.policy != first.policy:
-                raise UsageError(
-                    f"the result {name!r} has other queries or another policy than the first",
-                    hint="evaluate all runs with the same judgments and policy",
-                    code="bad_parameter",
-                )
         axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
         chosen = None if wanted is None else read_measures(wanted)[0]
         return _compare(evaluations, axis, testing, reading, chosen)
@@ -262,6 +255,19 @@ def compare_rankings(
     return add_ranges(made, rankings, evaluated, reading.threads, bounds=bounds, is_shown=is_shown)
 
 
+def find_common(evaluations: Mapping[str, Evaluation]) -> Evaluation:
+    """Return the first result, whose queries and policy all others must have."""
+    first = next(iter(evaluations.values()))
+    for name, each in evaluations.items():
+        if each.query_texts != first.query_texts or each.policy != first.policy:
+            raise UsageError(
+                f"{name!r} has other queries or another policy than the first run",
+                hint="evaluate all runs with the same judgments and policy",
+                code="bad_parameter",
+            )
+    return first
+
+
 def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
     """Return the same under other names, in order."""
     if names is None:
@@ -285,7 +291,7 @@ def _compare(
     renamed: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
-    first = next(iter(evaluations.values()))
+    first = find_common(evaluations)
     measures = measures or first.measures
     if first.policy.aggregate != "mean":
         raise PolicyError(

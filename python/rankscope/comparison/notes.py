@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from rankscope.comparison.pair import Compared
     from rankscope.comparison.result import Comparison
+    from rankscope.output.diagnostics import Diagnostic
 
 
 TESTS = {
@@ -36,6 +37,14 @@ CORRECTIONS = {
 
 NARROW_CORRECTIONS = CORRECTIONS | {"bh": "BH", "tukey": "Tukey"}
 """The same, for the head of a narrow column."""
+
+
+UNJUDGED = ("all_unjudged", "subtopics_unjudged")
+
+
+def are_unjudged(notes: Sequence[Diagnostic], run: str = "") -> bool:
+    """Return whether no retrieved document of any run is judged, or of this run."""
+    return any(note.code in UNJUDGED and note.file in {"", run} for note in notes)
 
 
 def name_p(compared: Sequence[Compared]) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 
-from rankscope.comparison.notes import CORRECTIONS, TESTS, format_ends, format_p, round_plan
+from rankscope.comparison.notes import (
+    CORRECTIONS,
+    TESTS,
+    are_unjudged,
+    format_ends,
+    format_p,
+    round_plan,
+)
+from rankscope.measures import parse
 from rankscope.measures.direction import SIGNS
 from rankscope.output.text import format_value, show
 from rankscope.records import record
@@ -65,6 +73,8 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
         sentence, key = _decide_baseline(comparison.baseline, measure, pairs)
     else:
         sentence, key = _decide_many(comparison, measure, pairs)
+    if are_unjudged(comparison.notes) and not parse(measure).row.of_items:
+        sentence = _write(f"No retrieved document is judged, so {measure} can't compare the runs.")
     is_open = key.higher is None and key.wins + key.losses > 0
     return Verdict(
         measure=measure,

@@ -9,6 +9,7 @@ from rankscope.comparison.estimates import (
     CLOSE,
     POWER,
     Cases,
+    are_same,
     choose_cases,
     estimate_as_named,
     estimate_dense,
@@ -28,7 +29,7 @@ from rankscope.stats.test.paired import invert_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.float64]
 
     Plan: TypeAlias = tuple[int | None, int | None, int | None]
+    CompareLists: TypeAlias = Callable[[NDArray[np.int64]], bool]
 
 TAIL_RESAMPLES = 50
 """How many bootstrap resamples must lie beyond each end of an interval."""
@@ -51,6 +53,8 @@ IDENTICAL = "identical"
 MOST_TIMES = 1000
 """How many times smaller than the standard deviation a distance can be to say how many queries it
 needs."""
+ALIKE = "these queries don't differ, which doesn't tell how far others do."
+"""Why a measure without limits has no interval then."""
 NO_INTERVAL = (
     "It is one number of all lists together: there are no values of queries to resample, so it has "
     "no interval."
@@ -68,11 +72,14 @@ class Settings:
         interval: The level and the method of intervals.
         on_inconclusive: Whether an inconclusive budget fails or passes.
         threads: The number of threads, or `None` for all cores.
+        has_same_lists: Whether both runs have the same lists for the queries at these places, or
+            `None` if that isn't known.
     """
 
     interval: Interval = Interval()
     on_inconclusive: OnInconclusive = "fail"
     threads: int | None = None
+    has_same_lists: CompareLists | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -86,6 +93,7 @@ class _Sample:
         interval: The settings of the interval, with the corrected level.
         slices: The number of slices of the budget.
         threads: The number of threads.
+        has_same_lists: As in `Settings`.
     """
 
     cases: Cases
@@ -94,6 +102,7 @@ class _Sample:
     interval: Interval
     slices: int
     threads: int | None
+    has_same_lists: CompareLists | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -154,6 +163,7 @@ def _check(
             interval=interval,
             slices=len(slices),
             threads=settings.threads,
+            has_same_lists=settings.has_same_lists,
         )
         yield conclude(
             budget,
@@ -291,7 +301,7 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
     )
     estimate = _find_interval(sample, kept, limits)
     lower, upper = estimate.lower - moved, estimate.upper - moved
-    if kept and _is_same(sample) and not lower >= threshold:
+    if kept and not lower >= threshold and _is_unchanged(sample):
         return _keep(sample, threshold)
     needed: Plan = (None, None, None)
     if decide(lower, upper, threshold) == INCONCLUSIVE:
@@ -322,6 +332,12 @@ def _find_interval(
     values = rows[1] - rows[0]
     if interval.method == "auto":
         interval = replace(interval, method="dense" if None in limits else "bounded")
+    changes = sample.candidate - sample.baseline if kept else values
+    if are_same(changes, changes[:1]).all():
+        # Without a variance, only a bounded interval has a width.
+        bounded = replace(interval, method="bounded")
+        estimate = estimate_as_named(values, sample.cases, limits, bounded, sample.threads)
+        return replace(estimate, reason=estimate.reason and ALIKE)
     if interval.method != "dense":
         return estimate_as_named(values, sample.cases, limits, interval, sample.threads)
     cases = replace(sample.cases, values=rows)
@@ -423,7 +439,7 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         high=math.inf if high is None else high,
         clusters=sample.cases.clusters,
     )
-    if _is_same(sample) and not quantile.upper <= budget.limit:
+    if not quantile.upper <= budget.limit and _is_unchanged(sample):
         return _keep(sample, budget.limit)
     is_above = losses > budget.limit
     few = FEW_LOSE * (1 - budget.quantile)
@@ -441,13 +457,21 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
     )
 
 
-def _is_same(sample: _Sample) -> bool:
-    """Return whether every query has the same value under both runs, except for rounding."""
-    return bool(np.isclose(sample.candidate, sample.baseline, rtol=CLOSE, atol=CLOSE).all())
+def _is_unchanged(sample: _Sample) -> bool:
+    """Return whether every query has the same list and the same value under both runs."""
+    return (
+        sample.has_same_lists is not None
+        and bool(are_same(sample.candidate, sample.baseline).all())
+        and sample.has_same_lists(sample.cases.chosen)
+    )
 
 
 def _keep(sample: _Sample, threshold: float) -> Limited:
-    """Return that nothing changed, and what other queries could still change."""
+    """Return that nothing changed, and what other queries could still change.
+
+    A pipeline in which no list changed has to pass. No interval says that the budget holds: the
+    queries that weren't sampled could differ.
+    """
     limits, interval = sample.cases.measure.range_of_difference, sample.interval
     bounds = estimate_as_named(
         sample.candidate - sample.baseline,
@@ -456,23 +480,14 @@ def _keep(sample: _Sample, threshold: float) -> Limited:
         replace(interval, method="bounded"),
         sample.threads,
     )
-    return keep_unchanged(bounds.lower, threshold, interval.level)
-
-
-def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
-    """Return that nothing changed.
-
-    A pipeline in which no value changed has to pass. No interval says that the budget holds: the
-    queries that weren't sampled could differ.
-    """
-    note = "Every query has the same value under both runs."
-    if not math.isnan(lowest):
-        note += f" Other queries could still lower the mean by up to {-lowest:.4f} (bounded)."
+    note = "Both runs rank the same documents in the same order for every query."
+    if not math.isnan(bounds.lower):
+        note += f" Other queries could still lower the mean by up to {-bounds.lower:.4f} (bounded)."
     return Limited(
         value=0.0,
         lower=0.0,
         upper=0.0,
-        level=level,
+        level=interval.level,
         threshold=threshold,
         interval_method=IDENTICAL,
         note=note,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from operator import itemgetter
 
-from rankscope.comparison.estimates import MeasureValues
+from rankscope.comparison.compute import find_common
+from rankscope.comparison.estimates import CLOSE, MeasureValues
+from rankscope.comparison.notes import are_unjudged
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
+from rankscope.deferred import np
 from rankscope.engine.items import read_items_for
 from rankscope.engine.requests import read_measure
 from rankscope.errors import PolicyError, UsageError
@@ -17,12 +21,12 @@ from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, refuse_scor
 from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
 from rankscope.gate.checks import (
+    ALIKE,
     Limited,
     Settings,
     check_budgets,
     check_tolerance,
     conclude,
-    keep_unchanged,
 )
 from rankscope.gate.result import (
     INCONCLUSIVE,
@@ -35,6 +39,7 @@ from rankscope.gate.result import (
 )
 from rankscope.inputs.query_table import read_query_table
 from rankscope.inputs.recognition import shorten_names
+from rankscope.names import quote
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import Reading
@@ -43,6 +48,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal, TypeAlias, Unpack
+
+    from numpy.typing import NDArray
 
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters
@@ -119,7 +126,8 @@ def gate(
         **options: How the inputs are read, as in `evaluate`.
 
     Raises:
-        UsageError: A budget, a measure, the policy or another argument is invalid.
+        UsageError: A budget, a measure, the policy or another argument is invalid, or no document
+            of the baseline is judged.
         InputError: The input doesn't have the expected format, or there is nothing to compare.
         FileError: A file can't be read.
 
@@ -175,26 +183,39 @@ def gate(
     if names is not None and (len(set(names)) != 2):
         raise _bad_call("expected two different names")
     shown = tuple(rankings) if names is None else tuple(names)
-    evaluations = [
-        each.evaluate(
+    evaluated = {
+        name: each.evaluate(
             once, policy=policy, convention=convention, items=asked.items, threads=reading.threads
         )
-        for each in rankings.values()
-    ]
-    first = evaluations[0]
+        for name, each in rankings.items()
+    }
+    first, evaluations = find_common(evaluated), [*evaluated.values()]
+    if not all(measure.row.of_items for measure in once):
+        _refuse_unjudged(dict(zip(shown, rankings.values(), strict=True)))
     if first.policy.aggregate != "mean":
         raise PolicyError(
             f"only means can be gated, found aggregate={first.policy.aggregate}",
             hint="remove aggregate from the policy",
             code="aggregate_unavailable",
         )
-    axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, reading)
+    old, new = rankings.values()
+    axis, groups = _read_axis(old, wanted, attributes, cluster, reading)
     clusters = axis.clusters
+
+    def has_same_lists(chosen: NDArray[np.int64]) -> bool:
+        texts = first.query_texts
+        queries = (texts[axis.order[at]] for at in chosen)
+        return (
+            old.has_doc_ids
+            and new.has_doc_ids
+            and all(old.doc_texts(query) == new.doc_texts(query) for query in queries)
+        )
 
     settings = Settings(
         interval=Interval(confidence, method=method, seed=seed),
         on_inconclusive=on_inconclusive,
         threads=reading.threads,
+        has_same_lists=has_same_lists,
     )
     checks = _check_all(wanted, measures, evaluations, axis=axis, groups=groups, settings=settings)
     return GateResult(
@@ -335,6 +356,31 @@ def _gate_comparison(
     )
 
 
+def _refuse_unjudged(rankings: Mapping[str, Rankings]) -> None:
+    """Refuse a baseline of which no document is judged, because no candidate can be worse."""
+    unjudged = [name for name, each in rankings.items() if np.isnan(each.relevance).all()]
+    name, baseline = next(iter(rankings.items()))
+    if name not in unjudged:
+        return
+    example, judgments = "", baseline._judgments  # noqa: SLF001 - a part of it
+    if judgments is not None:
+        lists = ((query, baseline.doc_texts(query)) for query in baseline.query_texts)
+        query, docs = next(filter(itemgetter(1), lists), (baseline.query_texts[0], []))
+        known = [doc for doc, _ in judgments.documents(judgments.find(query) or 0)]
+        judged, retrieved = (", ".join(map(quote, ids[:1])) or "nothing" for ids in (known, docs))
+        example = f": for {quote(query)}, {judged} is judged and {retrieved} is retrieved"
+    raise _nothing_judged(" and ".join(map(str, unjudged)), example)
+
+
+def _nothing_judged(names: str, example: str = "") -> UsageError:
+    return UsageError(
+        f"none of the documents of {names} is judged{example}",
+        hint="check that the judgments and the runs are of the same collection, and write document "
+        "ids alike",
+        code="all_unjudged",
+    )
+
+
 def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> None:
     """Refuse a measure that has no mean, or of which a drop isn't a loss.
 
@@ -441,12 +487,18 @@ def _check_compared(
             code="not_compared",
         )
     _refuse_measure(asked, found.direction, budget)
+    if not asked.row.of_items and are_unjudged(comparison.notes, baseline):
+        raise _nothing_judged(baseline)
     is_bounded = not math.isnan(found.bounded_lower)
     value = found.difference
     lower, upper = (
         (found.bounded_lower, found.bounded_upper) if is_bounded else (found.lower, found.upper)
     )
     means = (found.baseline_mean, found.run_mean)
+    note = "" if is_bounded else found.interval_note
+    if math.isclose(lower, upper, rel_tol=CLOSE, abs_tol=CLOSE):
+        lower = upper = math.nan
+        note = ALIKE
     if found.run == baseline:  # the pair the other way round
         value, lower, upper = -value, -upper, -lower
         means = (found.run_mean, found.baseline_mean)
@@ -457,10 +509,8 @@ def _check_compared(
         level=level,
         threshold=-budget.limit,
         interval_method="bounded" if is_bounded else found.interval_method,
-        note="" if is_bounded else found.interval_note,
+        note=note,
     )
-    if found.wins == found.losses == 0 and not lower >= -budget.limit:
-        limited = keep_unchanged(found.bounded_lower, -budget.limit, level)
     check = conclude(
         budget,
         limited,

@@ -184,7 +184,7 @@ class Check:
             −`tolerance`; +`tolerance` where lower values are better. The value of `max-loss`, and
             such a tolerance, may not be above it, and the others may not be below it.
         verdict: `"holds"`, `"broken"`, `"inconclusive"`; or `"unchanged"` if every query has the
-            same value under both runs, and there are too few to tell more.
+            same documents in the same order under both runs, and there are too few to tell more.
         passed: Whether the check lets the candidate pass.
         queries_needed: If it is inconclusive, about how many queries show with a probability of
             80 % that a candidate holds the budget that is as good as the baseline (of `max-loss`:

@@ -215,7 +215,7 @@ def _describe_verdict(result: GateResult) -> str:
     ]
     if not parts:
         if result.verdict == UNCHANGED:
-            return f"{word}: no value changed"
+            return f"{word}: no list changed"
         unchanged = " or are unchanged" if result.count(UNCHANGED) else ""
         return f"{word}: " + (
             "the check holds" if count == 1 else f"all {count} checks hold{unchanged}"
