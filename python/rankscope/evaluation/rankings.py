@@ -8,7 +8,7 @@ from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.engine.requests import read_request
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, RankscopeError
 from rankscope.evaluation.columns import Choices, Columns
 from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table
 from rankscope.evaluation.query_groups import (
@@ -271,8 +271,13 @@ class Rankings(Columns):
         reading = Reading.read(duplicates=duplicates, threads=threads)
         settings = read_interval(interval)
         refuse_cluster_alone(cluster, settings)
+        try:
+            values = self._core.evaluate(plan, reading.threads)
+        except RankscopeError as error:
+            error.file = self._name  # the core knows nothing of files
+            raise
         evaluation = make_evaluation(
-            self._core.evaluate(plan, reading.threads),
+            values,
             request,
             reading,
             queries=self._queries,

@@ -8,12 +8,14 @@ from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import fill_nulls, fill_texts, load_arrow, of_array, to_array
 from rankscope.inputs.doubles import read_decimal
+from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.foreign import is_integer, is_row
 from rankscope.inputs.id_texts import find_spelling, spell, spell_column, spell_moments
 from rankscope.inputs.mistakes import code_of, inexact, not_numbers
 from rankscope.inputs.numbers import keep_numbers
 from rankscope.inputs.open_column import (
     decode,
+    find_arrow,
     find_texts,
     is_null,
     is_null_type,
@@ -352,15 +354,16 @@ def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
 
 
 def _has_lists(column: Foreign) -> bool:
-    """Check whether the first row of a column is a list."""
+    """Check whether the rows of a column are lists, by its type or its first row."""
     if getattr(column, "ndim", 1) != 1 or not hasattr(column, "__iter__"):
         return False
+    kind = getattr(find_arrow(column), "type", None)
+    if kind is not None:  # its values may be none that Python has, such as the year 50,000
+        return is_list(kind)
     first: Any = next(iter(column), None)
-    first = first.as_py() if hasattr(first, "as_py") else first  # of Arrow
     if isinstance(first, tuple):  # a key of several ids, as groupby makes them
         return False
-    is_list = is_row(type(first)) and getattr(first, "ndim", 1) > 0
-    return is_list or isinstance(first, AbstractSet)
+    return (is_row(type(first)) and getattr(first, "ndim", 1) > 0) or isinstance(first, AbstractSet)
 
 
 def _lists_in_rows(name: str, wanted: str, code: str) -> FormatError:

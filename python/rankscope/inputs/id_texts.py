@@ -136,10 +136,8 @@ def spell_column(values: Foreign) -> Foreign:
         found = values.cast(texts)
         return _trim_column(found) if kind.scale else found
     if kinds.is_timestamp(kind):
-        unit = "ns" if kind.unit == "ns" else "us"
-        moments = values.cast(pa.timestamp(unit, kind.tz)).cast(pa.int64())
-        known = moments.fill_null(0).to_numpy(zero_copy_only=False).view(f"datetime64[{unit}]")
-        found = _trim_column(pa.array(np.datetime_as_string(known).astype(object), texts))
+        moments = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        found = spell_moments(moments.view(f"datetime64[{kind.unit}]"), "the IDs")
         if kind.tz is not None:
             found = compute.binary_join_element_wise(
                 found, pa.scalar("Z", texts), pa.scalar("", texts)

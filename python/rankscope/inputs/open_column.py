@@ -22,8 +22,8 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
     """Convert a column to a NumPy array, an Arrow array, or a list."""
     if isinstance(column, list | tuple):
         return list(column)
-    if _library_of(column) == "polars" and str(column.dtype) == "Object":
-        return column.to_list()  # Arrow would be given the addresses of the objects
+    if _is_of_objects(column):
+        return column.to_list()
     if isinstance(column, np.ndarray) or _is_of_numpy(column):
         array = column if isinstance(column, np.ndarray) else np.asarray(column)
         check_file(array, name)
@@ -47,17 +47,23 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
         raise
 
 
+def find_arrow(column: Foreign) -> Foreign:
+    """Return a column as Arrow has it, perhaps in pieces, unchecked; `None` if it has none."""
+    is_other = isinstance(column, list | tuple | np.ndarray) or _is_of_numpy(column)
+    if is_other or _is_of_objects(column):
+        return None
+    try:
+        return _to_arrow(column)
+    except (TypeError, ValueError, NotImplementedError):
+        return None
+
+
 def find_texts(column: Foreign) -> list[Foreign] | None:
     """Return the pieces of a column of texts of Arrow, none of which is missing, if it is that.
 
     Nothing is checked but types.
     """
-    if isinstance(column, list | tuple | np.ndarray) or _is_of_numpy(column):
-        return None
-    try:
-        values = _to_arrow(column)
-    except (TypeError, ValueError, NotImplementedError):
-        return None
+    values = find_arrow(column)
     kinds, kind = load_arrow().types, getattr(values, "type", None)
     if kind is None or not (kinds.is_string(kind) or kinds.is_large_string(kind)):
         return None
@@ -94,6 +100,11 @@ def is_null_type(kind: type) -> bool:
 
 def _library_of(column: Foreign) -> str:
     return type(column).__module__.partition(".")[0]
+
+
+def _is_of_objects(column: Foreign) -> bool:
+    """Check whether a column holds objects of Polars, of which Arrow is given the addresses."""
+    return _library_of(column) == "polars" and str(column.dtype) == "Object"
 
 
 def _is_of_numpy(column: Foreign) -> bool:

@@ -180,6 +180,8 @@ class ParquetFile(_ColumnarFile):
         something is wrong in the file, or not simple after all, the core only says that it is: then
         all rows have to be read as others are.
         """
+        if not {name for name, _ in columns} <= set(self.schema.names):
+            return None  # fields of objects in a list
         types = {_decoded(self.schema.field(name).type) for name, _ in columns}
         if not types <= SIMPLE:
             return None
@@ -353,7 +355,8 @@ class ArrowFile(_ColumnarFile):
         arrow = load_arrow()
         table = arrow.Table.from_batches(batches)
         # Offsets of somebody else may point anywhere.
-        self._guard(lambda: table.validate(full=True))
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            self._guard(lambda name=name, column=column: _validate(column, name))  # type: ignore[misc]
         if len(batches) > 1:
             with suppress(arrow.ArrowException):  # not every type can be put together
                 return list(table.combine_chunks().to_batches())
@@ -387,6 +390,14 @@ def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) ->
             code=code,
             file=allowance.name,
         ) from error
+
+
+def _validate(column: Any, name: str) -> None:  # noqa: ANN401 - as above
+    try:
+        column.validate(full=True)
+    except load_arrow().ArrowInvalid as error:
+        error.args = (f"in column {name}: {error}",)
+        raise
 
 
 def _skip(batches: Iterator[Any], rows: int) -> Iterator[Any]:
