@@ -99,6 +99,49 @@ def read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
     return fill_nulls(array, np.nan)
 
 
+def to_micros(column: Foreign) -> Foreign:
+    """Return timestamps in microseconds; those that don't fit are as far as microseconds go."""
+    pa, unit = load_arrow(), column.type.unit
+    zone = column.type.tz and "UTC"
+    kind = pa.timestamp("us", zone)
+    try:
+        return column.cast(kind, safe=unit != "ns")
+    except pa.ArrowInvalid:
+        compute = load_arrow("pyarrow.compute")
+        most = np.iinfo(np.int64).max // (1_000_000 if unit == "s" else 1000)
+        near = compute.min_element_wise(column.cast(pa.int64()), most, skip_nulls=False)
+        near = compute.max_element_wise(near, -most, skip_nulls=False)
+        return near.cast(pa.timestamp(unit, zone)).cast(kind)
+
+
+def to_python(column: Foreign) -> list[Any]:
+    """Return the values of an array as Python objects, as `see_value` does each."""
+    try:
+        return list(column.to_pylist())
+    except (ArithmeticError, LookupError, ValueError):
+        return list(map(see_value, column))
+
+
+def see_value(value: Foreign) -> object:
+    """Return a value of Arrow; what Python has no type for as one that no reader takes.
+
+    Text that isn't UTF-8 is bytes. A time beyond the years 1 to 9999 is one of NumPy.
+    """
+    pa = load_arrow()
+    try:
+        return value.as_py()
+    except (ArithmeticError, LookupError, ValueError):
+        if isinstance(value, pa.StructScalar):
+            return {name: see_value(part) for name, part in value.items()}
+        if isinstance(value, pa.MapScalar):
+            return [tuple(map(see_value, pair.values())) for pair in value.values]
+        if isinstance(value, pa.ListScalar):
+            return to_python(value.values)
+        if isinstance(value, pa.TimestampScalar):
+            return np.datetime64(value.value, value.type.unit)
+        return value.cast(pa.string()).cast(pa.binary()).as_py()
+
+
 def write_numbers(column: NDArray[np.float64]) -> Foreign:
     """Return numbers as an array of Arrow that has no value where a number is NaN."""
     return load_arrow().array(column, from_pandas=True)

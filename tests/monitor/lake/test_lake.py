@@ -595,6 +595,21 @@ def test_rows_with_bad_times_are_counted_with_an_example(log: Log) -> None:
     assert "1970" in scan.examples["too_old"]
 
 
+@pytest.mark.parametrize("unit", ["ms", "us"])
+def test_a_row_with_a_time_out_of_range_ends_no_scan(log: Log, unit: str) -> None:
+    good = BEGIN // {"ms": 1000, "us": 1}[unit]
+    arrow = pytest.importorskip("pyarrow")
+    times = arrow.array([good, good * 1000, 2**63 - 1, 1 - 2**63], arrow.timestamp(unit, "UTC"))
+    rows = [{"ranking_id": f"r{at}", "doc_ids": ["a"], "time": times[at]} for at in range(4)]
+    path = log.folder / "impressions" / "part.parquet"
+    write_table(path, rows)
+    log.lake.connect_lake(path.parent)
+    done = log.lake.evaluate()
+    assert done.rankings == 1
+    assert done.scan is not None
+    assert done.scan.examples.keys() == {"time_format"}
+
+
 def test_files_that_are_not_parquet_say_so(log: Log) -> None:
     (log.folder / "rows.csv").write_text("ranking_id,time\n" * 9)
     with pytest.raises(FileError, match="Parquet") as raised:

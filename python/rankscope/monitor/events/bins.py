@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import isfinite
 
+from rankscope.measures.spelling import NUMBER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     Content: TypeAlias = tuple[str, str, str, Pairs]
     """A model, its version, its environment, and attributes."""
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 ROUNDED = 0.02
 """Edges are rounded as far as the share of numbers below each changes by so much at most."""
 
@@ -55,7 +56,7 @@ def read_number(text: str) -> float | None:
         >>> [read_number(text) for text in ("12.5", "1e3", "nan", "1e999", "12,50", "")]
         [12.5, 1000.0, None, None, None, None]
     """
-    number = float(text) if NUMBER.fullmatch(text) else float("nan")
+    number = float(text) if re.fullmatch(NUMBER, text, re.ASCII) else float("nan")
     return number if isfinite(number) else None
 
 

@@ -86,6 +86,8 @@ def split_documents(
 
     def first(name: str) -> Foreign:
         """Return the value that all rows of a ranking share."""
+        if load_arrow().types.is_nested(columns[name].type):
+            raise UnusualColumnError
         differs = differs_from_next(columns[name])
         _exclude(plain, bounds, np.flatnonzero(differs & inside[:-1]))
         return columns[name].take(begins)

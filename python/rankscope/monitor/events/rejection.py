@@ -148,6 +148,8 @@ def show(value: object) -> str:
         return f"a list of {len(value)}"
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"an integer of {value.bit_length()} bits"
+    if value is not None and not isinstance(value, str | bytes | int | float):
+        value = str(value)  # such as times
     shown = ascii(value if not isinstance(value, str) else value[: SHOWN + 1])
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
 

@@ -64,8 +64,7 @@ class TableDecoder:
             bounds = find_starts(rows.columns, name)
             columns = split_documents(typed.columns, roles, self._attributes, bounds)
         except UnusualColumnError:
-            firsts = first_places(rows.columns[name].to_pylist(), rows.places.tolist())
-            return pack_reading(read(rows)), firsts
+            return pack_reading(read(rows)), first_places(rows, name)
         decoded = self._decoder.decode_columns(
             columns, lambda places: read(take_rows(rows, list_rows(bounds, places))), now=now
         )

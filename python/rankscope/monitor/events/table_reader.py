@@ -9,8 +9,9 @@ from operator import ge
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.open_column import is_null, open_column
+from rankscope.inputs.open_column import decode, is_null, open_column
 from rankscope.inputs.tables import open_table
+from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
 from rankscope.monitor.events.fields import read_id, read_number
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
@@ -118,17 +119,17 @@ def _agree(values: Sequence[object], name: str) -> object:
 
 def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
-    values = open_column(column, name, partial(no_column, name))
+    arrow = load_arrow()
+    # Arrays of Arrow were checked where they came in.
+    is_checked = isinstance(column, arrow.Array)
+    values = decode(column) if is_checked else open_column(column, name, partial(no_column, name))
     if isinstance(values, list):
         return [None if is_null(value) else value for value in values]
     if isinstance(values, np.ndarray):
         # Nanoseconds would become integers, which are read as milliseconds.
         listed = values.astype("datetime64[us]") if values.dtype.kind == "M" else values
         return list(listed.tolist())
-    arrow = load_arrow()
-    if arrow.types.is_timestamp(values.type):
-        values = values.cast(arrow.timestamp("us", values.type.tz), safe=False)
-    return list(values.to_pylist())
+    return to_python(to_micros(values) if arrow.types.is_timestamp(values.type) else values)
 
 
 def _is_nan(value: object) -> bool:

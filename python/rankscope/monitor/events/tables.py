@@ -14,6 +14,7 @@ from rankscope.inputs.files.cells import NUMBER_ROLES, name_mistake
 from rankscope.inputs.files.lists import is_list
 from rankscope.inputs.open_column import decode, is_null, open_column
 from rankscope.inputs.tables import open_table
+from rankscope.monitor.arrays import see_value, to_micros, to_python
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column
 from rankscope.records import record
@@ -53,7 +54,7 @@ def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
     """Yield the rows of batches in pieces, decoded and with their positions."""
     for batch, lines in batches:
         whole = {
-            name: _without_nanoseconds(decode(column))
+            name: _decode(column)
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
         }
         starts = np.arange(batch.num_rows) if lines.starts is None else lines.starts
@@ -62,6 +63,13 @@ def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
                 {name: column.slice(start, ROWS_AT_ONCE) for name, column in whole.items()},
                 lines.first + np.asarray(starts[start : start + ROWS_AT_ONCE], dtype=np.int64),
             )
+
+
+def check_ids(rows: Rows, name: str) -> None:
+    """Raise an error for a column of lists or objects, by which no rows can be grouped."""
+    kind = rows.columns[name].type
+    if load_arrow().types.is_nested(kind):
+        raise no_column(name, str(kind))
 
 
 def holds_rankings(rows: Rows) -> bool:
@@ -75,7 +83,7 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
     types = load_arrow().types
     columns = {}
     for name, column in rows.columns.items():
-        values = column.to_pylist()
+        values = to_python(column)
         is_map = types.is_map(column.type)
         columns[name] = (
             [None if value is None else dict(value) for value in values] if is_map else values
@@ -141,9 +149,9 @@ def are_together(runs: Iterable[Any]) -> bool:
         if not len(ids):
             continue
         starts = np.flatnonzero(differs_from_next(ids)) + 1
-        begun = [ids[0].as_py(), *ids.take(load_arrow().array(starts)).to_pylist()]
+        begun = [see_value(ids[0]), *to_python(ids.take(load_arrow().array(starts)))]
         seen.extend(map(hash, begun[1:] if seen and begun[0] == last else begun))
-        last = ids[-1].as_py()
+        last = see_value(ids[-1])
     return len(np.unique(np.frombuffer(seen, dtype=np.int64))) == len(seen) if seen else True
 
 
@@ -185,10 +193,10 @@ def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
         yield Rows(columns, places)
 
 
-def first_places(ids: Sequence[object], places: Sequence[int]) -> list[int]:
+def first_places(rows: Rows, name: str) -> list[int]:
     """Return the position of the first row of each id, in order."""
     first: dict[object, int] = {}
-    for row_id, place in zip(ids, places, strict=True):
+    for row_id, place in zip(to_python(rows.columns[name]), rows.places.tolist(), strict=True):
         first.setdefault(row_id, place)
     return list(first.values())
 
@@ -216,11 +224,9 @@ def _slice(rows: Rows, start: int, end: int) -> Rows:
     return Rows(columns, rows.places[start:end])
 
 
-def _without_nanoseconds(column: Any) -> Any:  # noqa: ANN401 - an array of Arrow
-    arrow = load_arrow()
-    if arrow.types.is_timestamp(column.type):
-        return column.cast(arrow.timestamp("us", column.type.tz), safe=False)
-    return column
+def _decode(column: Any) -> Any:  # noqa: ANN401 - an array of Arrow
+    decoded = decode(column)
+    return to_micros(decoded) if load_arrow().types.is_timestamp(decoded.type) else decoded
 
 
 def cut_frame(table: object) -> Iterator[Rows] | None:

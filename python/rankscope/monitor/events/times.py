@@ -30,6 +30,8 @@ MICROSECOND = timedelta(microseconds=1)
 RFC_3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d):(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
 )
+FAR_YEAR = re.compile(r"'[+-]?\d{5,}-", re.ASCII)
+OTHER_UNIT = "the time seems to be in another unit, such as microseconds read as milliseconds"
 LONGEST = 64
 FAR = 10**15
 YEARS = range(-30_610_224_000_000_000, 221_845_392_000_000_000)
@@ -120,13 +122,15 @@ def read_time(value: object, where: str) -> tuple[int, bool]:
         micros, is_leap = _read_text(value, where)
     elif isinstance(value, datetime):
         if value.tzinfo is None:
-            raise RefusedError(where, "a time with its zone", show(str(value)), code="time_zone")
+            raise RefusedError(where, "a time with its zone", show(value), code="time_zone")
         micros = (value - EPOCH) // MICROSECOND
     # NaN and infinity are not below anything.
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR:
         micros = round(value * 1000)
     if micros is None or micros not in YEARS:
-        raise RefusedError(where, "a time", show(value), code="time_format")
+        found = show(value)
+        hint = OTHER_UNIT if FAR_YEAR.match(found) else None
+        raise RefusedError(where, "a time", found, code="time_format", hint=hint)
     return micros, is_leap
 
 

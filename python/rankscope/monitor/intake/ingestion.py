@@ -402,6 +402,7 @@ class Ingestion:
             return
         name = roles.get("ranking_id")
         if name is not None:
+            event_rows.check_ids(first, name)
             is_sorted = are_together is not None and are_together(name)
             whole = parts if is_sorted else event_rows.sort_rows(parts, name, file)
             parts = event_rows.join_runs(whole, name, self._reader.limits.items)
@@ -442,7 +443,7 @@ class Ingestion:
             return
         cells = (read_cells(rows, roles) if is_text else rows).columns
         reading = self._reader.read_ranking_rows(cells, now=self._now(), attributes=attributes)
-        places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
+        places = first_places(rows, name) if name else []
         self._take(count_unknown(reading, unknown), file, places)
 
     def _read_lists(self, rows: Rows) -> Reading | Decoded:

@@ -15,6 +15,7 @@ from rankscope.monitor.events.table_decoder import TableDecoder
 from rankscope.monitor.events.tables import (
     Rows,
     are_together,
+    check_ids,
     cut_rows,
     holds_rankings,
 )
@@ -78,6 +79,7 @@ def decode_stream(body: bytes, kind: str, reader: EventReader, *, most: int, now
     unknown = set(names).difference(roles.values())
     name = roles.get("ranking_id")
     if name is not None:
+        check_ids(rows, name)
         _check_count(len(rows.columns[name].unique()), most)
         if are_together([rows.columns[name]]):
             decoded, _ = TableDecoder(reader).decode_documents(rows, name, roles, now=now)

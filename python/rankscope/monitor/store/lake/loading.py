@@ -11,6 +11,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.inputs.arrow import load_arrow, to_array
+from rankscope.monitor.arrays import see_value
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError
@@ -240,7 +241,9 @@ class FileLoader:
             ids = join_chunks(table[plan.roles["ranking_id"]], "ranking_id")
             refused_ids = compute.unique(ids.take(arrow.array(bad)))
             drops |= to_array(compute.is_in(ids, value_set=refused_ids))
-            code_of = {ids[place].as_py(): refused[place].code for place in reversed(bad.tolist())}
+            code_of = {
+                see_value(ids[place]): refused[place].code for place in reversed(bad.tolist())
+            }
             counts = Counter(code_of.values())
         good = np.flatnonzero(~drops)
         kept = table.take(arrow.array(good))

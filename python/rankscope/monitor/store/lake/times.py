@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.inputs.arrow import fill_nulls, load_arrow, to_array
+from rankscope.monitor.arrays import see_value, to_micros
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import FAR, YEARS, read_time
 from rankscope.output.text import show
@@ -32,7 +33,7 @@ def read_times(
     is_known = is_given & (times >= YEARS.start) & (times < YEARS.stop)
     refused: dict[int, RefusedError] = {}
     for place in np.flatnonzero(~is_known).tolist():
-        value = column[place].as_py()
+        value = see_value(column[place])
         try:
             if value is None or value != value:  # noqa: PLR0124 - NaN alone differs from itself
                 raise RefusedError(name, "a time", "none", code="missing_field")  # noqa: TRY301 - kept
@@ -47,7 +48,7 @@ def _find_times(column: Foreign, name: str, zone: str | None) -> Foreign:
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     kinds, kind = arrow.types, column.type
     if kinds.is_timestamp(kind):
-        times = column.cast(arrow.timestamp("us", kind.tz), safe=False)
+        times = to_micros(column)
         if kind.tz is None and len(column) > column.null_count:
             if zone is None:
                 raise FormatError(
