@@ -7,8 +7,10 @@ not retrieved follow in the order of their IDs.
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import attrgetter
+from functools import partial, reduce
+from graphlib import CycleError, TopologicalSorter
+from itertools import count, groupby, pairwise
+from operator import itemgetter, or_
 
 import numpy as np
 
@@ -16,17 +18,21 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Literal, TypeAlias
 
     from numpy.typing import NDArray
 
     Counts: TypeAlias = NDArray[np.int64]
-    """A number for each document."""
-    Table: TypeAlias = NDArray[np.int64]
-    """How many preferences there are for each document (row) over each other one (column)."""
+    """A number for each document, or for each pair of documents."""
+    Flags: TypeAlias = NDArray[np.bool_]
     Scope: TypeAlias = Literal["", "_ret", "_imp"]
     """Which preferences count: all, those of retrieved documents, or of at least one of them."""
+    Judgment: TypeAlias = tuple[bytes, bytes, float, int]
+    """A group of judges, a subgroup, the level that it gave (0 is not relevant), and a document."""
+
+SCOPES: tuple[Scope, ...] = ("", "_ret", "_imp")
+PAIRS_AT_ONCE = 1 << 21
 
 
 class ConflictError(Exception):
@@ -40,24 +46,6 @@ class ConflictError(Exception):
     def __init__(self, document: int, what: str) -> None:
         super().__init__(what)
         self.document = document
-        self.what = what
-
-
-@record(frozen=True, slots=True)
-class Judgment:
-    """A level that a judge gave a document.
-
-    Args:
-        group: The name of the group of the judge.
-        subgroup: The name of the subgroup.
-        level: The level; 0 is not relevant.
-        document: The number of the document.
-    """
-
-    group: bytes
-    subgroup: bytes
-    level: float
-    document: int
 
 
 @record(frozen=True, slots=True)
@@ -65,16 +53,35 @@ class Group:
     """The preferences of one group.
 
     Args:
-        table: Its preferences.
-        relevant: How often each document is relevant.
-        other: How often each document isn't.
-        keep: Returns the preferences among relevant documents, and over the first of the others.
+        documents: The numbers of its documents, ascending.
+        times: How often each was judged; 1 where documents are compared in subgroups.
+        is_relevant: Whether each is relevant.
+        bits: A row of bits for each: which of them it is preferred to.
+        compares_all: Whether it compares any two documents of different levels.
     """
 
-    table: Table
-    relevant: Counts
-    other: Counts
-    keep: Callable[[int, int], Table]
+    documents: Counts
+    times: Counts
+    is_relevant: Flags
+    bits: NDArray[np.uint8]
+    compares_all: bool
+
+    def find(self, numbers: range) -> slice:
+        """Return which of its documents have these numbers."""
+        start, stop = np.searchsorted(self.documents, (numbers.start, numbers.stop))
+        return slice(int(start), int(stop))
+
+    def is_preferred(self, rows: slice, columns: slice) -> Flags:
+        """Return whether each document in rows is preferred to each in columns."""
+        start = columns.start // 8
+        some = self.bits[rows, start : -(-columns.stop // 8)]
+        flags = np.unpackbits(some, axis=1, bitorder="little").view(np.bool_)
+        return flags[:, columns.start - 8 * start : columns.stop - 8 * start]
+
+    def table(self, rows: slice, columns: slice) -> Counts:
+        """Return how many preferences there are for each document over each other one."""
+        times = np.outer(self.times[rows], self.times[columns])
+        return times * self.is_preferred(rows, columns)
 
 
 def find_values(
@@ -83,129 +90,121 @@ def find_values(
     """Return the values of all measures, by name.
 
     Examples:
-        >>> better, worse = Judgment(b"u", b"s", 2, 0), Judgment(b"u", b"s", 1, 1)
+        >>> better, worse = (b"u", b"s", 2, 0), (b"u", b"s", 1, 1)
         >>> find_values([better, worse], documents=2, retrieved=1)["prefs_simp"]
         1.0
     """
-    ordered = sorted(judgments, key=attrgetter("group"))
-    groups = [_join(list(some), documents) for _, some in groupby(ordered, key=attrgetter("group"))]
+    groups = [_join(list(some)) for _, some in groupby(sorted(judgments), key=itemgetter(0))]
+    shown = [group.find(range(retrieved)).stop for group in groups]
+    counts = [
+        _count(group, stop, group.times, group.times, np.zeros_like(group.times))
+        for group, stop in zip(groups, shown, strict=True)
+    ]
     values: dict[str, float] = {}
-    scopes: tuple[Scope, ...] = ("", "_ret", "_imp")
-    for scope in scopes:
-        counted = [_count(group.table, retrieved, scope) for group in groups]
+    for scope in SCOPES:
+        counted = [of_scope[scope] for of_scope in counts]
         fulfilled, possible = map(sum, zip(*counted, strict=True))
         if scope != "_imp":
             values[f"prefs_num_prefs_ful{scope}"] = fulfilled
-            values[f"prefs_avgjg_Rnonrel{scope}"] = _average(
-                [_share(*_balance(group, retrieved, scope)) for group in groups]
-            )
+            balanced = map(partial(_balance, scope), groups, shown, counted)
+            values[f"prefs_avgjg_Rnonrel{scope}"] = _average([_share(*each) for each in balanced])
         if scope == "":
             values["prefs_num_prefs_poss"] = possible
         values[f"prefs_simp{scope}"] = fulfilled / possible if possible else 0.0
         shares = [_share(*each) if each[1] else 0.0 for each in counted]
         values[f"prefs_avgjg{scope}"] = _average(shares)
-    total = sum((group.table for group in groups), np.zeros((documents, documents), np.int64))
-    return values | _share_pairs(total, retrieved)
+    return values | _share_pairs(groups, documents, retrieved)
 
 
-def _join(judgments: Sequence[Judgment], documents: int) -> Group:
-    """Return the preferences of a group."""
-    ordered = sorted(judgments, key=lambda one: (one.subgroup, -one.level, one.document))
-    subgroups = [
-        [
-            (level, np.bincount([one.document for one in of_level], minlength=documents))
-            for level, of_level in groupby(of_subgroup, key=attrgetter("level"))
-        ]
-        for _, of_subgroup in groupby(ordered, key=attrgetter("subgroup"))
+def _join(judgments: Sequence[Judgment]) -> Group:
+    """Return the preferences of a group, whose judgments are sorted by subgroup and level."""
+    _, subgroups, levels, numbers = zip(*judgments, strict=True)
+    documents, places = np.unique(numbers, return_inverse=True)
+    compares_all = subgroups[0] == subgroups[-1]
+    stated = np.array(levels) if compares_all else np.array(levels) > 0
+    chosen = np.empty(len(documents), stated.dtype)
+    chosen[places] = stated
+    conflicting = places[chosen[places] != stated]
+    if len(conflicting):
+        several, both = "has several levels in one subgroup", "is relevant and not relevant"
+        raise ConflictError(int(documents[conflicting.min()]), several if compares_all else both)
+    judged = zip(subgroups, levels, places.tolist(), strict=True)
+    compared = [
+        [{place for *_, place in of_level} for _, of_level in groupby(some, key=itemgetter(1))]
+        for _, some in groupby(judged, key=itemgetter(0))
     ]
-    if len(subgroups) == 1:
-        return _join_levels(subgroups[0], documents)
-    levels = np.full(documents, -1.0)
-    for one in ordered:
-        before = levels[one.document]
-        if before >= 0 and (before > 0) != (one.level > 0):
-            raise ConflictError(one.document, "is relevant and not relevant")
-        levels[one.document] = one.level
-    compared = [_compare([counts for _, counts in some], documents) for some in subgroups]
-    table = _close(sum(compared, np.zeros((documents, documents), np.int64)))
-
-    def keep(_first: int, retrieved: int) -> Table:
-        others = np.flatnonzero(levels[:retrieved] == 0)
-        kept = table.copy()
-        # trec_eval counts as many of the others as there are relevant documents, retrieved or not.
-        most = int((levels > 0).sum())
-        for document in others[most:]:
-            kept[document] = kept[:, document] = 0
-        return kept
-
-    return Group(table, (levels > 0).astype(np.int64), (levels == 0).astype(np.int64), keep)
+    try:
+        bits = _close(compared, len(documents))
+    except CycleError as error:
+        first = min(node for node in error.args[1] if node >= 0)
+        what = "is preferred to a document that is preferred to it"
+        raise ConflictError(int(documents[first]), what) from None
+    times = np.bincount(places) if compares_all else np.ones_like(documents)
+    return Group(documents, times, chosen > 0, bits, compares_all)
 
 
-def _join_levels(levels: Sequence[tuple[float, Counts]], documents: int) -> Group:
-    """Return the preferences of a group that compares any two of its documents."""
-    counts = [count for _, count in levels]
-    twice = np.flatnonzero(sum(count > 0 for count in counts) > 1)
-    if len(twice):
-        raise ConflictError(int(twice[0]), "has several levels in one subgroup")
-    zeros = np.zeros(documents, np.int64)
-    relevant = sum((count for level, count in levels if level > 0), zeros)
-    other = sum((count for level, count in levels if level == 0), zeros)
-
-    def keep(first: int, _retrieved: int) -> Table:
-        numbers = np.repeat(np.arange(documents), other)[:first]
-        some = np.bincount(numbers, minlength=documents)
-        # trec_eval compares the others with these, too.
-        return _compare(counts[:-1], documents) + np.outer(sum(counts, zeros), some)
-
-    return Group(_compare(counts, documents), relevant, other, keep)
-
-
-def _compare(levels: Sequence[Counts], documents: int) -> Table:
-    """Return the preferences for documents over those of lower levels; the highest is first."""
-    table = np.zeros((documents, documents), np.int64)
-    below = np.zeros(documents, np.int64)
-    for counts in reversed(levels):
-        table += np.outer(counts, below)
-        below = below + counts
-    return table
+def _close(compared: Iterable[Iterable[set[int]]], documents: int) -> NDArray[np.uint8]:
+    """Return which documents each is preferred to, also by what follows; low levels are first."""
+    needed: dict[int, list[int]] = {}
+    numbers = count(-1, -1)
+    for levels in compared:
+        below: list[int] = []
+        for lower, upper in pairwise(levels):
+            # A node below 0 stands for all documents under a level, so that edges are few.
+            node = next(numbers)
+            needed[node] = [*lower, *below]
+            for document in upper:
+                needed.setdefault(document, []).append(node)
+            if len(both := lower & upper) == 1:  # which trec_eval accepts
+                needed[min(both)][-1:] = [*lower - both, *below]
+            below = [node]
+    reached: dict[int, int] = {}
+    for node in TopologicalSorter(needed).static_order():
+        own = 1 << node if node >= 0 else 0
+        reached[node] = reduce(or_, map(reached.__getitem__, needed.get(node, ())), own)
+    rows = (reached.get(document, 1 << document) ^ 1 << document for document in range(documents))
+    width = -(-documents // 8)
+    text = b"".join(row.to_bytes(width, "little") for row in rows)
+    return np.frombuffer(text, np.uint8).reshape(documents, width)
 
 
-def _close(table: Table) -> Table:
-    """Return the preferences with those that follow from them, each once."""
-    reached = (table > 0).astype(np.float32)
-    np.fill_diagonal(reached, 1)
-    while True:
-        further = (reached @ reached > 0).astype(np.float32)
-        if np.array_equal(further, reached):
-            break
-        reached = further
-    np.fill_diagonal(reached, 0)
-    both = np.argwhere((reached > 0) & (reached.T > 0))
-    if len(both):
-        raise ConflictError(int(both[0][0]), "is preferred to a document that is preferred to it")
-    return reached.astype(np.int64)
+def _count(
+    group: Group, shown: int, rows: Counts, columns: Counts, added: Counts
+) -> Mapping[Scope, Sequence[int]]:
+    """Return how many preferences are fulfilled and how many there are, by scope.
+
+    They count as often as their documents in rows and in columns; those over added documents count
+    for each other document.
+    """
+    counts = np.zeros((3, 2), np.int64)
+    size = len(group.documents)
+    for some in _cut(range(size), size):
+        part = slice(some.start, some.stop)
+        table = rows[part, None] * (group.is_preferred(part, slice(0, size)) * columns + added)
+        rest = max(shown - some.start, 0)
+        fulfilled = np.triu(table[:rest], some.start + 1)
+        of_all = fulfilled.sum(), table.sum()
+        of_retrieved = fulfilled[:, :shown].sum(), table[:rest, :shown].sum()
+        counts += of_all, of_retrieved, (of_all[0], of_all[1] - table[rest:, shown:].sum())
+    return dict(zip(SCOPES, counts.tolist(), strict=True))
 
 
-def _count(table: Table, retrieved: int, scope: Scope) -> tuple[int, int]:
-    """Return how many preferences are fulfilled, and how many there are."""
-    if scope == "_ret":
-        table = table[:retrieved, :retrieved]
-    possible = int(table.sum())
-    if scope == "_imp":
-        possible -= int(table[retrieved:, retrieved:].sum())
-    return int(np.triu(table[:retrieved], 1).sum()), possible
-
-
-def _balance(group: Group, retrieved: int, scope: Scope) -> tuple[int, int]:
+def _balance(scope: Scope, group: Group, shown: int, counted: Sequence[int]) -> Sequence[int]:
     """Count preferences as if there were as many documents that aren't relevant as are."""
-    shown = retrieved if scope == "_ret" else len(group.table)
-    relevant, other = int(group.relevant[:shown].sum()), int(group.other[:shown].sum())
-    if relevant < other:
-        return _count(group.keep(relevant, shown), retrieved, scope)
-    fulfilled, possible = _count(group.table, retrieved, scope)
-    added = relevant - other
-    found = int(group.relevant[:retrieved].sum())
-    return fulfilled + found * added, possible + int(group.relevant.sum()) * added
+    seen = shown if scope == "_ret" else len(group.documents)
+    relevant, other = group.times * group.is_relevant, group.times * ~group.is_relevant
+    most, added = int(relevant[:seen].sum()), int((relevant - other)[:seen].sum())
+    if added >= 0:
+        fulfilled, possible = counted
+        found, all_relevant = int(relevant[:shown].sum()), int(relevant.sum())
+        return fulfilled + found * added, possible + all_relevant * added
+    if group.compares_all:
+        first = np.diff(np.minimum(np.cumsum(other), most), prepend=0)
+        # trec_eval compares the others with these, too.
+        return _count(group, shown, group.times, relevant, first)[scope]
+    # trec_eval counts as many of the others as there are relevant documents, retrieved or not.
+    kept = group.is_relevant | (np.cumsum(other) <= relevant.sum())
+    return _count(group, shown, kept, kept, np.zeros_like(kept))[scope]
 
 
 def _share(fulfilled: int, possible: int) -> float:
@@ -220,22 +219,40 @@ def _average(shares: Sequence[float]) -> float:
     return total / len(shares) if total > 0 else 0.0
 
 
-def _share_pairs(table: Table, retrieved: int) -> dict[str, float]:
+def _share_pairs(groups: Sequence[Group], documents: int, retrieved: int) -> dict[str, float]:
     """Return the mean over pairs of documents of their share of fulfilled preferences."""
-    either = table + table.T
-    found = np.triu(np.ones_like(either, dtype=bool), 1) & (either > 0)
+    shown, rest = range(retrieved), range(retrieved, documents)
+    parts: tuple[tuple[Scope, range, range], ...] = (
+        ("_ret", shown, shown),
+        ("_imp", shown, rest),
+        ("", rest, rest),
+    )
     total, pairs = 0.0, 0
     values = {}
-    parts: tuple[tuple[Scope, slice], ...] = (
-        ("_ret", slice(0, retrieved)),
-        ("_imp", slice(retrieved, None)),
-    )
-    for scope, columns in parts:
-        where = found[:retrieved, columns]
-        shares = table[:retrieved, columns][where] / either[:retrieved, columns][where]
-        # trec_eval adds them up in this order.
-        total = float(np.cumsum(np.concatenate([[total], shares]))[-1])
-        pairs += len(shares)
+    for scope, above, below in parts:
+        for rows in _cut(above, len(below)):
+            columns = range(max(rows.start, below.start), below.stop)
+            won, lost = np.zeros((2, len(rows), len(columns)), np.int64)
+            for group in groups:
+                here, there = group.find(rows), group.find(columns)
+                if here.start < here.stop and there.start < there.stop:
+                    place = np.ix_(
+                        group.documents[here] - rows.start, group.documents[there] - columns.start
+                    )
+                    won[place] += group.table(here, there)
+                    lost[place] += group.table(there, here).T
+            either = won + lost
+            is_compared = np.triu(either > 0, rows.start - columns.start + 1)
+            shares = won[is_compared] / either[is_compared]
+            pairs += len(shares)
+            if scope:  # trec_eval adds them up in this order
+                total = float(np.cumsum(np.concatenate([[total], shares]))[-1])
         values[f"prefs_pair{scope}"] = total / pairs if pairs else 0.0
-    pairs += int(found[retrieved:].sum())
-    return {**values, "prefs_pair": total / pairs if pairs else 0.0}
+    return values
+
+
+def _cut(numbers: range, width: int) -> Iterator[range]:
+    """Yield so many rows of a table of this width that few pairs are in memory at a time."""
+    step = max(1, PAIRS_AT_ONCE // max(width, 1))
+    for start in range(0, len(numbers), step):
+        yield numbers[start : start + step]

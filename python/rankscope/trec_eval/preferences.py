@@ -122,7 +122,7 @@ def evaluate_preferences(
 ) -> tuple[list[Evaluated], QueryValues]:
     """Evaluate measures against preferences."""
     # Reading judgments needs no NumPy.
-    from rankscope.trec_eval.preference_counts import ConflictError, Judgment, find_values  # noqa: PLC0415 - loads late
+    from rankscope.trec_eval.preference_counts import ConflictError, find_values  # noqa: PLC0415 - loads late
 
     def rank(run: File) -> rs.Rankings:
         return rs.Rankings.from_run(
@@ -156,7 +156,7 @@ def evaluate_preferences(
         for number in range(len(documents)):
             places.setdefault(number, len(places))
         judgments = [
-            Judgment(one.group, one.subgroup, one.level, places[documents[one.document]])
+            (one.group, one.subgroup, one.level, places[documents[one.document]])
             for one in preferences.lines[query]
         ]
         try:
