@@ -18,7 +18,7 @@ from rankscope.errors import (
 )
 from rankscope.names import quote
 from rankscope.trec_eval.catalog import NICKNAMES, UNQUERIED, entries_of
-from rankscope.trec_eval.evaluating import evaluate_requests
+from rankscope.trec_eval.evaluating import evaluate_requests, is_long
 from rankscope.trec_eval.judges import evaluate_judges, read_judges
 from rankscope.trec_eval.preferences import evaluate_preferences, read_preferences
 from rankscope.trec_eval.printing import Layout, print_values, read_moments
@@ -216,8 +216,8 @@ def _evaluate(options: Namespace) -> None:
         if one.entry.takes == "cutoffs" and "." in one.text:
             notes.append(f"{one.entry.name}.{one.text}: trec_eval leaves out decimals of cutoffs")
     needs_id = any(request.entry.name == "runid" for request in requests) and not options.nosummary
-    # These formats may read the run more than once.
-    keeps_text = needs_id or options.Rel_info_format != "qrels"
+    # These may read the run more than once.
+    keeps_text = needs_id or options.Rel_info_format != "qrels" or any(map(is_long, requests))
     # Version 10 skips comments in all files.
     has_comments = options.dialect == "10"
     source = Source(options.results, keeps_text=keeps_text, has_comments=has_comments)

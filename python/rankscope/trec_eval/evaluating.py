@@ -6,11 +6,11 @@ from array import array
 
 from rankscope.engine.trec_values import evaluate_kernels
 from rankscope.measures import parse
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.trec_eval.catalog import UNQUERIED
 from rankscope.trec_eval.differences import describe_differences
 from rankscope.trec_eval.requests import gain_table, make_measures, rbp_kernel
-from rankscope.trec_eval.undefined import Known, correct, kernels_needed
+from rankscope.trec_eval.undefined import RETRIEVED, Known, correct, kernels_needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 POSITIVE: Kernel = parse("NumRel").kernel_spec()
 CHARACTERS = 6
 """How many characters of relstring a value of the core holds."""
+FEW_RANKS = 1000
+"""The length of relstring up to which the documents of the run aren't counted first."""
 
 
 @record(frozen=True, slots=True)
@@ -72,6 +74,13 @@ def evaluate_requests(
     note: Callable[[str], None],
 ) -> tuple[list[Evaluated], QueryValues]:
     """Evaluate measures on a run."""
+    if any(map(is_long, requests)):
+        counted = source.read(lambda: run_kernels(qrels, source, [RETRIEVED], options), note)
+        longest = max(counted.columns[0])
+        requests = [
+            replace(one, values=(min(one.values[0], longest),)) if is_long(one) else one
+            for one in requests
+        ]
     grades = qrels.judgments.grades()
     wanted, kernels = plan_requests(requests, grades, options)
     counts_all = options.complete_rel_info_wanted
@@ -92,6 +101,11 @@ def evaluate_requests(
     return evaluated, found
 
 
+def is_long(requested: Requested) -> bool:
+    """Check whether a text may be longer than all lists, for which the run is read twice."""
+    return requested.entry.name == "relstring" and requested.values[0] > FEW_RANKS
+
+
 def _plan(
     requested: Requested, grades: Sequence[float], options: Options
 ) -> list[tuple[str, tuple[Kernel, ...]]]:
@@ -100,7 +114,7 @@ def _plan(
     if entry.name in UNQUERIED:
         return []
     if entry.name == "relstring":
-        starts = range(1, max(int(requested.values[0]), 1) + 1, CHARACTERS)
+        starts = range(1, int(max(requested.values[0], 1)) + 1, CHARACTERS)
         kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
         return [(requested.name, kernels)]
     if entry.name == "set_F" and requested.text:
@@ -126,7 +140,7 @@ def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
     """Cut what the last column of a text has beyond its length."""
     if requested.entry.name != "relstring" or not columns:
         return columns
-    left = max(int(requested.values[0]), 0) - CHARACTERS * (len(columns) - 1)
+    left = int(max(requested.values[0], 0)) - CHARACTERS * (len(columns) - 1)
     mask = (1 << 8 * left) - 1
     return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
 
