@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 
 from rankscope.errors import UsageError
+from rankscope.names import quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -18,7 +20,7 @@ UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4} | {
     "gi": 1 << 30,
     "ti": 1 << 40,
 }
-SIZE = r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*"
+SIZE = r"(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?"
 LEAST = 1 << 20
 """Less memory than this is a mistake, such as `1` for `1GiB`."""
 HARMLESS = 1 << 26
@@ -51,13 +53,13 @@ def read_size(given: object) -> int:
         [1073741824, 1500000000, 200000000, 1048576]
     """
     size = None
-    if isinstance(given, str) and (found := re.fullmatch(SIZE, given, re.IGNORECASE)):
-        size = int(float(found[1]) * UNITS[(found[2] or "").lower()])
+    if isinstance(given, str) and (found := re.fullmatch(SIZE, given.strip(), re.IGNORECASE)):
+        size = int(min(float(found[1]) * UNITS[(found[2] or "").lower()], sys.maxsize))
     elif isinstance(given, int) and not isinstance(given, bool):
         size = int(given)
     if size is None or size < LEAST:
         raise UsageError(
-            f"expected memory as a size of at least 1MiB, found {given!r}",
+            f"expected memory as a size of at least 1MiB, found {quote(given)}",
             hint="write memory='1GiB'",
             code="bad_memory",
         )

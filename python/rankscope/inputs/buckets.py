@@ -139,7 +139,7 @@ def hide_secrets(text: str) -> str:
         'GET https://host/x?... failed'
     """
     without_users = re.sub(r"://[^/\s@]*@", "://", text)
-    return re.sub(r"\?\S*=\S*", "?...", without_users)
+    return re.sub(r"\?\S*", lambda found: "?..." if "=" in found[0] else found[0], without_users)
 
 
 @lru_cache(maxsize=16)

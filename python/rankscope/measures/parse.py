@@ -25,6 +25,8 @@ LONGEST_TEXT = 100_000
 SHORT = 100
 """Measures of so many characters are parsed once."""
 LONGEST_NUMBER = 200
+LONGEST_LIST = 1 << 22
+"""A list of cutoffs repeats a measure until the names have so many characters together."""
 LIKENESS = 0.75
 """How much a name has to be like a known one. Less likeness suggests another measure."""
 
@@ -34,7 +36,6 @@ INTEGER = r"[-+]?\d+"
 TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 HIGHEST_GRADE = 10
 """The highest grade that has a gain where `-l` of ranx leaves out the lower ones."""
-AROUND_AT = r"\s*@\s*"
 WITH_CUTOFF = rf"(.*?[@_.]){NUMBER}"
 """A measure with a cutoff, as it is written here and in trec_eval: the number is what changes."""
 WORDS = {"True": True, "False": False, "None": None}
@@ -420,7 +421,7 @@ def split_measures(texts: Sequence[str], separators: str = ", ") -> list[str]:
 def _split_text(text: str, separators: str) -> list[str]:
     names: list[str] = []
     depth = start = 0
-    text = re.sub(AROUND_AT, "@", text) + ","
+    text = "@".join(map(str.strip, text.split("@"))) + ","
     for at, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
         if depth <= 0 and character in separators:
@@ -436,4 +437,5 @@ def _repeat_name(before: Sequence[str], text: str) -> str:
         return text
     last = next((name for name in reversed(before) if name), "")
     found = re.fullmatch(WITH_CUTOFF, last)
-    return text if found is None else found[1] + text
+    is_long = len(before) * len(last) > LONGEST_LIST
+    return text if found is None or is_long else found[1] + text

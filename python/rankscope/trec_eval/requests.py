@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from rankscope.errors import MeasureError
-from rankscope.measures import compat, parse
+from rankscope.measures import compat, parse, spelling
 from rankscope.names import find_closest, quote
 from rankscope.records import record
 from rankscope.trec_eval.catalog import NICKNAMES, entries_of
@@ -56,7 +56,7 @@ MOST_CUTOFF = 2**53
 WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
 CUTOFF = re.compile(WHOLE.pattern + r"(?:\.\d*)?", re.ASCII)
 """A cutoff, whose decimals trec_eval leaves out."""
-NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
+NUMBER = re.compile(rf"\s*({spelling.NUMBER})")
 
 
 @record(frozen=True, slots=True)

@@ -7,13 +7,14 @@ import re
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.mistakes import code_of
+from rankscope.measures.spelling import NUMBER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 NUMBER_ROLES = ("relevance", "score", "rank", "weight")
-DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+DECIMAL = re.compile(NUMBER, re.ASCII)
 SHOWN = 120
 SCIENTIFIC = r"^[0-9](\.[0-9]+)?E\+[0-9]+$"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 16 << 20
 MOST_TOLD = 100
 """How many different mismatches are kept."""
-NUMBERS = re.compile(r"[0-9,]+ of [0-9,]+|all [0-9,]+")
+NUMBERS = re.compile(r"(?<![0-9,])[0-9,]+ of [0-9,]+|all [0-9,]+")
 PACKED_LINES = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 
 

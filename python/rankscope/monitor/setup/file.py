@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope.toml_file import TomlFlaw
 
 CODE = "bad_setup"
-KEY = re.compile(r"^[A-Za-z_]\w*(?:[.\[\]\w]*[\]\w])?(?=: )")
+KEY = re.compile(r"[A-Za-z_][.\[\]\w]*(?<![.\[])(?=: )")
 """What a message begins with that says where it belongs."""
 PART = re.compile(r"[.\[\]]+")
 MEANT = {
