@@ -41,8 +41,6 @@ LIMIT = [
 SCOPES = ["admin", "ingest", "read"]
 NONE = 2
 """The status of a test of a webhook that nobody has set."""
-LAKE = "lake"
-"""The project that reads a data lake; all others are in the default one."""
 
 
 def list_commands(group: Group, *words: str) -> Iterator[str]:
@@ -109,7 +107,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "delete": (["--user", "u1"], 0),
         "retain": (["--before", "2026-09-02"], 0),
         "doctor": ([], 1),
-        "run": (["--project", LAKE, "--rankings", str(folder / "shown.parquet"), "--no-labels"], 0),
     }
 
 
@@ -125,8 +122,6 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
     statuses, said = {}, {}
     with serving(store, "--every", "100000"):
         for command, (words, _) in table.items():
-            if command == "run":
-                write_lake(tmp_path, store)
             if command == "key rotate":
                 key = run("monitor", "key", "make", store, "bob", "--scope", "admin", "--json")
                 given["KEY"] = json.loads(key.stdout)["key_id"]
@@ -142,7 +137,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
-    *("evaluate", "status", "signals", "expected", "check", "explain", "run"),
+    *("evaluate", "status", "signals", "expected", "check", "explain"),
     *("export", "backup", "restore", "upgrade", "files", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""
@@ -172,10 +167,7 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
                 given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
             own = {"trace", "compare", "archive"}  # times of a store in their words
             found = [given.get(word, word) for word in words if command not in own]
-            where = [] if command == "run" else [address]
-            if command == "run":
-                found = ["--store", address]
-            done = run("monitor", *command.split(), *where, *found, environment=key)
+            done = run("monitor", *command.split(), address, *found, environment=key)
             if command in NEEDS_STORE:
                 assert "this command needs the store itself" in check_error(done, 2, "usage")
             elif command in {"trace", "compare"}:
@@ -183,13 +175,6 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
                 assert b"needs the store" not in done.stderr
             else:
                 assert done.returncode == status, (command, done)
-
-
-def write_lake(folder: Path, store: str) -> None:
-    """Write the rankings as a file of a lake, and configure its project."""
-    run("monitor", "export", store, str(folder / "shown"))
-    (folder / "shown" / "rankings.parquet").rename(folder / "shown.parquet")
-    run("monitor", "configure", store, *CONFIGURED, "--project", LAKE)
 
 
 @pytest.fixture

@@ -51,8 +51,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
-    # The store has events of its own, and no lake.
-    "monitor run": Example({"place": ["STORE"]}, {}, status=2),
     "monitor evaluate": Example(STORE, {"--as-of": ["2026-09-10"]}),
     "monitor status": Example(STORE, {}),
     "monitor signals": Example(STORE, {}),

@@ -147,7 +147,6 @@ MONITOR = Group(
             ingest="Store rankings from files.",
             label="Store labels from files.",
         ),
-        "run": Command("Monitor a data lake in place.", "monitor.commands.lake"),
         **_list_commands(
             "monitor.commands.status",
             evaluate="Compute windows and baselines, and check alerts.",

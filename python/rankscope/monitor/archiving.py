@@ -66,8 +66,6 @@ def tidy_project(store: Store, project: str, *, now: int, older_than: int | None
         older_than: As in `archive_project`, unless the project says otherwise; `None` archives
             nothing.
     """
-    if store.lake(project) is not None:
-        return  # its events are those of others
     configuration = find_configuration(store, project)
     if configuration.retention is not None:
         time = now - count_micros(configuration.retention)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import CellRow, Coverage, HourRow, Progress, Version
+    from rankscope.monitor.store.records import CellRow, HourRow, Progress, Version
     from rankscope.monitor.store.store import StoreReader
 
     WindowKey: TypeAlias = tuple[int, int]
@@ -112,8 +112,6 @@ def examine(
         _check_unshown_labels,
         _check_values,
     )
-    if quality.coverage is not None:
-        findings.append(_check_lake(quality.coverage))
     findings += [check(quality, monitor.clock()) for check in checks]
     findings += [_check_names(monitor), _check_incidents(monitor), _check_rules(monitor)]
     return (*findings, _check_notifications(monitor))
@@ -209,10 +207,7 @@ def _check_disk(path: Path) -> Finding:
 def _check_events(monitor: Monitor) -> Iterator[Finding]:
     counts = monitor.store.counters(monitor.project)
     stored = sum(counts.get(name, 0) for name in STORED)
-    # Where a file of a lake is gone, its codes are counted 0 times.
-    rejected = {
-        name: count for name, count in counts.items() if count and name not in OTHER_COUNTERS
-    }
+    rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
     yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
     told = f"{clock:,} events had times out of range"
@@ -246,15 +241,6 @@ def _check_evaluation(quality: Quality, now: int) -> Finding:
         told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
     hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE"
     return _judge("evaluation", not is_late, told, hint)
-
-
-def _check_lake(coverage: Coverage) -> Finding:
-    left_out = coverage.left_out
-    if not left_out:
-        return Finding("lake", True, f"all {coverage.files:,} files can be read")
-    named = join_first([show(one.path) for one in left_out], ", ", " ")
-    told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}"
-    return Finding("lake", False, told, left_out[0].hint)
 
 
 def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Finding:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.archiving import (
     archive_project,
@@ -15,7 +13,7 @@ from rankscope.monitor.archiving import (
 from rankscope.monitor.backups import make_backup
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
-from rankscope.monitor.events.limits import SECOND, Limits
+from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import (
     count_micros,
     format_time,
@@ -25,7 +23,6 @@ from rankscope.monitor.events.times import (
     to_micros,
 )
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
-from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.manager import ProjectManager
 from rankscope.monitor.round import evaluate_project, replay_project
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, Self
 
-    from rankscope.inputs.lakehouse import Layout
     from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
@@ -182,60 +178,6 @@ class Monitor(ProjectManager):
             FileError: A file cannot be read, or the store cannot be written.
         """
         return self._log("labels", labels, names, ())
-
-    def connect_lake(
-        self,
-        rankings: str | os.PathLike[str],
-        labels: str | os.PathLike[str] | None = None,
-        *,
-        format: Layout | None = None,  # noqa: A002 - the word of the other functions
-        names: Mapping[str, str] | None = None,
-        label_names: Mapping[str, str] | None = None,
-        attributes: Sequence[str] | None = None,
-        duplicates_within: Duration = "24h",
-        timezone: str | None = None,
-        actor: str = "local",
-    ) -> bool:
-        """Read the events of this project from a data lake, in place, and not from the store.
-
-        One file of each is looked at. Each `evaluate` reads those that are new or have changed.
-
-        Args:
-            rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or a
-                table of Delta Lake or Iceberg: a path, or a URL of `s3://`, `gs://` or `abfs://`.
-            labels: Likewise for labels; `None` if grades are logged with the rankings.
-            format: `"parquet"`, `"delta"` or `"iceberg"` (default: what the folder has).
-            names: The columns that have none of the usual names, by role.
-            label_names: Likewise for labels.
-            attributes: The columns that describe a ranking (default: those of the configuration).
-            duplicates_within: A ranking counts once if it comes again at most so long after.
-            timezone: The zone of times that have none, such as `Europe/Berlin`.
-            actor: The name for the audit log.
-
-        Returns:
-            Whether anything changed.
-
-        Raises:
-            UsageError: The project isn't configured or has events, or the URL cannot be read.
-            FileError: No file is there, one cannot be read, or the store cannot be written.
-            InputError: A file does not have the columns that are needed.
-        """
-        configuration = self.configuration
-        return connect_lake(
-            self.writer,
-            self.project,
-            rankings=os.fspath(rankings),
-            labels=None if labels is None else os.fspath(labels),
-            layout=format,
-            names=names or {},
-            label_names=label_names or {},
-            attributes=configuration.attributes if attributes is None else attributes,
-            window=configuration.definition.window * SECOND,
-            within=duplicates_within,
-            timezone=timezone,
-            now=self.clock(),
-            actor=actor,
-        )
 
     def replace_set(
         self,

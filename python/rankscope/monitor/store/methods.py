@@ -38,7 +38,7 @@ def asks(
 
     def method(self: StoreReader, project: str, /, *args: P.args, **named: P.kwargs) -> T:
         with self.engine.connect() as connection:
-            source = self.open_source(connection, project)
+            source = self.open_log(connection, project)
             answer: T = getattr(source, function.__name__)(*args, **named)
             return answer
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import as_dict, record
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -112,54 +111,6 @@ class Changes:
 
     seq: int
     times: NDArray[np.int64]
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """A file of a data lake that can't be read, so that its rows are in no value.
-
-    Args:
-        kind: `rankings` or `labels`.
-        path: The file.
-        seen: When it was found, in microseconds since 1970 in UTC.
-        code: The code of the error.
-        message: What is wrong with it.
-        hint: How to fix it.
-    """
-
-    kind: str
-    path: str
-    seen: int
-    code: str
-    message: str
-    hint: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return as_dict(self) | {"seen": format_time(self.seen)}
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """What values of a project that reads a data lake stand on.
-
-    Args:
-        files: How many files of the lake are known.
-        left_out: Those of them that can't be read.
-    """
-
-    files: int
-    left_out: tuple[LeftOut, ...]
-
-    @property
-    def share(self) -> float:
-        """The share of the files that are read."""
-        return 1 - len(self.left_out) / self.files if self.files else 1.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        left_out = [one.to_dict() for one in self.left_out]
-        return {"files": self.files, "share": self.share, "left_out": left_out}
 
 
 @record(frozen=True, slots=True)

@@ -30,7 +30,6 @@ class LentStore(BorrowedStore):
         channel: To the service.
     """
 
-    lake_threads = None
     is_lent = True
     _is_open = True
 

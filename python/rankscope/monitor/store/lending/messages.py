@@ -14,12 +14,9 @@ from collections import Counter
 
 from rankscope import _core, errors
 from rankscope.errors import FileError, RankscopeError, UsageError
-from rankscope.inputs.buckets import DataFile
 from rankscope.monitor.events.outcome import Outcome, Outcomes
 from rankscope.monitor.store import records
 from rankscope.monitor.store.keys import ApiKey, AuditEntry, Secret
-from rankscope.monitor.store.lake.address import Lake, TableAddress
-from rankscope.monitor.store.lake.state import KnownFile, SeenHour, set_lake, store_scan
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.blocks import Block
 from rankscope.monitor.store.log.files import ArchivedValues
@@ -69,8 +66,6 @@ WRITES: dict[str, Callable[..., Any]] = {
         remove_ids,
         put_values,
         set_location,
-        set_lake,
-        store_scan,
         keys.insert_key,
         keys.revoke_key,
         keys.rotate_key,
@@ -109,22 +104,16 @@ RECORDS: dict[str, type[Any]] = {
         AuditEntry,
         Block,
         BrowserSession,
-        DataFile,
-        KnownFile,
-        Lake,
         Outcome,
         Person,
         Removed,
         Rewritten,
-        SeenHour,
-        TableAddress,
         records.CellRow,
         records.ChangeRow,
         records.Chosen,
         records.Deleted,
         records.HourRow,
         records.IncidentRow,
-        records.LeftOut,
         records.NoticeRow,
         records.OpenHour,
         records.OutboxRow,

@@ -24,7 +24,7 @@ from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
 from rankscope.monitor.store.log.writer import make_block
 from rankscope.monitor.store.records import require_ids
-from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
+from rankscope.monitor.store.tables.schema import blocks, contexts, ids, pending, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, read_contexts_of
 
 TYPE_CHECKING = False
@@ -148,25 +148,17 @@ def _check_pending(connection: Connection) -> int:
 
 
 def find_wrong_count(connection: Connection) -> str | None:
-    """Compare the counts that are kept with the blocks, and return what differs, if anything.
-
-    Those of projects that read a lake are of its files, and not of the blocks here.
-    """
-    with_lake = select(lakes.c.project_id)
+    """Compare the counts that are kept with the blocks, and return what differs, if anything."""
     spans: dict[int, RankingSpan] = {}
     for block in select_blocks(connection, blocks.c.kind.in_(READ)):
         for context, span in block.spans.items():
             before = spans.get(context)
             spans[context] = span if before is None else before.merge(span)
     kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
-    stored = connection.execute(
-        kept.where(contexts.c.rankings != 0, contexts.c.project_id.not_in(with_lake))
-    )
+    stored = connection.execute(kept.where(contexts.c.rankings != 0))
     if {context_id: RankingSpan(*span) for context_id, *span in stored} != spans:
         return "the number of rankings is wrong"
-    waiting = select(projects.c.project_id, projects.c.pending).where(
-        projects.c.pending != 0, projects.c.project_id.not_in(with_lake)
-    )
+    waiting = select(projects.c.project_id, projects.c.pending).where(projects.c.pending != 0)
     counted = select(pending.c.project_id, func.count()).group_by(pending.c.project_id)
     if set(map(tuple, connection.execute(waiting))) != set(map(tuple, connection.execute(counted))):
         return "the number of labels that wait is wrong"

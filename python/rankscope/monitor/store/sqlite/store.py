@@ -8,7 +8,6 @@ from contextlib import ExitStack, closing, suppress
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.log.places import LOCATION
 from rankscope.monitor.store.log.tally import check_tally
@@ -144,9 +143,8 @@ class SQLiteReader(StoreReader):
         """Read the whole store."""
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            problem = found if found != "ok" else find_wrong_lake(connection)
-        if problem is not None:
-            raise damaged(f"{problem:.120}", str(self.path))
+        if found != "ok":
+            raise damaged(f"{found:.120}", str(self.path))
         self.query(check_windows)
         self.verify_log()
 

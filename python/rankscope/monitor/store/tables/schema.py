@@ -377,43 +377,6 @@ webhooks = Table(
 """Where the notifications of a project are sent. The database has only the id of the secret that
 signs them."""
 
-lakes = Table(
-    "lakes",
-    TABLES,
-    _of_project(is_key=True),
-    Column("text", Text, nullable=False),
-)
-"""Where the rankings and labels of a project are that are read in place, as JSON."""
-
-lake_files = Table(
-    "lake_files",
-    TABLES,
-    _of_project(is_key=True),
-    *_keys(Text, "kind", "path"),
-    Column("size", BigInteger, nullable=False),
-    Column("stamp", Text, nullable=False),
-    *_columns(BigInteger, "seen", "rows"),
-    Column("first", BigInteger),
-    Column("last", BigInteger),
-    Column("counts", Text, nullable=False),
-)
-"""The files of lakes that were read, with the times of the first and the last row; `stamp` changes
-with the content of a file, and `counts` is JSON."""
-
-lake_hours = Table(
-    "lake_hours",
-    TABLES,
-    _of_project(is_key=True),
-    Column("start", BigInteger, primary_key=True),
-    Column("seq", BigInteger, nullable=False),
-    *_columns(Text, "spans", "counts"),
-    Column("matched", BigInteger, nullable=False),
-    Column("arrived", Text, nullable=False),
-)
-"""The hours of lakes that have rankings. `seq` is the number of the last change; `spans` is JSON
-with the number of rankings by context and their first and last times, `arrived` with the changes
-that added rankings. `matched` is the number of labels of these rankings."""
-
 secrets = Table(
     "secrets",
     SERVER_TABLES,
