@@ -160,11 +160,11 @@ _Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
 _Items: TypeAlias = tuple[
     NDArray[np.int64], _Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
 ]
-# Of labels: positions of rankings, IDs or positions of documents, times, kinds, classes by code,
-# codes and values.
+# Of labels: positions of rankings, IDs of documents, times, kinds, classes by code, codes and
+# values.
 _Labels: TypeAlias = tuple[
     NDArray[np.int64],
-    _Texts | NDArray[np.int64],
+    _Texts,
     NDArray[np.int64],
     NDArray[np.int8],
     list[list[int]],

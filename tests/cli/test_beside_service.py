@@ -102,8 +102,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "backup": ([str(folder / "backups")], 0),
         "restore": ([str(folder / "restored.db")], NONE),
         "upgrade": ([], 0),
-        "archive": (days, 0),
-        "files": ([], 0),
         "delete": (["--user", "u1"], 0),
         "retain": (["--before", "2026-09-02"], 0),
         "doctor": ([], 1),
@@ -138,7 +136,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
     *("evaluate", "status", "signals", "expected", "check", "explain"),
-    *("export", "backup", "restore", "upgrade", "files", "doctor"),
+    *("export", "backup", "restore", "upgrade", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""
 
@@ -165,7 +163,7 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
             if command == "key rotate":
                 said = run("monitor", *["key", "list"], address, "--json", environment=key)
                 given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
-            own = {"trace", "compare", "archive"}  # times of a store in their words
+            own = {"trace", "compare"}  # times of a store in their words
             found = [given.get(word, word) for word in words if command not in own]
             done = run("monitor", *command.split(), address, *found, environment=key)
             if command in NEEDS_STORE:

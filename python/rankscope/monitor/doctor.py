@@ -85,7 +85,7 @@ def examine(
     else:
         findings += [
             _check_mark(monitor, path),
-            _check_files(path, monitor.store),
+            _check_files(path),
             _check_disk(path),
         ]
     findings += _check_events(monitor)
@@ -163,15 +163,14 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
     return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
-def _check_files(path: Path, store: StoreReader) -> Finding:
+def _check_files(path: Path) -> Finding:
     if os.name != "posix":
         return Finding("files", True, "this system has no file permissions to check")
-    history = store.history
-    opened = [*find_open_files(path), *([] if history is None else history.list_open())]
+    opened = find_open_files(path)
     if not opened:
         return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
-    hint = "run chmod 600 on these files, and chmod 700 on these folders"
+    hint = "run chmod 600 on these files"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 

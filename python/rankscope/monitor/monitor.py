@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import (
-    archive_project,
-    choose_rankings,
-    delete_before,
-    describe_chosen,
-    erase_rankings,
-)
 from rankscope.monitor.backups import make_backup
 from rankscope.monitor.definition.configuration import find_expected
+from rankscope.monitor.deletion import choose_rankings, delete_before, describe_chosen
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import (
-    count_micros,
     format_time,
     read_clock,
-    read_length,
     read_moment,
     to_micros,
 )
@@ -36,11 +28,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, Self
 
-    from rankscope.monitor.events.times import Duration, Time
+    from rankscope.monitor.events.times import Time
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
-    from rankscope.monitor.store.records import Archived, Deleted
+    from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.store import StoreReader
 
 
@@ -283,42 +275,6 @@ class Monitor(ProjectManager):
         now = self.clock() if until is None else to_micros(read_moment(until, "until"))
         return replay_project(self.store, self.project, now=now, threads=self._threads)
 
-    def archive(
-        self, older_than: Duration = "0s", *, history: str | None = None, actor: str = "local"
-    ) -> Archived:
-        """Move hours to Parquet files, once all their values are final.
-
-        Values, explanations and everything else that reads events find them there. Hours that are
-        archived already are written again if events of them have arrived since.
-
-        Args:
-            older_than: How long the attribution windows of an hour have to be closed, such as
-                `"1d"` or a `timedelta`.
-            history: The folder or the URL of the files, such as `"s3://bucket/folder"`. The store
-                keeps it, and it can't be changed (default: the one that was given before; at first
-                a folder beside the store, if that is a file).
-            actor: The name for the audit log.
-
-        Returns:
-            The number of hours, rankings and labels that were moved, and the size of the files.
-
-        Raises:
-            UsageError: The project is not set up, or the duration or the place is invalid.
-            FileError: A file cannot be written.
-        """
-        if history is not None:
-            self.writer.set_history(history)
-        delay = count_micros(read_length(older_than, "older_than"))
-        if delay < 0:
-            raise UsageError(
-                f"older_than must not be negative, found {older_than}",
-                hint="hours are archived once their attribution windows are closed, or later",
-                code="usage",
-            )
-        store, now = self.writer, self.clock()
-        store.record_audit(self.project, AuditEntry(now, actor, "events.archive", self.project))
-        return archive_project(store, self.project, now=now, older_than=delay)
-
     def delete(
         self,
         *,
@@ -353,7 +309,7 @@ class Monitor(ProjectManager):
         store, now = self.writer, self.clock()
         entry = AuditEntry(now, actor, "events.delete", describe_chosen(chosen))
         store.record_audit(self.project, entry)
-        return erase_rankings(store, self.project, chosen, now=now)
+        return store.erase(self.project, chosen)
 
     def delete_before(self, time: Time, *, actor: str = "local") -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

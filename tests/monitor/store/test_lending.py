@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from inspect import signature
 from typing import TYPE_CHECKING
@@ -16,16 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import errors
-from rankscope.errors import FileError, RankscopeError, UsageError
+from rankscope.errors import FileError, RankscopeError
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import Items, Ranking
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.lending import borrower, place
 from rankscope.monitor.store.lending.borrower import borrow_from_service
 from rankscope.monitor.store.lending.lender import Lender
 from rankscope.monitor.store.lending.messages import HEAD, MOST, RECORDS, WRITES, Channel
-from rankscope.monitor.store.log.files import HistoryFolder
 from rankscope.monitor.store.records import ChangeRow, IncidentRow
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.store import Store
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.store.log.files import Published
 
 pytestmark = pytest.mark.skipif(not place.IS_OFFERED, reason="the system doesn't tell who asks")
 
@@ -321,40 +316,6 @@ def test_a_system_that_does_not_tell_who_asks_has_no_socket(
         store.probe().result()
         assert borrow_from_service(path) is None
         assert not (tmp_path / "events.db.run").exists()
-
-
-def test_events_are_stored_while_a_command_archives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "events.db"
-    started, goes_on = threading.Event(), threading.Event()
-    true = HistoryFolder.publish
-
-    def publish(folder: HistoryFolder, part: Path) -> Published:
-        started.set()
-        assert goes_on.wait(60)
-        return true(folder, part)
-
-    monkeypatch.setattr(HistoryFolder, "publish", publish)
-    with lending(path) as (store, _), borrow(path) as lent, ThreadPoolExecutor(1) as thread:
-        store.append("music", [Ranking("e1", "r1", 0, Items(("a",), (1,)))])
-        archiving = thread.submit(lent.archive, "music", HOUR)
-        assert started.wait(60)
-        [outcome] = store.append("music", [Ranking("e2", "r2", HOUR, Items(("a",), (1,)))])
-        assert outcome.status == "accepted"
-        assert not archiving.done()
-        goes_on.set()
-        assert archiving.result(60).hours == 1
-        assert {len(chunk.seqs) for chunk in store.read("music")} == {1}
-
-
-def test_an_error_of_the_work_is_the_error_of_the_command(tmp_path: Path) -> None:
-    path = tmp_path / "events.db"
-    with lending(path), borrow(path) as lent:
-        lent.set_history(str(tmp_path / "one"))
-        with pytest.raises(UsageError) as refused:
-            lent.set_history(str(tmp_path / "two"))
-    assert refused.value.code == "history_place"
 
 
 def test_the_list_of_records_is_closed() -> None:

@@ -12,8 +12,8 @@ from rankscope.monitor.store.lending.messages import WRITES
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.store.conformance import StoreConformance
+from tests.monitor.store.conformance.deletion import damage_log
 from tests.monitor.store.conformance.events import count_seen
-from tests.monitor.store.conformance.history import damage_log
 from tests.monitor.store.files import StoredFiles
 
 if TYPE_CHECKING:

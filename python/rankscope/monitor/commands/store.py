@@ -92,16 +92,6 @@ ACTOR = "command line"
 """Who makes a change, for the audit log."""
 
 
-def add_history_argument(parser: ArgumentParser) -> None:
-    """Add `--history` to a command."""
-    parser.add_argument(
-        "--history",
-        metavar="PLACE",
-        help="an empty folder, or a URL such as s3://bucket/folder, for the history files; the "
-        "store keeps it (default: the place that was given before, at first FILE.d)",
-    )
-
-
 def add_store_arguments(
     parser: ArgumentParser, run: Run, *, is_timed: bool = False, more: str = ""
 ) -> None:

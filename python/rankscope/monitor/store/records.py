@@ -81,25 +81,6 @@ class Exported:
 
 
 @record(frozen=True, slots=True)
-class Archived:
-    """What was moved from the tables to files.
-
-    Args:
-        hours: The number of hours whose files were written.
-        rankings: The number of rankings that were moved.
-        labels: The number of labels that were moved.
-        bytes: The size of the files, also of those with values.
-        values: The number of files with values that were written.
-    """
-
-    hours: int
-    rankings: int
-    labels: int
-    bytes: int
-    values: int = 0
-
-
-@record(frozen=True, slots=True)
 class Changes:
     """The times whose windows have new events.
 
@@ -174,7 +155,6 @@ class ItemColumns:
         ranks: Their ranks as logged.
         scores: Their scores, NaN where there is none.
         relevance: Their grades, NaN where there is none.
-        is_tied: Whether each ranking has neighboring documents with one score, in brief chunks.
     """
 
     offsets: NDArray[np.int64]
@@ -182,7 +162,6 @@ class ItemColumns:
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     relevance: NDArray[np.float64]
-    is_tied: NDArray[np.bool_] | None = None
 
 
 @record(frozen=True, slots=True)
@@ -199,8 +178,6 @@ class LabelColumns:
         values: Grades, NaN where there is none.
         event_ids: The offsets of their event ids, and the ids, where they were requested.
         seqs: The numbers under which they are stored, where event ids were requested.
-        positions: The positions of their documents in their rankings, from 1, in brief chunks; 0
-            where the ranking didn't show the document.
     """
 
     rankings: NDArray[np.int64]
@@ -212,7 +189,6 @@ class LabelColumns:
     values: NDArray[np.float64]
     event_ids: Texts | None = None
     seqs: NDArray[np.int64] | None = None
-    positions: NDArray[np.int64] | None = None
 
 
 def require_ids(column: T | None) -> T:
@@ -225,10 +201,6 @@ def require_ids(column: T | None) -> T:
 @record(frozen=True, slots=True)
 class Chunk:
     """Some rankings as columns, with all their labels.
-
-    A brief chunk has what values and windows are computed from, and no more: ids of documents are
-    empty, scores are NaN, and so may be numbers of rankings. Query keys and ids of rankings are
-    empty where users tell clusters apart.
 
     Args:
         seqs: The numbers under which they are stored.

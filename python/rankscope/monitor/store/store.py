@@ -15,10 +15,10 @@ from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.store.ahead import read_ahead
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.deletion import delete_before, erase_rankings
-from rankscope.monitor.store.log.places import KeepsHistory, set_history
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
-from rankscope.monitor.store.log.rewriting import archive_hours
+from rankscope.monitor.store.log.tally import check_tally
+from rankscope.monitor.store.log.verification import check_log
 from rankscope.monitor.store.methods import asks, reads, writes
 from rankscope.monitor.store.records import Changes, Deleted
 from rankscope.monitor.store.tables import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
     from rankscope.monitor.store.keys import AuditEntry, Secret
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk
+    from rankscope.monitor.store.records import Chosen, Chunk
     from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
@@ -63,7 +63,7 @@ KEY_WRITES = {
 """After which the keys that are kept in memory are read again."""
 
 
-class StoreReader(KeepsHistory, ABC):
+class StoreReader(ABC):
     """Reads the events of projects, and everything that was computed from them.
 
     Each method reads the store as of one moment, while another process may write to it.
@@ -73,7 +73,6 @@ class StoreReader(KeepsHistory, ABC):
     """
 
     def __init__(self, engine: Engine) -> None:
-        super().__init__()
         self.engine = engine
 
     def __enter__(self) -> Self:
@@ -96,12 +95,21 @@ class StoreReader(KeepsHistory, ABC):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
 
     @abstractmethod
-    def copy(self, part: Path, put: Callable[..., object]) -> Any:  # noqa: ANN401 - of a backend
-        """Copy the store to an empty file, and its history files with a function."""
+    def copy(self, part: Path) -> Any:  # noqa: ANN401 - of a backend
+        """Copy the store to an empty file."""
 
     @abstractmethod
     def verify(self) -> None:
         """Read the whole store, and raise `FileError` if it is damaged."""
+
+    def verify_log(self) -> None:
+        """Read all blocks, and compare them with what the store says of them.
+
+        Raises:
+            FileError: Something is missing or damaged.
+        """
+        self.query(check_tally)
+        self.query(check_log)
 
     def query(self, read: Callable[[Connection], T]) -> T:
         """Call a function that reads with a connection."""
@@ -121,7 +129,6 @@ class StoreReader(KeepsHistory, ABC):
         size: int = CHUNK,
         *,
         event_ids: bool = False,
-        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read rankings from one time to before another, with their labels, as columns.
 
@@ -131,7 +138,6 @@ class StoreReader(KeepsHistory, ABC):
             until: The first time that is not read.
             size: The number of rankings in a chunk.
             event_ids: Whether chunks have the ids of events.
-            is_brief: Whether chunks may be brief: enough for values and windows; see `Chunk`.
 
         Returns:
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
@@ -141,14 +147,14 @@ class StoreReader(KeepsHistory, ABC):
         def read() -> Generator[Chunk]:
             with self.engine.connect() as connection:
                 yield from self.open_log(connection, project).read(
-                    since, until, size, event_ids=event_ids, is_brief=is_brief
+                    since, until, size, event_ids=event_ids
                 )
 
         return read_ahead(read())
 
     def open_log(self, connection: Connection, project: str) -> LogReader:
         """Return the reader of the rankings of a project, as of the moment of a connection."""
-        return LogReader(connection, project, self.require_history)
+        return LogReader(connection, project)
 
     find_ranking = asks(LogReader.find_ranking)
     find_labels = asks(LogReader.find_labels)
@@ -375,31 +381,9 @@ class Store(StoreReader):
         Raises:
             FileError: Not everything was deleted.
         """
-        done = delete_before(self, self.history, project, time)
+        done = delete_before(self, project, time)
         self.forget_deleted()
         return done
-
-    def set_history(self, location: str) -> None:
-        """Set where history files are kept, once and for all.
-
-        Args:
-            location: A folder or a URL such as `s3://bucket/folder`, which is empty, or belongs to
-                this store already.
-
-        Raises:
-            UsageError: It is no such place, or there are files in another one.
-            FileError: The place cannot be reached, or not written.
-        """
-        set_history(self, location)
-
-    def archive(self, project: str, before: int) -> Archived:
-        """Move the hours of a project that end by some time to files; see `archive_hours`.
-
-        Raises:
-            UsageError: There is no place for files yet.
-            FileError: A file cannot be written, or one that is replaced cannot be read.
-        """
-        return archive_hours(self, self.require_history(), project, before)
 
     def erase(self, project: str, chosen: Chosen) -> Deleted:
         """Delete rankings by what they are, with all their labels; see `erase_rankings`.
@@ -407,7 +391,7 @@ class Store(StoreReader):
         Raises:
             FileError: Not all of them were deleted.
         """
-        done = erase_rankings(self, self.history, project, chosen)
+        done = erase_rankings(self, project, chosen)
         self.forget_deleted()
         return done
 
@@ -424,7 +408,7 @@ class Store(StoreReader):
         finally:
             self._keys_version += 1
         while True:
-            done = done.add(delete_before(self, self.history, project, LAST))
+            done = done.add(delete_before(self, project, LAST))
             if self._forget_project(project):
                 break
         self.forget_deleted()

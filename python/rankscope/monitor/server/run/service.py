@@ -12,8 +12,8 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import TidySchedule, tidy_project
 from rankscope.monitor.backups import BackupPlan, BackupSchedule
+from rankscope.monitor.deletion import TidySchedule, tidy_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.fleet.digest import DigestSchedule, fill_digest
@@ -68,7 +68,6 @@ def serve_store(
     poster: Poster | None = None,
     channels: Channels = NO_CHANNELS,
     sender: Sender | None = None,
-    archive_after: int | None = None,
     provider: Provider | None = None,
     backups: BackupPlan | None = None,
 ) -> None:
@@ -77,8 +76,6 @@ def serve_store(
     Shutting down takes ten seconds at most. Reads that take longer are stopped, and if one doesn't
     stop, or the store can't be closed, the process ends anyway.
     """
-    if archive_after is not None:
-        store.require_history()
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=_list_hosts(own, *names, urlsplit(channels.public_url or "").hostname or own),
@@ -106,8 +103,7 @@ def serve_store(
             work = partial(evaluate_project, now=moment, threads=1, is_thorough=False)
             evaluator.run(partial(work, project=project))
             if schedule.is_due(project, moment):
-                tidy = partial(tidy_project, now=moment, older_than=archive_after)
-                evaluator.run(partial(tidy, project=project))
+                evaluator.run(partial(tidy_project, now=moment, project=project))
 
         lender = stack.enter_context(Lender(store, access_log.write))
 

@@ -19,20 +19,13 @@ from rankscope.monitor.store import records
 from rankscope.monitor.store.keys import ApiKey, AuditEntry, Secret
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.blocks import Block
-from rankscope.monitor.store.log.files import ArchivedValues
-from rankscope.monitor.store.log.ids import remove_ids
-from rankscope.monitor.store.log.places import set_location
 from rankscope.monitor.store.log.removal import (
-    Removed,
-    delete_hot,
+    delete_blocks,
     delete_pending,
-    erase_file,
-    erase_hot,
+    erase_block,
     mark_deleted,
     replace_set,
 )
-from rankscope.monitor.store.log.rewriting import Rewritten, put_hour, remove_marked
-from rankscope.monitor.store.log.values import put_values
 from rankscope.monitor.store.people import BrowserSession, Person
 from rankscope.monitor.store.tables import (
     keys,
@@ -58,14 +51,8 @@ WRITES: dict[str, Callable[..., Any]] = {
         replace_set,
         mark_deleted,
         delete_pending,
-        delete_hot,
-        erase_hot,
-        erase_file,
-        put_hour,
-        remove_marked,
-        remove_ids,
-        put_values,
-        set_location,
+        delete_blocks,
+        erase_block,
         keys.insert_key,
         keys.revoke_key,
         keys.rotate_key,
@@ -100,14 +87,11 @@ RECORDS: dict[str, type[Any]] = {
     record.__name__: record
     for record in (
         ApiKey,
-        ArchivedValues,
         AuditEntry,
         Block,
         BrowserSession,
         Outcome,
         Person,
-        Removed,
-        Rewritten,
         records.CellRow,
         records.ChangeRow,
         records.Chosen,

@@ -108,7 +108,7 @@ class PostgresReader(StoreReader):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self.query(lambda connection: SecretTable(connection).find(secret_id))
 
-    def copy(self, part: Path, put: object) -> NoReturn:  # noqa: ARG002 - as it is elsewhere
+    def copy(self, part: Path) -> NoReturn:
         """Raise an error that names the command of PostgreSQL that makes a backup."""
         schema_name, tool = self.address.schema, self.address.for_tools
         raise UsageError(
