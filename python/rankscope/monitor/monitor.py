@@ -18,7 +18,7 @@ from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.manager import ProjectManager
 from rankscope.monitor.round import evaluate_project, replay_project
-from rankscope.monitor.store import open_or_borrow
+from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.sqlite.files import SQLITE
 
@@ -86,9 +86,9 @@ class Monitor(ProjectManager):
         Args:
             url: `sqlite:///events.db`, the path of the file, or `postgresql://user@host/database`.
             project: The name of the project.
-            writes: Whether to open it for writing. One process at a time writes to a file. If that
-                is a service of the same user, this process writes through it. Any number write
-                to a database of PostgreSQL, and any number read.
+            writes: Whether to open it for writing. One process at a time writes to a file; beside a
+                service, send events to its URL with `Client`. Any number write to a database of
+                PostgreSQL, and any number read.
             now: Returns the current time as a `datetime` with a time zone (default: the clock of
                 the system).
             threads: The number of threads, or of processes where there is much to evaluate
@@ -97,14 +97,14 @@ class Monitor(ProjectManager):
         Raises:
             UsageError: The URL is not that of a store.
             FormatError: The name of the project is not a line of text.
-            FileError: The store cannot be opened, another process than a service writes to it, or
-                it has lost what it acknowledged.
+            FileError: The store cannot be opened, another process writes to it, or it has lost what
+                it acknowledged.
         """
         project = read_name(project, "project", Limits().name_bytes)
         if "://" not in url:
             url = SQLITE + url
         if writes:
-            store: StoreReader = open_or_borrow(url)
+            store: StoreReader = open_store(url)
         else:
             from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
 

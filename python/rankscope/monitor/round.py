@@ -8,11 +8,12 @@ from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
-from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.events.times import count_micros, format_time, to_datetime, to_micros
 from rankscope.monitor.expect.kinds import digest as expected_digest
 from rankscope.monitor.expect.refresh import refresh_expected
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.facts import find_facts_of_incident
+from rankscope.monitor.incidents.incident import write_part
 from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
 from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.refresh import refresh_signals
@@ -53,6 +54,15 @@ class Round:
     later: int
     periods: int
     events: tuple[tuple[Event, Incident], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what people see of it, as JSON holds it."""
+        return {
+            "as_of": format_time(self.as_of),
+            "hours": self.hours,
+            "rankings": self.rankings,
+            "incidents": [write_part(event, incident) for event, incident in self.events],
+        }
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -260,8 +260,6 @@ class Store(StoreReader):
     `store_closed`.
     """
 
-    is_lent = False
-    """Whether a service holds the store, through which this process writes."""
     _keys_version = 0
 
     @abstractmethod
