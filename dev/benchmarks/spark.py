@@ -31,8 +31,8 @@ from pyspark.sql import functions as sql
 from rankscope.monitor import Configuration, define
 
 from dev.benchmarks.process_tree import count_cpu, watch_memory
+from dev.benchmarks.spark_log import write_log
 from dev.benchmarks.spark_tables import HUGE, LAYOUTS, write_huge, write_tables
-from dev.load.lake import write_lake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MEASURE = "nDCG@10"
 ATTRIBUTES = ("country", "device")
 RANKINGS_OF_HOUR = 42_000
-"""As many as in the benchmark of the lake."""
+"""As many as in a log of a million rankings a day."""
 SLOW = "RankingMetrics"
 """The interface that takes an RDD of Python, which is measured once."""
 
@@ -98,7 +98,7 @@ def _write(asked: argparse.Namespace, rows: int) -> Path:
     if asked.kind == "windows":
         folder = asked.folder / f"log-{rows}"
         if not folder.exists():
-            write_lake(folder, rows, max(1, rows // RANKINGS_OF_HOUR))
+            write_log(folder, rows, max(1, rows // RANKINGS_OF_HOUR))
     elif asked.kind == "huge":
         folder = asked.folder / f"huge-{asked.layout}-{rows}"
         write_huge(folder, rows, asked.layout)

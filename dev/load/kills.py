@@ -1,12 +1,12 @@
-"""Kills processes that store, archive and delete, and writes a record of what is left.
+"""Kills processes that store and delete, and writes a record of what is left.
 
     python -m dev.load.kills STORES KILLS [WORD]
 
 fills as many stores, each with processes that are killed so many times, compares all that is left
 with what was acknowledged, and writes `dev/load/records/DATE-kills.md`. With a word such as
-`values`, processes are killed only while they do something that has this word in its name, and the
-record has the word in its name. It fails at the first event
-that is lost or there twice, and at the first window that is not that of the plain model.
+`deleting`, processes are killed only while they do something that has this word in its name, and
+the record has the word in its name. It fails at the first event that is lost or there twice, and at
+the first window that is not that of the plain model.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.monitor.store.processes import ROOT
-from tests.monitor.store.test_killed_archiver import Told, kill_and_check
+from tests.monitor.store.test_killed_writer import Told, kill_and_check
 
 RECORDS = ROOT / "dev" / "load" / "records"
 SEED = 7
 HOW = (
     "`python -m dev.load.kills {command}`: each process stores rankings and labels, "
-    "archives, writes values, deletes and evaluates at once, in threads of its own, and kills "
-    "itself with SIGKILL at a random statement, sync or change of a name. "
+    "deletes and evaluates at once, in threads of its own, and kills itself with SIGKILL at a "
+    "random statement, sync or change of a name. "
     "The first comparison that fails ends the run without a record."
 )
 DELETED = {
@@ -55,8 +55,6 @@ def write_record(found: list[Told], rounds: int, word: str) -> str:
         ("of them there twice", 0),
         ("of them not recognized when they were sent again", 0),
         ("windows compared with the plain model", sum(one.windows for one in found)),
-        ("of them unequal", 0),
-        ("windows compared with files of values", sum(one.files for one in found)),
         ("of them unequal", 0),
     ]
     lines = [

@@ -26,7 +26,6 @@ __all__ = [
     "Items",
     "Judgments",
     "LabelBlock",
-    "LabelIndex",
     "Lines",
     "ParquetFooter",
     "ParquetRows",
@@ -53,7 +52,6 @@ __all__ = [
     "bound_difference",
     "bounded_tails",
     "bounded_units_needed",
-    "choose_labels",
     "choose_sums",
     "compare_rankings",
     "count_flips",
@@ -162,11 +160,11 @@ _Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
 _Items: TypeAlias = tuple[
     NDArray[np.int64], _Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
 ]
-# Of labels: positions of rankings, IDs or positions of documents, times, kinds, classes by code,
-# codes and values.
+# Of labels: positions of rankings, IDs of documents, times, kinds, classes by code, codes and
+# values.
 _Labels: TypeAlias = tuple[
     NDArray[np.int64],
-    _Texts | NDArray[np.int64],
+    _Texts,
     NDArray[np.int64],
     NDArray[np.int8],
     list[list[int]],
@@ -637,9 +635,6 @@ class Settled:
     def ranking_ids(self) -> list[str]:
         """Return the ids of the new rankings."""
 
-    def spans(self) -> list[tuple[int, int, int, int]]:
-        """Return by context how many rankings are new, and their first and last times."""
-
     def rankings(self, contexts: Sequence[int]) -> list[tuple[int, int, RankingBlock]]:
         """Return the new rankings by hour and environment, with the numbers of contexts."""
 
@@ -800,19 +795,6 @@ class LabelBlock:
     def keys(self, project: int) -> tuple[Column, Column]: ...
 
 @final
-class LabelIndex:
-    """The labels of a batch, which are found by their rankings."""
-
-    def __new__(cls, batch: EventBatch) -> Self: ...
-    def __len__(self) -> int: ...
-    @property
-    def nbytes(self) -> int:
-        """About the bytes it holds in memory, with the labels."""
-
-    def unique_ids(self) -> tuple[Column, Column]:
-        """Return the IDs of the labels' rankings, each once, in the order first seen."""
-
-@final
 class TextCodes:
     def __new__(cls) -> TextCodes: ...
     def number(
@@ -830,9 +812,6 @@ def bound(
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
 ) -> tuple[Column, Column, Column, bytes, bytes]: ...
-def choose_labels(indexes: Sequence[LabelIndex], ids: _Texts, since: int, until: int) -> EventBatch:
-    """Return labels of rankings with since <= time < until, index by index, as one object."""
-
 def choose_sums(packed: bytes, places: Sequence[int | None]) -> bytes: ...
 def compare_rankings(
     one: Run | Rankings,

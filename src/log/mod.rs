@@ -7,7 +7,6 @@ mod cases;
 pub mod contexts;
 pub mod copies;
 pub mod digest;
-pub mod index;
 pub mod join;
 pub mod keys;
 pub mod labels;

@@ -26,31 +26,13 @@ pub struct Rule {
     pub window: Option<(i64, i64)>,
 }
 
-/// The documents that labels are about.
-#[derive(Clone, Copy, Debug)]
-pub enum Docs<'a> {
-    /// Their IDs.
-    Ids(Texts<'a>),
-    /// Their positions in the rankings, from 1; 0 for a document that was not shown.
-    Positions(&'a [usize]),
-}
-
-impl Docs<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Ids(ids) => ids.len(),
-            Self::Positions(positions) => positions.len(),
-        }
-    }
-}
-
 /// The labels of many rankings.
 #[derive(Debug)]
 pub struct Labels<'a> {
     /// The position of the ranking of each label.
     pub rankings: &'a [usize],
-    /// Their documents.
-    pub docs: Docs<'a>,
+    /// The IDs of their documents.
+    pub docs: Texts<'a>,
     /// When each happened.
     pub times: &'a [i64],
     /// The kind of each.
@@ -234,21 +216,12 @@ impl<'a> Grader<'a> {
         if first == *next {
             return Some((late, unshown));
         }
-        if let Docs::Ids(_) = labels.docs {
-            shown.read(items.id_offsets, items.ids, start..end, *next - first)?;
-        }
+        shown.read(items.id_offsets, items.ids, start..end, *next - first)?;
         for label in (first..*next).map(position) {
-            let found = match labels.docs {
-                Docs::Ids(ids) => shown.find(ids.get(label)),
-                Docs::Positions(positions) => positions[label].checked_sub(1),
-            };
-            let Some(row) = found else {
+            let Some(row) = shown.find(labels.docs.get(label)) else {
                 unshown += 1;
                 continue;
             };
-            if row >= end - start {
-                return None;
-            }
             if let Some((length, now)) = rule.window {
                 if age(labels.times[label], times[ranking]) >= length {
                     late += 1;

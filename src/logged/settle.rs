@@ -10,7 +10,7 @@ use crate::log::batch::{Batch, Event};
 use crate::log::digest::Digest;
 use crate::log::keys::{key, other_key};
 use crate::log::labels::Labels;
-use crate::log::rankings::{Rankings, spans};
+use crate::log::rankings::Rankings;
 use crate::memory::{Vec, fill};
 
 use super::identity::identify;
@@ -238,13 +238,6 @@ impl Settled {
             uses[code(batch, row)] = true;
         }
         uses
-    }
-
-    /// The number of new rankings of each context, and their first and last times.
-    #[must_use]
-    pub fn spans(&self, batch: &Batch) -> Vec<(i64, i64, i64, i64)> {
-        let all = &batch.rankings;
-        spans(self.rankings.iter().map(|&(row, _)| (all.contexts[row], all.times[row])))
     }
 
     /// The new rankings by hour and environment, with the numbers of their contexts.

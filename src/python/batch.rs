@@ -309,11 +309,6 @@ impl Settled {
         PyList::new(py, ids.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The number of new rankings of each context, by its place, and their first and last times.
-    fn spans(&self, py: Python<'_>) -> PyResult<Vec<(i64, i64, i64, i64)>> {
-        guard(|| Ok(py.detach(|| self.answer.spans(&self.batch))))
-    }
-
     /// The new rankings by the starts of hours and environments, with the numbers of their contexts.
     fn rankings<'py>(&self, py: Python<'py>, contexts: Vec<i64>) -> PyResult<Bound<'py, PyList>> {
         guard(|| {

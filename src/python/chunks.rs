@@ -17,7 +17,7 @@ use crate::error::{Error, Kind};
 use crate::explain::regrets;
 use crate::logged::clusters::{self, CellClusters, Moments};
 use crate::logged::costs::Costs;
-use crate::logged::grading::{Docs, Grader, Grades, Items, Labels, Rule};
+use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
 use crate::logged::labels::Texts;
 use crate::logged::values::{Choices, Evaluator, Values};
 use crate::memory::{Vec, guard, vec};
@@ -33,20 +33,11 @@ pub struct TextBuffers(pub(super) PyBuffer<i64>, pub(super) PyBuffer<u8>);
 #[derive(FromPyObject)]
 pub struct ItemBuffers(PyBuffer<i64>, TextBuffers, PyBuffer<i64>, PyBuffer<f64>, PyBuffer<f64>);
 
-/// The documents of labels: their IDs, or their positions in the rankings.
-#[derive(FromPyObject)]
-pub enum DocBuffers {
-    #[pyo3(transparent)]
-    Positions(PyBuffer<i64>),
-    #[pyo3(transparent)]
-    Ids(TextBuffers),
-}
-
 /// Positions of rankings, documents, times, kinds, lists of names by code, codes and values.
 #[derive(FromPyObject)]
 pub struct LabelBuffers(
     PyBuffer<i64>,
-    DocBuffers,
+    TextBuffers,
     PyBuffer<i64>,
     PyBuffer<i8>,
     Vec<Vec<usize>>,
@@ -202,15 +193,11 @@ impl<'a> OpenItems<'a> {
 }
 
 /// The documents of labels, copied.
-enum OpenDocs {
-    Ids(Vec<usize>, Vec<u8>),
-    Positions(Vec<usize>),
-}
-
 /// Columns of labels, copied.
 struct OpenLabels {
     rankings: Vec<usize>,
-    docs: OpenDocs,
+    doc_offsets: Vec<usize>,
+    docs: Vec<u8>,
     times: Vec<i64>,
     kinds: Vec<u8>,
     names: Vec<Vec<usize>>,
@@ -220,15 +207,19 @@ struct OpenLabels {
 
 impl OpenLabels {
     fn new(py: Python<'_>, labels: LabelBuffers) -> PyResult<Self> {
-        let LabelBuffers(rankings, docs, times, kinds, names, codes, values) = labels;
+        let LabelBuffers(
+            rankings,
+            TextBuffers(doc_offsets, docs),
+            times,
+            kinds,
+            names,
+            codes,
+            values,
+        ) = labels;
         Ok(Self {
             rankings: places(py, &rankings)?,
-            docs: match docs {
-                DocBuffers::Ids(TextBuffers(offsets, ids)) => {
-                    OpenDocs::Ids(places(py, &offsets)?, copy_of(py, &ids)?)
-                }
-                DocBuffers::Positions(positions) => OpenDocs::Positions(places(py, &positions)?),
-            },
+            doc_offsets: places(py, &doc_offsets)?,
+            docs: copy_of(py, &docs)?,
             times: copy_of(py, &times)?,
             kinds: copy_of(py, &kinds)?.into_iter().map(i8::cast_unsigned).collect(),
             names,
@@ -240,10 +231,7 @@ impl OpenLabels {
     fn labels(&self) -> Option<Labels<'_>> {
         Some(Labels {
             rankings: &self.rankings,
-            docs: match &self.docs {
-                OpenDocs::Ids(offsets, ids) => Docs::Ids(Texts::new(offsets, ids)?),
-                OpenDocs::Positions(positions) => Docs::Positions(positions),
-            },
+            docs: Texts::new(&self.doc_offsets, &self.docs)?,
             times: &self.times,
             kinds: &self.kinds,
             codes: &self.codes,

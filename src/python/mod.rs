@@ -20,7 +20,6 @@ mod id_cells;
 mod input;
 mod items;
 mod judgments;
-mod label_index;
 mod lines;
 mod log;
 mod logged_texts;
@@ -66,7 +65,6 @@ use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::fuse::{ScatteredRuns, fuse_runs, fuse_to_file, fuse_to_memory};
 use self::items::Items;
 use self::judgments::{Judgments, restore_judgments};
-use self::label_index::{LabelIndex, choose_labels};
 use self::lines::Lines;
 use self::log::{LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels};
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
@@ -99,15 +97,15 @@ mod _core {
     #[pymodule_export]
     use super::{
         BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
-        Items, Judgments, LabelBlock, LabelIndex, Lines, ParquetFooter, ParquetRows, Plan,
-        RankingBlock, Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries,
+        Items, Judgments, LabelBlock, Lines, ParquetFooter, ParquetRows, Plan, RankingBlock,
+        Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries,
         SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties,
         average_units, bound, bound_below, bound_difference, bounded_tails, bounded_units_needed,
-        choose_labels, choose_sums, compare_rankings, count_flips, count_ranges, count_shifted,
-        decode_columns, decode_label_columns, estimate_mean, evaluate_dict, evaluate_items,
-        evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets,
-        fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_ids, hash_other_ids,
-        hash_texts, invert_flips, join_labels, log2, mean_of_rows, measure_costs, merge_sums,
+        choose_sums, compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
+        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
+        evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
+        fuse_to_file, fuse_to_memory, grade_items, hash_ids, hash_other_ids, hash_texts,
+        invert_flips, join_labels, log2, mean_of_rows, measure_costs, merge_sums,
         noncentral_t_lower, normal_tails, order_texts, restore_evaluation, restore_judgments,
         restore_rankings, restore_summary, round_sums, split_json, student_tails, sum_cells,
         sum_groups, summarize, summarize_groups, t_quantile, values_of_rows,

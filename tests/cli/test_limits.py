@@ -14,7 +14,6 @@ from rankscope.derivation import command as explain
 from rankscope.errors import LimitError, MeasureError, UsageError
 from rankscope.monitor.commands import serve
 from rankscope.monitor.commands.causes import _check_size
-from rankscope.monitor.commands.lake import _print
 from rankscope.trec_eval.catalog import ENTRIES
 from rankscope.trec_eval.command import _read_count
 from rankscope.trec_eval.requests import Requested, _read_number, rbp_kernel
@@ -74,21 +73,6 @@ def test_a_file_has_5_million_documents_at_most() -> None:
         _check_size(count, file)
     with pytest.raises(LimitError):
         _check_size(5_000_001, file)
-
-
-@pytest.mark.parametrize("count", [4, 5, 6])
-def test_five_files_that_are_left_out_are_named(
-    count: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = SimpleNamespace(path="a", message="it is empty", code="empty_input", hint="write it")
-    scan = SimpleNamespace(
-        unused={}, left_out=[one] * count, examples={}, to_dict=dict, files=0, new=0
-    )
-    done: Any = SimpleNamespace(scan=scan, as_of=0, hours=0, rankings=0, events=[])
-    _print(Namespace(json=True), done, {}, 0)
-    said = capsys.readouterr().err
-    assert said.count("left out a: ") == min(count, 5)
-    assert ("1 more files are left out" in said) == (count > 5)
 
 
 @pytest.mark.parametrize("option", ["-M", "-l"])

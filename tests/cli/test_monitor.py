@@ -11,7 +11,6 @@ from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 import rankscope as rs
 from pyarrow import parquet
@@ -25,12 +24,10 @@ from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, Project, make_events, write_lines
 
 if TYPE_CHECKING:
-    from rankscope.monitor.store.lake.address import Lake
-
     from tests.program import Program
 
 READING = ("status", "doctor", "export", "backup", "configuration", "key list")
-WRITING = ("evaluate", "ingest", "label", "archive", "delete", "retain", "key make")
+WRITING = ("evaluate", "ingest", "label", "delete", "retain", "key make")
 
 
 @pytest.fixture
@@ -392,19 +389,8 @@ def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
     assert read_series(filled) == before
 
 
-def test_archived_events_are_everywhere_where_they_were(filled: Project) -> None:
-    shown = [one for one in make_events()["rankings"] if one["environment"] == "production"]
-    before = read_series(filled)
-    said = filled.say("archive", "--older-than", "3000d")
-    assert said == {"hours": 0, "rankings": 0, "labels": 0, "values": 0, "bytes": 0}
-    said = filled.say("archive", "--as-of", "2026-09-10")
-    assert (said["rankings"], said["labels"]) == (len(shown), 2 * len(shown))
-    assert said["hours"] == said["values"] > 0 < said["bytes"]
-    filled.say("evaluate", "--as-of", "2026-09-10")
-    assert read_series(filled) == before
-    exported = filled.say("export", str(filled.folder / "out"))
-    assert exported["rankings"] == len(make_events()["rankings"])
-    gone = shown[0]["ranking_id"]
+def test_a_ranking_that_is_deleted_is_unknown(filled: Project) -> None:
+    gone = make_events()["rankings"][0]["ranking_id"]
     assert filled.say("delete", "--ranking", gone)["rankings"] == 1
     check_error(filled.run("explain", gone), 2, "unknown_ranking")
     check_error(filled.run("delete"), 2, "usage")
@@ -541,75 +527,6 @@ def test_the_doctor_asks_for_a_configuration(project: Project) -> None:
 )
 def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
     check_error(program.run("monitor", *words), 2, "usage")
-
-
-def test_run_takes_its_store_and_several_columns_as_arguments(
-    program: Program, project: Project
-) -> None:
-    project.say("configure", *CONFIGURED)
-    table = pa.table(
-        {
-            "session": ["r"],
-            "when": pa.array([1_788_220_800_000], pa.timestamp("ms", "UTC")),
-            "items": [["a", "b"]],
-        }
-    )
-    folder = project.folder / "shown"
-    folder.mkdir()
-    parquet.write_table(table, folder / "part.parquet")
-    words = ["--rankings", str(folder), "--as-of", "2026-09-02"]
-    columns = ["--col", "ranking_id=session", "time=when"]
-    done = project.run("run", *words)
-    check_error(done, 3, "columns")
-    assert project.say("run", *words, *columns)["new"] == 1
-    again = program.run("monitor", "run", "--store", project.store, *words, *columns, "--json")
-    assert json.loads(again.stdout)["new"] == 0
-    for wrong in (["--store", project.store], [*columns, project.store]):
-        done = project.run("run", *words, *wrong)
-        check_error(done, 2, "usage")
-
-
-def test_options_of_run_replace_nothing_else_of_the_lake(project: Project) -> None:
-    project.say("configure", *CONFIGURED)
-    for name, row in (
-        ("shown", {"session": "r", "doc_ids": ["b", "a"]}),
-        ("clicked", {"ranking_id": "r", "doc_id": "a", "label": "click"}),
-    ):
-        (project.folder / name).mkdir()
-        moment = pa.array([1_788_220_800_000], pa.timestamp("ms", "UTC"))
-        columns = {role: [value] for role, value in row.items()} | {"time": moment}
-        parquet.write_table(pa.table(columns), project.folder / name / "part.parquet")
-    shown, clicked, nowhere = (str(project.folder / name) for name in ("shown", "clicked", "no"))
-    place = ("--rankings", shown, "--labels", clicked, "--col", "ranking_id=session")
-    time = ("--as-of", "2026-09-10")
-    assert project.say("run", *place, "--duplicates-within", "0s", *time)["new"] == 2
-
-    def read_lake() -> Lake:
-        with Monitor.open(project.store, writes=False) as monitor:
-            lake = monitor.store.lake(monitor.project)
-        assert lake is not None
-        return lake
-
-    lake = read_lake()
-    for again in (["--rankings", shown], ["--labels", clicked], ["--rankings", shown, *place[4:]]):
-        told = project.say("run", *again, *time)
-        assert (told["files"], told["changed"], told["removed"]) == (2, 0, 0)
-        assert read_lake() == lake
-    for wrong, code in (
-        (["--rankings", nowhere], "lake_empty"),
-        (["--rankings", shown, "--labels", nowhere], "lake_empty"),
-        (["--rankings", clicked], "columns"),
-        (["--no-labels", "--labels", clicked], "usage"),
-    ):
-        status = {"lake_empty": 4, "columns": 3, "usage": 2}[code]
-        check_error(project.run("run", *wrong, *time), status, code)
-        assert read_lake() == lake
-    assert project.say("run", *time)["files"] == 2
-    told = project.say("run", "--no-labels", *time)
-    assert (told["files"], told["removed"]) == (1, 1)
-    assert read_lake().labels is None
-    assert project.say("run", "--labels", clicked, *time)["new"] == 1
-    assert read_lake() == lake
 
 
 def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: Project) -> None:

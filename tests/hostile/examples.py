@@ -51,8 +51,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
-    # The store has events of its own, and no lake.
-    "monitor run": Example({"place": ["STORE"]}, {}, status=2),
     "monitor evaluate": Example(STORE, {"--as-of": ["2026-09-10"]}),
     "monitor status": Example(STORE, {}),
     "monitor signals": Example(STORE, {}),
@@ -101,7 +99,6 @@ EXAMPLES: dict[str, Example] = {
     # There is no backup in the folder.
     "monitor restore": Example({"backup": ["OUT"], "store": ["new.db"]}, {}, status=2),
     "monitor upgrade": Example(STORE, {}),
-    "monitor archive": Example(STORE, {}),
     "monitor files": Example(STORE, {}),
     "monitor delete": Example(STORE, {"--user": ["u1"]}),
     "monitor retain": Example(STORE, {"--before": ["2026-09-02"]}),

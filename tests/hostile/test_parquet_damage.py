@@ -149,24 +149,6 @@ def test_no_reader_lets_a_damaged_footer_end_the_process(tmp_path: Path, reader:
     assert "parquet_invalid" in outcomes
 
 
-def test_a_damaged_footer_of_a_lake_never_ends_the_process(tmp_path: Path) -> None:
-    pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-    formats = pytest.importorskip("rankscope.monitor.store.lake.formats")
-    path = tmp_path / "part.parquet"
-    data = write(path, "dictionaries")
-
-    def read() -> None:
-        lake = formats.ParquetFiles(str(tmp_path))
-        (file,) = lake.list_files()
-        lake.read_schema(file)
-        lake.list_pieces(file, "relevance")
-        lake.read(file, ["query_id", "score"])
-
-    places = choose(start_of_footer(data), len(data), 80, seed=5)
-    outcomes = outcomes_of_flips(path, places, read, is_same=False)
-    assert set(outcomes) == {"ok", "lake_damaged"}
-
-
 def test_any_metadata_of_a_column_can_be_asked_for_once_a_file_is_open(tmp_path: Path) -> None:
     """Every 29th bit of the footer: PyArrow ends the process for what it can't make sense of."""
     path = tmp_path / "run.parquet"

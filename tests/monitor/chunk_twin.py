@@ -11,7 +11,7 @@ from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import PARTS, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.chunks import offsets_of
 from rankscope.records import replace
 from rankscope.regrets.compute import find_regrets
 from rankscope.settings.attribution import Labels, grade_labels

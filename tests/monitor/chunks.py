@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.chunks import offsets_of
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
 
 TYPE_CHECKING = False

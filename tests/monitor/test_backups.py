@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor import backups
+from rankscope.monitor.backup_places import BackupFolder, compute_checksum
 from rankscope.monitor.backups import (
     BackupPlan,
     BackupSchedule,
@@ -46,14 +47,13 @@ CLICKS = Configuration(definition=define(positive="click", window="1h"), baselin
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """A store with an archived project, and what lies in the tables."""
+    """A store with a project that is evaluated."""
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         monitor = Monitor(opened, "music", clock=lambda: NOW)
         monitor.configure(CLICKS)
         opened.append("music", [make_ranking(number) for number in range(20)])
         opened.append("music", [make_label(number, number) for number in range(20)])
         monitor.evaluate()
-        monitor.archive()
         opened.append("music", [make_ranking(number) for number in range(20, 25)])
         yield opened
 
@@ -82,10 +82,7 @@ def test_what_is_restored_has_the_same_events_and_values(
     assert restored == made == find_backup(made.location)
     assert made.mark.seq == 45
     assert made.time == NOW
-    assert len(made.history) == 2
-    assert made.size == sum(
-        path.stat().st_size for path in place.rglob("*") if path.name.endswith((".db", ".parquet"))
-    )
+    assert made.size == sum(path.stat().st_size for path in place.rglob("*.db"))
     with SQLiteStore(tmp_path / "restored.db") as opened:
         opened.verify()
         there = read_back(store, "music", 100)
@@ -103,7 +100,7 @@ def test_only_the_owner_may_read_a_backup(store: SQLiteStore, place: Path, tmp_p
     finally:
         os.umask(before)
     copies = [*place.rglob("*"), *tmp_path.glob("restored.db*")]
-    for path in [place, *copies, *(tmp_path / "restored.db.d").rglob("*")]:
+    for path in [place, *copies]:
         allowed = 0o700 if path.is_dir() else 0o600
         assert stat.S_IMODE(path.stat().st_mode) == allowed, path
 
@@ -118,65 +115,37 @@ def test_a_backup_has_no_secret(store: SQLiteStore, place: Path) -> None:
     assert secret.reveal().encode() not in content
 
 
-def test_the_history_is_there_once_for_all_backups(store: SQLiteStore, place: Path) -> None:
-    make(store, place)
-    first = list_files(place / "history")
-    make(store, place, NOW + DAY)
-    assert list_files(place / "history") == first
-    assert len(find_backup(str(place)).history) == len(first)  # type: ignore[union-attr]
-
-
-def test_the_newest_backups_are_kept_with_their_files(store: SQLiteStore, place: Path) -> None:
-    make(store, place)
-    old = list_files(place / "history")
-    monitor = Monitor(store, "music", clock=lambda: NOW)
-    monitor.evaluate()
-    monitor.archive()  # the hour has another file now
-    made = [make(store, place, NOW + day * DAY) for day in (1, 2)]
-    age(place / "history")
+def test_the_newest_backups_are_kept(store: SQLiteStore, place: Path) -> None:
+    made = [make(store, place, NOW + day * DAY) for day in range(3)]
     assert prune_backups(str(place), 2, now=NOW + 2 * DAY) == 1
-    kept = list_files(place / "history")
-    assert kept == {file.path for backup in made for file in backup.history}
-    assert not kept & old
     assert {path.name for path in place.iterdir()} == {
         "_store",
-        "history",
-        *(backup.name for backup in made),
+        *(backup.name for backup in made[1:]),
     }
 
 
-def age(folder: Path) -> None:
-    """Make the files of a folder older than what another process may be writing."""
-    for path in folder.rglob("*.parquet"):
-        os.utime(path, (0, 0))
-
-
-def test_while_another_backup_is_made_no_file_is_removed(store: SQLiteStore, place: Path) -> None:
+def test_what_a_killed_backup_left_is_removed_a_day_later(store: SQLiteStore, place: Path) -> None:
     make(store, place)
-    unlisted = place / "history" / "music" / "rankings" / "other.parquet"
-    unlisted.write_bytes(b"of a backup that is being made")
-    age(place / "history")
     begun = place / "2026-11-24T00-00-00.000000Z"
     begun.mkdir()
     (begun / "begun").touch()
     start = backups._read_name(begun.name)
     prune_backups(str(place), 1, now=start + DAY)
-    assert unlisted.exists()
-    prune_backups(str(place), 1, now=start + DAY + 1)  # it was killed
-    assert not unlisted.exists()
-    assert not (begun / "begun").exists()
+    assert (begun / "begun").exists()  # it may be being made
+    prune_backups(str(place), 1, now=start + DAY + 1)
+    assert not begun.exists()
     restore_backup(str(place), place.with_name("restored.db"))
 
 
 def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
     make(store, place)
     with SQLiteStore(tmp_path / "other.db") as other:
-        with refuses(UsageError, "history_place", match="files of another store"):
+        with refuses(UsageError, "backup_place", match="backups of another store"):
             make(other, place)
         full = tmp_path / "full"
         full.mkdir()
         (full / "letter.txt").touch()
-        with refuses(UsageError, "history_place", match="is not empty"):
+        with refuses(UsageError, "backup_place", match="is not empty"):
             make(other, full)
 
 
@@ -187,7 +156,7 @@ def damage(path: Path) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("what", ["store.db", "backup.json", "*.parquet"])
+@pytest.mark.parametrize("what", ["store.db", "backup.json"])
 @pytest.mark.parametrize("how", [damage, Path.unlink], ids=["changed", "missing"])
 def test_a_damaged_backup_is_refused_and_leaves_nothing(
     store: SQLiteStore, place: Path, tmp_path: Path, what: str, how: Callable[[Path], None]
@@ -262,44 +231,17 @@ def test_a_backup_that_cannot_be_reached_is_not_skipped(
     store: SQLiteStore, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newest = [make(store, place, NOW + day * DAY) for day in range(2)][1]
-    opens = backups.open_address
+    reads = BackupFolder.read
 
-    def fail(path: str) -> object:
+    def fail(place: BackupFolder, path: str, most: int) -> bytes:
         if newest.name in path:
-            raise FileError("cannot read it: timeout", hint="wait", code="lake_read", file=path)
-        return opens(path)
+            raise FileError(newest.name, hint="wait", code="backup_unreachable")
+        return reads(place, path, most)
 
-    monkeypatch.setattr(backups, "open_address", fail)
+    monkeypatch.setattr(BackupFolder, "read", fail)
     with refuses(FileError, "backup_unreachable", match=newest.name):
         restore_backup(str(place), tmp_path / "restored.db")
     assert list(tmp_path.glob("restored*")) == []
-
-
-HOSTILE = (
-    "../../../escaped.parquet",
-    "/escaped.parquet",
-    "../rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
-    "music/rankings/date=2026-11-21/hour=00/../../../../escaped.parquet",
-    "music/rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet\n",
-    "music\0/rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
-    "..\\music/rankings/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
-    "music/secrets/date=2026-11-21/hour=00/" + "a" * 32 + "-" + "b" * 8 + ".parquet",
-)
-
-
-@pytest.mark.parametrize("path", HOSTILE)
-def test_no_name_in_a_backup_leads_out_of_the_new_store(
-    store: SQLiteStore, place: Path, tmp_path: Path, path: str
-) -> None:
-    made = make(store, place)
-    manifest = place / made.name / "backup.json"
-    said = json.loads(manifest.read_text())
-    said["history"][path] = next(iter(said["history"].values()))
-    manifest.write_text(json.dumps(said))
-    before = list_files(tmp_path)
-    with refuses(FileError, "backup_damaged", match="backup.json: "):
-        restore_backup(str(place), tmp_path / "deep" / "er" / "restored.db")
-    assert list_files(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -311,10 +253,9 @@ def test_no_name_in_a_backup_leads_out_of_the_new_store(
         "[" * 100_000,
         '{"format": 2}',
         '{"format": 1, "store": "x", "last_seq": -1, "last_commit": 0, "database": {}}',
-        '{"format": 1, "history": {}, "database": [1e999, ""]}',
-        '{"format": 1, "history": [1], "database": [1, "ff"]}',
-        '{"format": 1, "history": {}, "database": [1, 2, 3]}',
-        '{"format": 1, "history": {}, "database": [1, "zz"]}',
+        '{"format": 1, "database": [1e999, ""]}',
+        '{"format": 1, "database": [1, 2, 3]}',
+        '{"format": 1, "database": [1, "zz"]}',
         "\ud800",
     ],
 )
@@ -330,10 +271,7 @@ def test_a_list_that_is_none_is_refused(
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE blocks SET path = '../' || path WHERE path != ''",
         "UPDATE meta SET value = '7' WHERE name = 'last_commit'",
-        "INSERT INTO meta VALUES ('history', '/elsewhere')",
-        "DROP TABLE blocks",
     ],
 )
 def test_a_database_that_is_not_as_its_list_says_is_refused(
@@ -345,7 +283,7 @@ def test_a_database_that_is_not_as_its_list_says_is_refused(
         connection.execute(change)
     (place / made.name / "store.db-wal").unlink(missing_ok=True)
     said = json.loads((place / made.name / "backup.json").read_text())
-    said["database"] = database.stat().st_size, backups.compute_checksum(database).hex()
+    said["database"] = database.stat().st_size, compute_checksum(database).hex()
     (place / made.name / "backup.json").write_text(json.dumps(said))
     with refuses(FileError, "backup_damaged"):
         restore_backup(str(place), tmp_path / "restored.db")
@@ -355,7 +293,7 @@ def test_a_store_is_restored_to_a_new_place_only(
     store: SQLiteStore, place: Path, tmp_path: Path
 ) -> None:
     make(store, place)
-    for ending in ("", "-wal", ".high-water", ".d", ".secrets"):
+    for ending in ("", "-wal", ".high-water", ".secrets"):
         there = tmp_path / f"there{ending}"
         there.touch()
         with refuses(FileError, "io", match=r"exists already"):
@@ -375,7 +313,7 @@ from rankscope.monitor.notify.webhook import make_secret
 from rankscope.monitor.store import open_reader
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import Webhook
-from rankscope.monitor.store.log import files
+from rankscope.monitor import backup_places as files
 steps = int(sys.argv[3])
 inner = files._publish
 def publish(*given):
@@ -390,7 +328,7 @@ with open_reader(sys.argv[1]) as store:
 """
 
 
-@pytest.mark.parametrize("steps", range(1, 7))
+@pytest.mark.parametrize("steps", range(1, 5))
 def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(
     store: SQLiteStore, place: Path, tmp_path: Path, steps: int
 ) -> None:
@@ -399,8 +337,8 @@ def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(
     url = f"sqlite:///{store.path}"
     done = run_python(script, url, place, steps, NOW)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    # Its owner, a note, two files, the database, the list: only the last one makes it a backup.
-    assert (find_backup(str(place)) is None) == (steps < 6)
+    # Its owner, a note, the database, the list: only the last one makes it a backup.
+    assert (find_backup(str(place)) is None) == (steps < 4)
     made = make(store, place, NOW + DAY)
     prune_backups(str(place), 1, now=NOW + 2 * DAY)
     assert [path.name for path in place.iterdir() if path.name[0] == "2"] == [made.name]
@@ -461,7 +399,7 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
 def test_a_service_is_not_started_with_a_place_of_others(store: SQLiteStore, place: Path) -> None:
     place.mkdir()
     (place / "letter.txt").touch()
-    with refuses(UsageError, "history_place", match="is not empty"):
+    with refuses(UsageError, "backup_place", match="is not empty"):
         BackupSchedule(store, BackupPlan(str(place), DAY, 1), now=lambda: NOW)
 
 

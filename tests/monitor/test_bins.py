@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,33 +203,6 @@ def test_a_file_has_the_bins(tmp_path: Path) -> None:
     file.write_text(f"{said}bins = {{ price = [25, 10] }}\n{of_file}")
     with pytest.raises(FormatError, match=r"bins\.price: expected .* ascending"):
         read_setup(str(file))
-
-
-def test_a_lake_is_read_again_with_new_bins(tmp_path: Path) -> None:
-    table = pa.table(
-        {
-            "ranking_id": [f"r{at}" for at in range(4)],
-            "time": [FIRST + timedelta(minutes=at) for at in range(4)],
-            "doc_ids": [["a", "b"]] * 4,
-            "price": [1.0, 12.0, 13.0, 30.0],
-            "device": ["tv"] * 4,
-        }
-    )
-    (tmp_path / "lake").mkdir()
-    pq.write_table(table, tmp_path / "lake" / "a.parquet")
-    with Monitor.open(f"{tmp_path}/shop.db", now=lambda: FIRST + timedelta(days=2)) as monitor:
-        monitor.configure(configure())
-        monitor.connect_lake(f"{tmp_path}/lake")
-        monitor.evaluate()
-        for edges, expected in (
-            ((10, 25), {"below 10": 1, "10 to below 25": 2, "25 or more": 1}),
-            ((13,), {"below 13": 2, "13 or more": 2}),
-        ):
-            monitor.configure(configure(bins={"price": edges}))
-            monitor.evaluate()
-            for value, count in expected.items():
-                series = monitor.signals(every="day", slice=(("price", value),))
-                assert sum(series["length"].rankings) == count
 
 
 def test_applying_quintiles_again_changes_nothing(monitor: Monitor, tmp_path: Path) -> None:

@@ -108,20 +108,6 @@ def test_it_is_undone(tmp_path: Path) -> None:
         assert (after == before) is (users == ())
 
 
-@pytest.mark.slow
-def test_files_of_values_have_none_of_them(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    monitor = make_monitor(tmp_path / "a.db", make_definition(*BOTS), has_bots=True)
-    assert monitor.archive("0s", history=str(tmp_path / "files")).hours
-    users, count = set(), 0
-    for file in monitor.store.list_history(monitor.project, "values"):
-        rows = parquet.read_table(file).column("user_id").to_pylist()
-        users.update(rows)
-        count += len(rows)
-    assert not users & set(BOTS)
-    assert count == sum(len(make_searches(day, has_bots=False)) for day in range(10))
-
-
 def test_users_are_part_of_a_definition() -> None:
     definition = make_definition("b", "a", "b")
     assert definition.left_out == ("a", "b")

@@ -22,9 +22,7 @@ from rankscope.monitor.evaluate.baseline import plan_baseline
 from rankscope.monitor.evaluate.refresh import find_later
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.intake import lake
 from rankscope.monitor.store.folding import choose_versions
-from rankscope.monitor.store.log.files import name_hour
 from rankscope.monitor.store.records import Context, OpenHour, Version
 from rankscope.monitor.store.tables.versions import RankingSpan, _fold
 
@@ -73,37 +71,6 @@ def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row() -> None:
         # It is no double, and would become the one before.
         with pytest.raises(columns.UnusualColumnError):
             columns.read_numbers(arrow.array([largest + sign]))
-
-
-@pytest.mark.parametrize("length", [149, 150, 151])
-def test_the_folder_of_a_project_has_its_name_up_to_150_characters(length: int) -> None:
-    folder = name_hour("x" * length, 0).partition("/")[0]
-    assert (folder == "x" * length) == (length <= 150)
-    assert folder.startswith("x" * min(length, 150))
-    assert length <= 150 or folder[150] == "~"
-
-
-def test_a_lake_has_files_from_an_hour_before_to_a_day_after_the_window(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(lake, "_check_new", lambda *_: None)
-    store: Any = SimpleNamespace(lake=lambda _: None, set_lake=lambda _, made, *__: made)
-    made: Any = lake.connect_lake(
-        store,
-        "music",
-        rankings="/data/rankings",
-        labels=None,
-        layout="parquet",
-        names={},
-        label_names={},
-        attributes=(),
-        window=2 * HOUR,
-        within="0s",
-        timezone=None,
-        now=NOW,
-        actor="ada",
-    )
-    assert (made.early, made.reach) == (HOUR, 2 * HOUR + DAY)
 
 
 @pytest.mark.parametrize("rankings", [49_999, 50_000, 50_001])

@@ -24,7 +24,6 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.setup.plan import delete_projects
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import make_key
-from rankscope.monitor.store.log import bucket as buckets
 from rankscope.monitor.store.postgres.dump import restore_dump
 from rankscope.monitor.store.postgres.store import _count_key_changes
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -57,31 +56,24 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def fill(store: Store, *, archives: bool = True) -> Monitor:
+def fill(store: Store) -> None:
     """A project with values of final hours."""
     monitor = Monitor(store, "music", clock=lambda: NOW)
     monitor.configure(CLICKS)
     store.append("music", [make_ranking(number) for number in range(20)])
     store.append("music", [make_label(number, number) for number in range(20)])
     monitor.evaluate()
-    if archives:
-        monitor.archive()
-    return monitor
 
 
 # Buckets.
 
 
 @pytest.mark.usefixtures("bucket")
-def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(buckets, "KEPT_SECONDS", 0)
+def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
-        monitor = fill(store)
+        fill(store)
         before = read_back(store, "music", 100)
         made = [make_backup(store, PLACE, now=NOW + day * DAY) for day in range(2)]
-        assert made[0].history == made[1].history
         assert find_backup(PLACE) == made[1]
         restored = restore_backup(made[0].location, tmp_path / "restored.db")
         assert restored == made[0]
@@ -89,7 +81,6 @@ def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(
             opened.verify()
             assert read_back(opened, "music", 100) == before
         store.append("music", [make_ranking(99)])
-        monitor.archive()
         made.append(make_backup(store, PLACE, now=NOW + 2 * DAY))
         assert prune_backups(PLACE, 1, now=NOW + 2 * DAY) == 2
         with refuses(FileError, "backup_unreachable"):
@@ -100,7 +91,7 @@ def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(
         assert "ranking-99" in read_back(opened, "music", 100)
     with (
         SQLiteStore(tmp_path / "other.db") as other,
-        refuses(UsageError, "history_place", match="files of another store"),
+        refuses(UsageError, "backup_place", match="backups of another store"),
     ):
         make_backup(other, PLACE, now=NOW)
 
@@ -153,7 +144,7 @@ def test_a_dump_is_restored_and_verified(
 ) -> None:
     url = cluster.url("drilled")
     with open_store(url) as store:
-        fill(store, archives=False)
+        fill(store)
         before = read_back(store, "music", 100)
     dump(url, tmp_path / "rankings.dump")
     with psycopg.connect(url.partition("&schema")[0], autocommit=True) as connection:

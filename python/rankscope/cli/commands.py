@@ -147,7 +147,6 @@ MONITOR = Group(
             ingest="Store rankings from files.",
             label="Store labels from files.",
         ),
-        "run": Command("Monitor a data lake in place.", "monitor.commands.lake"),
         **_list_commands(
             "monitor.commands.status",
             evaluate="Compute windows and baselines, and check alerts.",
@@ -204,8 +203,6 @@ MONITOR = Group(
         **_list_commands(
             "monitor.commands.maintenance",
             export="Export the events to Parquet files.",
-            archive="Move hours whose values are final to Parquet files.",
-            files="List the Parquet files of archived hours.",
             delete="Delete the rankings of a user, or others, with their labels.",
             retain="Delete old events. The values computed from them are kept.",
             doctor="Check a store, its events and its values for problems.",

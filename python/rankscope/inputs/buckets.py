@@ -277,14 +277,6 @@ def open_address(url: str) -> Any:  # noqa: ANN401 - of PyArrow, as a file of Py
         return open_filesystem(place).open_input_file(path)
 
 
-def stat_file(place: str, path: str) -> DataFile | None:
-    """Return a file as it is now, `None` if it is gone."""
-    with converted_errors(path):
-        info = open_filesystem(place).get_file_info(path)
-    is_file = info.type == load_arrow("pyarrow.fs").FileType.File
-    return _to_file(info) if is_file else None
-
-
 def _to_file(info: Foreign) -> DataFile:
     return DataFile(info.path, info.size or 0, str(info.mtime_ns))
 

@@ -9,8 +9,6 @@ from rankscope.errors import FileError, FormatError, hint_extra
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.batches import Batches
 from rankscope.inputs.buckets import (
-    WILD,
-    DataFile,
     converted_errors,
     find_base,
     find_reason,
@@ -32,33 +30,13 @@ from rankscope.inputs.files.lakehouse import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, Literal, TypeAlias
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
     Layout: TypeAlias = Literal["parquet", "delta", "iceberg"]
 
-BLOCK = 8 << 20
 METADATA = ".metadata.json"
-
-
-def find_layout(url: str) -> Layout:
-    """Tell how a table is stored by what is in its folder."""
-    if WILD.search(url):
-        return "parquet"
-    if url.endswith(METADATA):
-        return "iceberg"
-    place, path = split_url(url)
-    opened = open_filesystem(place)
-    folder = path.rstrip("/")
-    with converted_errors(url):
-        infos = opened.get_file_info([f"{folder}/_delta_log", f"{folder}/metadata"])
-    kind = load_arrow("pyarrow.fs").FileType
-    if infos[0].type == kind.Directory:
-        return "delta"
-    if infos[1].type == kind.Directory and list_files(f"{url.rstrip('/')}/metadata", ".json"):
-        return "iceberg"
-    return "parquet"
 
 
 def find_current(path: str) -> Batches | None:
@@ -130,21 +108,6 @@ class DeltaTable:
         self._url = url
         self._opened = opened
         self._dataset: Any = None
-        self._fragments: dict[str, Any] = {}
-
-    def list_files(self) -> list[DataFile]:
-        """List the files of the newest version."""
-        opened = self._open()
-        actions = load_arrow().table(opened.get_add_actions(flatten=True))
-        columns = (actions[name].to_pylist() for name in ("path", "size_bytes"))
-        stamps = map(str, actions["modification_time"].to_pylist())
-        return sorted(
-            (
-                DataFile(path, size, stamp)
-                for path, size, stamp in zip(*columns, stamps, strict=True)
-            ),
-            key=lambda file: file.path,
-        )
 
     @property
     def schema(self) -> Foreign:
@@ -152,34 +115,11 @@ class DeltaTable:
         self._open_dataset()
         return self._dataset.schema
 
-    def read_schema(self, file: DataFile) -> Foreign:
-        """Return the schema of the table."""
-        del file  # all files have one schema
-        return self.schema
-
     def read_batches(self, columns: Sequence[str]) -> Iterator[Foreign]:
         """Read all rows."""
         self._open_dataset()
         with converted_errors(self._url):
             yield from self._dataset.to_batches(columns=list(columns))
-
-    def read(
-        self,
-        file: DataFile,
-        columns: Sequence[str],
-        groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
-    ) -> Foreign:
-        """Read the rows of a file."""
-        self._open_dataset()
-        fragment = self._fragments.get(file.path)
-        if fragment is None:
-            raise changed(file.path)
-        try:
-            with converted_errors(file.path):
-                return fragment.to_table(schema=self._dataset.schema, columns=list(columns))
-        except FileError as error:
-            place = fragment.filesystem
-            raise judge(error, lambda: place.open_input_stream(fragment.path)) from error
 
     def _open(self) -> Any:  # noqa: ANN401 - of a library without types
         if self._opened is not None:
@@ -197,9 +137,6 @@ class DeltaTable:
                 self._dataset = opened.to_pyarrow_dataset()
             except Exception as error:
                 raise _unreadable(self._url, error) from error
-            self._fragments = {
-                fragment.path: fragment for fragment in self._dataset.get_fragments()
-            }
 
 
 class IcebergTable:
@@ -213,20 +150,6 @@ class IcebergTable:
     def __init__(self, url: str, opened: Any = None) -> None:  # noqa: ANN401 - of a library
         self._url = url
         self._table: Any = opened
-        self._planned: dict[str, Any] | None = None
-
-    def list_files(self) -> list[DataFile]:
-        """List the files of the newest snapshot."""
-        files = [
-            DataFile(path, task.file.file_size_in_bytes, self._stamp(task))
-            for path, task in self._plan().items()
-        ]
-        return sorted(files, key=lambda file: file.path)
-
-    @staticmethod
-    def _stamp(task: Any) -> str:  # noqa: ANN401 - as above
-        """Name the files that delete rows of a file: they change what it contains."""
-        return " ".join(sorted(file.file_path for file in task.delete_files))
 
     @property
     def schema(self) -> Foreign:
@@ -234,37 +157,11 @@ class IcebergTable:
         self._open()
         return self._table.schema().as_arrow()
 
-    def read_schema(self, file: DataFile) -> Foreign:
-        """Return the schema of the table."""
-        del file  # all files have one schema
-        return self.schema
-
     def read_batches(self, columns: Sequence[str]) -> Iterator[Foreign]:
         """Read all rows that are not deleted."""
         self._open()
         with converted_errors(self._url):
             yield from self._table.scan(selected_fields=tuple(columns)).to_arrow_batch_reader()
-
-    def read(
-        self,
-        file: DataFile,
-        columns: Sequence[str],
-        groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
-    ) -> Foreign:
-        """Read the rows of a file that are not deleted."""
-        task = self._plan().get(file.path)
-        if task is None or self._stamp(task) != file.stamp:
-            raise changed(file.path)
-        scans = _load("pyiceberg.io.pyarrow", "iceberg")
-        always = _load("pyiceberg.expressions", "iceberg").AlwaysTrue()
-        schema = self._table.schema().select(*columns)
-        try:
-            with converted_errors(file.path):
-                scan = scans.ArrowScan(self._table.metadata, self._table.io, schema, always, True)
-                return scan.to_table([task]).select(list(columns))
-        except FileError as error:
-            place = self._table.io
-            raise judge(error, lambda: place.new_input(file.path).open()) from error
 
     def _open(self) -> None:
         if self._table is not None:
@@ -288,42 +185,6 @@ class IcebergTable:
             self._table = library.StaticTable.from_metadata(url)
         except Exception as error:
             raise _unreadable(self._url, error) from error
-
-    def _plan(self) -> dict[str, Any]:
-        """Return what the library reads of each file."""
-        if self._planned is None:
-            self._open()
-            try:
-                files = self._table.scan().plan_files()
-            except Exception as error:
-                raise _unreadable(self._url, error) from error
-            self._planned = {file.file.file_path: file for file in files}
-        return self._planned
-
-
-def judge(error: FileError, open_bytes: Callable[[], Foreign]) -> FileError:
-    """Return why a file could not be read: it is damaged if all of its bytes can be read."""
-    path = error.file or ""
-    with converted_errors(path), open_bytes() as opened:
-        while opened.read(BLOCK):
-            pass
-    reason = error.message.removeprefix("cannot read it: ")
-    return FileError(
-        f"the file is damaged, or no Parquet file: {reason}",
-        hint="a lake consists of Parquet files: write this one again, or remove it",
-        code="lake_damaged",
-        file=path,
-    )
-
-
-def changed(path: str) -> FileError:
-    """Return the error for a file that changed after it was listed."""
-    return FileError(
-        "the file was changed or removed while the lake was read",
-        hint="run it again: files that change are read again",
-        code="lake_changed",
-        file=path,
-    )
 
 
 def _load(module: str, extra: str) -> Any:  # noqa: ANN401 - as above

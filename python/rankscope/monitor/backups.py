@@ -3,11 +3,9 @@
 ```text
 PLACE/2026-11-21T18-00-00.000000Z/store.db      the database
 PLACE/2026-11-21T18-00-00.000000Z/backup.json   what belongs to the backup; written last
-PLACE/history/                                  the files of archived hours, which never change:
-                                                each is there once, for all backups that list it
 ```
 
-A backup has the size and the checksum of all that belongs to it, and no secrets.
+A backup has the size and the checksum of the database, and no secrets.
 """
 
 from __future__ import annotations
@@ -15,9 +13,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sqlite3
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,18 +23,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from rankscope.errors import FileError, FormatError, UsageError
-from rankscope.inputs.buckets import check_url, open_address
+from rankscope.inputs.buckets import check_url
+from rankscope.monitor.backup_places import (
+    BackupFolder,
+    Published,
+    open_place,
+)
 from rankscope.monitor.events.limits import DAY, MINUTE
 from rankscope.monitor.events.times import format_time, read_time
-from rankscope.monitor.store.log.bucket import RETIRED
-from rankscope.monitor.store.log.files import (
-    HistoryFolder,
-    Published,
-    compute_checksum,
-)
-from rankscope.monitor.store.log.places import open_place, read_location
-from rankscope.monitor.store.log.values import list_published
-from rankscope.monitor.store.sqlite.files import ENDINGS, HISTORY, PRIVATE, beside
+from rankscope.monitor.store.sqlite.files import ENDINGS, PRIVATE, beside
 from rankscope.monitor.store.sqlite.high_water import MARK, HighWater, Mark, sync_folder
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.monitor.store.sqlite.store import SQLiteReader
@@ -47,24 +41,18 @@ from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from rankscope.monitor.store.log.files import HistoryPlace
+    from rankscope.monitor.backup_places import BackupPlace
     from rankscope.monitor.store.store import StoreReader
 
-DATABASE, MANIFEST, BEGUN, SHARED = "store.db", "backup.json", "begun", "history"
+DATABASE, MANIFEST, BEGUN = "store.db", "backup.json", "begun"
 NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{6}Z")
-HOUR_FILE = re.compile(
-    r"(?!\.{1,2}/)[^/\\\0]{1,200}/(rankings|values)/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/hour=[0-9]{2}/"
-    r"[0-9a-f]{32}-[0-9a-f]{8}\.parquet"
-)
-"""The paths of files of archived hours: nothing else is written from a backup."""
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 16
 """The largest list of a backup."""
 UNFINISHED = DAY
 """After so long, a backup that has no list isn't being made any more."""
 RETRY = 10 * MINUTE
-PLACED = frozenset({"history_missing", "history_damaged"})
 FORMAT = 1
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
@@ -78,7 +66,6 @@ class Backup:
         name: Its name, which says when it was made.
         mark: The store, its last event and its last transaction.
         database: The file of the database.
-        history: The files of archived hours.
         skipped: What is wrong with newer backups, if this one was restored instead of them.
     """
 
@@ -86,7 +73,6 @@ class Backup:
     name: str
     mark: Mark
     database: Published
-    history: tuple[Published, ...]
     skipped: tuple[FileError, ...] = ()
 
     @property
@@ -96,8 +82,8 @@ class Backup:
 
     @property
     def size(self) -> int:
-        """The number of bytes of all that belongs to it."""
-        return self.database.size + sum(file.size for file in self.history)
+        """The number of bytes of its database."""
+        return self.database.size
 
     @property
     def location(self) -> str:
@@ -121,64 +107,45 @@ def make_backup(store: StoreReader, location: str, *, now: int) -> Backup:
     opened = _check_kind(store)
     url = check_url(location).rstrip("/")
     name = format_time(now).replace(":", "-")
-    place, history = open_place(url), open_place(f"{url}/{SHARED}")
-    files: list[Published] = []
-    with _converted(url):
-        place.claim(opened.read_mark().store.hex())
-        there = set(place.list_files())
-
-        def put(listed: Published, source: HistoryPlace) -> None:
-            path = f"{SHARED}/{listed.path}"
-            if path not in there:
-                history.put_copy(listed, source)
-            elif isinstance(history, HistoryFolder) or f"{path}{RETIRED}" in there:
-                history.retire(listed.path)  # nobody removes it within the next hour
-            files.append(listed)
-
-        try:
-            place.put(Path(os.devnull), f"{name}/{BEGUN}")
-            within = Path(url, name) if isinstance(place, HistoryFolder) else None
-            with TemporaryDirectory(dir=within) as folder:
-                part = Path(folder) / DATABASE
-                os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
-                mark = opened.copy(part, put)
-                done = place.put(part, f"{name}/{DATABASE}")
-                made = Backup(url, name, mark, done, tuple(files))
-                part.write_text(_write(made), "ascii")
-                place.put(part, f"{name}/{MANIFEST}")
-        except BaseException:
-            for path in (MANIFEST, DATABASE):  # first what would make it a backup
-                with suppress(OSError, FileError):
-                    place.remove(f"{name}/{path}")
-            raise
-        finally:
+    place = open_place(url)
+    place.claim(opened.read_mark().store.hex())
+    try:
+        place.put(Path(os.devnull), f"{name}/{BEGUN}")
+        within = Path(url, name) if isinstance(place, BackupFolder) else None
+        with TemporaryDirectory(dir=within) as folder:
+            part = Path(folder) / DATABASE
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+            mark = opened.copy(part)
+            made = Backup(url, name, mark, place.put(part, f"{name}/{DATABASE}"))
+            part.write_text(_write(made), "ascii")
+            place.put(part, f"{name}/{MANIFEST}")
+    except BaseException:
+        for path in (MANIFEST, DATABASE):  # first what would make it a backup
             with suppress(OSError, FileError):
-                place.remove(f"{name}/{BEGUN}")
+                place.remove(f"{name}/{path}")
+        raise
+    finally:
+        with suppress(OSError, FileError):
+            place.remove(f"{name}/{BEGUN}")
     return made
 
 
 def prune_backups(location: str, keep: int, *, now: int) -> int:
-    """Remove all but the newest backups of a place, what was left of others, and their files.
+    """Remove all but the newest backups of a place, and what was left of others.
 
     Returns:
         The number of backups that were removed.
     """
-    url = check_url(location).rstrip("/")
-    with _converted(url):
-        place = open_place(url)
-        found = _list_parts(place)
-        complete = [name for name, parts in found.items() if MANIFEST in parts]
-        unfinished = found.keys() - complete
-        old = {name for name in unfinished if _read_name(name) < now - UNFINISHED}
-        removed = complete[:-keep]
-        for name in (*removed, *sorted(old)):
-            # First what makes it a backup, so that none is ever incomplete.
-            for part in sorted(found[name], key=lambda each: each != MANIFEST):
-                place.remove(f"{name}/{part}")
-        if unfinished == old:
-            kept = [_read(url, name) for name in complete[-keep:]]
-            known = {file.path for backup in kept for file in backup.history}
-            open_place(f"{url}/{SHARED}").clean(known)
+    place = open_place(check_url(location).rstrip("/"))
+    found = _list_parts(place)
+    complete = [name for name, parts in found.items() if MANIFEST in parts]
+    unfinished = found.keys() - complete
+    old = {name for name in unfinished if _read_name(name) < now - UNFINISHED}
+    removed = complete[:-keep]
+    for name in (*removed, *sorted(old)):
+        # First what makes it a backup, so that none is ever incomplete.
+        for part in sorted(found[name], key=lambda each: each != MANIFEST):
+            place.remove(f"{name}/{part}")
     return len(removed)
 
 
@@ -186,12 +153,11 @@ def find_backup(location: str) -> Backup | None:
     """Find a backup by its folder or URL, or the newest one of a place; `None` if it has none."""
     url = check_url(location).rstrip("/")
     place, _, name = url.rpartition("/")
-    with _converted(url):
-        if NAME.fullmatch(name):
-            return _read(place, name)
-        parts = _list_parts(open_place(url))
-        names = [name for name, each in parts.items() if MANIFEST in each]
-        return _read(url, names[-1]) if names else None
+    if NAME.fullmatch(name):
+        return _read(place, name)
+    parts = _list_parts(open_place(url))
+    names = [name for name, each in parts.items() if MANIFEST in each]
+    return _read(url, names[-1]) if names else None
 
 
 def restore_backup(location: str, target: Path) -> Backup:
@@ -214,8 +180,7 @@ def restore_backup(location: str, target: Path) -> Backup:
     place, _, name = url.rpartition("/")
     if NAME.fullmatch(name):
         return _restore(place, name, target)
-    with _converted(url):
-        found = _list_parts(open_place(url))
+    found = _list_parts(open_place(url))
     failures: list[FileError] = []
     for name, parts in reversed(found.items()):
         try:
@@ -247,10 +212,8 @@ def restore_backup(location: str, target: Path) -> Backup:
 
 
 def _restore(url: str, name: str, target: Path) -> Backup:
-    with _converted(url):
-        backup = _read(url, name)
-    endings = (*ENDINGS, HISTORY)
-    there = [each for ending in endings if os.path.lexists(each := beside(target, ending))]
+    backup = _read(url, name)
+    there = [each for ending in ENDINGS if os.path.lexists(each := beside(target, ending))]
     if there or not target.parent.is_dir():
         raise FileError(
             f"{there[0].name} exists already" if there else "the folder does not exist",
@@ -258,24 +221,14 @@ def _restore(url: str, name: str, target: Path) -> Backup:
             code="io",
             file=str(target),
         )
-    folder, marked = beside(target, HISTORY), beside(target, MARK)
-    unready = HistoryFolder(beside(target, ".restoring"))
-    unready.remove_all()
+    marked = beside(target, MARK)
     try:
-        with _converted(backup.place), replacing(target, mode=PRIVATE) as part:
-            place = open_place(backup.place)  # it keeps what it has fetched
-            shutil.copyfile(place.check(backup.database, is_forced=True), part)
+        with replacing(target, mode=PRIVATE) as part:
+            open_place(backup.place).fetch(backup.database, part)
             _check_database(part, backup)
-            history = open_place(f"{backup.place}/{SHARED}")
-            for file in backup.history:
-                unready.put_copy(file, history)
-            if backup.history:
-                unready.path.rename(folder)
             with closing(HighWater(marked)) as high_water:
                 high_water.start(backup.mark)
     except BaseException:
-        for left in (unready, HistoryFolder(folder)):
-            left.remove_all()
         marked.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
@@ -341,31 +294,27 @@ class BackupSchedule:
 def _check_kind(store: StoreReader) -> SQLiteReader:
     """Return a store that is a file; for another one, say which command of its database does it."""
     if not isinstance(store, SQLiteReader):
-        store.copy(Path("rankings.dump"), print)
+        store.copy(Path("rankings.dump"))
         raise TypeError("a store of an unknown kind")
     return store
 
 
 def _check_database(part: Path, backup: Backup) -> None:
     """Compare the database of a backup with what its list says, before it is a store."""
-    if compute_checksum(part) != backup.database.checksum:
-        raise _damaged(backup.location, f"{DATABASE} has changed while it was read")
     address = f"{part.absolute().as_uri()}?mode=ro&immutable=1"
     engine = create_engine(
         "sqlite://", creator=lambda: sqlite3.connect(address, uri=True), poolclass=NullPool
     )
     try:
         with engine.connect() as connection:
-            mark = read_facts(connection, part, is_for_upgrade=True)
-            is_whole = mark == backup.mark and read_location(connection) is None
-            is_whole = is_whole and sorted(list_published(connection)) == sorted(backup.history)
+            is_whole = read_facts(connection, part, is_for_upgrade=True) == backup.mark
     except (DBAPIError, TypeError) as error:  # the latter: a column has another type
         raise _damaged(backup.location, f"{DATABASE} is no database") from error
     if not is_whole:
         raise _damaged(backup.location, f"{DATABASE} is not the one that {MANIFEST} describes")
 
 
-def _list_parts(place: HistoryPlace) -> dict[str, set[str]]:
+def _list_parts(place: BackupPlace) -> dict[str, set[str]]:
     """List the files of all backups by their names, the oldest first."""
     found: dict[str, set[str]] = {}
     for path in place.list_files():
@@ -389,31 +338,22 @@ def _write(backup: Backup) -> str:
         "store": mark.store.hex(),
         "last_seq": mark.seq,
         "last_commit": mark.commit,
-        "database": _write_file(backup.database),
-        "history": {file.path: _write_file(file) for file in backup.history},
+        "database": (backup.database.size, backup.database.checksum.hex()),
     }
     return json.dumps(said)
 
 
-def _write_file(file: Published) -> tuple[int, str]:
-    return file.size, file.checksum.hex()
-
-
 def _read(url: str, name: str) -> Backup:
     """Read what belongs to a backup. What is no size or checksum is that of no file, either."""
-    with open_address(f"{url}/{name}/{MANIFEST}") as file:
-        text = file.read(MOST_BYTES + 1)
+    text = open_place(url).read(f"{name}/{MANIFEST}", MOST_BYTES)
     try:
         said = json.loads(text)
-        if said["format"] != FORMAT or not all(map(HOUR_FILE.fullmatch, said["history"])):
-            raise ValueError("another release made it, or it lists a file that no store has")
-        files = {f"{name}/{DATABASE}": said["database"], **said["history"]}
-        database, *history = (
-            Published(path, int(size), bytes.fromhex(checksum))
-            for path, (size, checksum) in files.items()
-        )
+        if said["format"] != FORMAT:
+            raise ValueError("another release made it")
+        size, checksum = said["database"]
+        database = Published(f"{name}/{DATABASE}", int(size), bytes.fromhex(checksum))
         mark = Mark(bytes.fromhex(said["store"]), int(said["last_seq"]), int(said["last_commit"]))
-        return Backup(url, name, mark, database, tuple(history))
+        return Backup(url, name, mark, database)
     except UNREADABLE as error:
         reason = f"expected what rankscope writes, found another ({error!r:.80})"
         raise _damaged(f"{url}/{name}", f"{MANIFEST}: {reason}") from error
@@ -426,23 +366,3 @@ def _damaged(location: str, reason: str) -> FileError:
         code="backup_damaged",
         file=location,
     )
-
-
-@contextmanager
-def _converted(url: str) -> Iterator[None]:
-    """Turn errors about files of a place into those of a backup."""
-    try:
-        yield
-    except FileError as error:
-        if not (error.file or "").startswith(url):
-            raise
-        if error.code in PLACED:
-            raise _damaged(str(error.file), error.message.partition(": ")[2]) from error
-        if error.code in {"history_unreachable", "lake_read"}:
-            raise FileError(
-                f"the place of the backups cannot be reached: {error.message.partition(': ')[2]}",
-                hint="check the network, the rights, and the credentials in the environment",
-                code="backup_unreachable",
-                file=error.file,
-            ) from error
-        raise

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import CellRow, Coverage, HourRow, Progress, Version
+    from rankscope.monitor.store.records import CellRow, HourRow, Progress, Version
     from rankscope.monitor.store.store import StoreReader
 
     WindowKey: TypeAlias = tuple[int, int]
@@ -85,7 +85,7 @@ def examine(
     else:
         findings += [
             _check_mark(monitor, path),
-            _check_files(path, monitor.store),
+            _check_files(path),
             _check_disk(path),
         ]
     findings += _check_events(monitor)
@@ -112,8 +112,6 @@ def examine(
         _check_unshown_labels,
         _check_values,
     )
-    if quality.coverage is not None:
-        findings.append(_check_lake(quality.coverage))
     findings += [check(quality, monitor.clock()) for check in checks]
     findings += [_check_names(monitor), _check_incidents(monitor), _check_rules(monitor)]
     return (*findings, _check_notifications(monitor))
@@ -165,15 +163,14 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
     return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
-def _check_files(path: Path, store: StoreReader) -> Finding:
+def _check_files(path: Path) -> Finding:
     if os.name != "posix":
         return Finding("files", True, "this system has no file permissions to check")
-    history = store.history
-    opened = [*find_open_files(path), *([] if history is None else history.list_open())]
+    opened = find_open_files(path)
     if not opened:
         return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
-    hint = "run chmod 600 on these files, and chmod 700 on these folders"
+    hint = "run chmod 600 on these files"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 
@@ -209,10 +206,7 @@ def _check_disk(path: Path) -> Finding:
 def _check_events(monitor: Monitor) -> Iterator[Finding]:
     counts = monitor.store.counters(monitor.project)
     stored = sum(counts.get(name, 0) for name in STORED)
-    # Where a file of a lake is gone, its codes are counted 0 times.
-    rejected = {
-        name: count for name, count in counts.items() if count and name not in OTHER_COUNTERS
-    }
+    rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
     yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
     told = f"{clock:,} events had times out of range"
@@ -246,15 +240,6 @@ def _check_evaluation(quality: Quality, now: int) -> Finding:
         told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
     hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE"
     return _judge("evaluation", not is_late, told, hint)
-
-
-def _check_lake(coverage: Coverage) -> Finding:
-    left_out = coverage.left_out
-    if not left_out:
-        return Finding("lake", True, f"all {coverage.files:,} files can be read")
-    named = join_first([show(one.path) for one in left_out], ", ", " ")
-    told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}"
-    return Finding("lake", False, told, left_out[0].hint)
 
 
 def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Finding:

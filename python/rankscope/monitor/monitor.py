@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import os
-
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import (
-    archive_project,
-    choose_rankings,
-    delete_before,
-    describe_chosen,
-    erase_rankings,
-)
 from rankscope.monitor.backups import make_backup
 from rankscope.monitor.definition.configuration import find_expected
+from rankscope.monitor.deletion import choose_rankings, delete_before, describe_chosen
 from rankscope.monitor.events.fields import read_name
-from rankscope.monitor.events.limits import SECOND, Limits
+from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import (
-    count_micros,
     format_time,
     read_clock,
-    read_length,
     read_moment,
     to_micros,
 )
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
-from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.manager import ProjectManager
 from rankscope.monitor.round import evaluate_project, replay_project
-from rankscope.monitor.store import open_or_borrow
+from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.sqlite.files import SQLITE
 
@@ -39,12 +28,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, Self
 
-    from rankscope.inputs.lakehouse import Layout
-    from rankscope.monitor.events.times import Duration, Time
+    from rankscope.monitor.events.times import Time
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
-    from rankscope.monitor.store.records import Archived, Deleted
+    from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.store import StoreReader
 
 
@@ -98,9 +86,9 @@ class Monitor(ProjectManager):
         Args:
             url: `sqlite:///events.db`, the path of the file, or `postgresql://user@host/database`.
             project: The name of the project.
-            writes: Whether to open it for writing. One process at a time writes to a file. If that
-                is a service of the same user, this process writes through it. Any number write
-                to a database of PostgreSQL, and any number read.
+            writes: Whether to open it for writing. One process at a time writes to a file; beside a
+                service, send events to its URL with `Client`. Any number write to a database of
+                PostgreSQL, and any number read.
             now: Returns the current time as a `datetime` with a time zone (default: the clock of
                 the system).
             threads: The number of threads, or of processes where there is much to evaluate
@@ -109,14 +97,14 @@ class Monitor(ProjectManager):
         Raises:
             UsageError: The URL is not that of a store.
             FormatError: The name of the project is not a line of text.
-            FileError: The store cannot be opened, another process than a service writes to it, or
-                it has lost what it acknowledged.
+            FileError: The store cannot be opened, another process writes to it, or it has lost what
+                it acknowledged.
         """
         project = read_name(project, "project", Limits().name_bytes)
         if "://" not in url:
             url = SQLITE + url
         if writes:
-            store: StoreReader = open_or_borrow(url)
+            store: StoreReader = open_store(url)
         else:
             from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -182,60 +170,6 @@ class Monitor(ProjectManager):
             FileError: A file cannot be read, or the store cannot be written.
         """
         return self._log("labels", labels, names, ())
-
-    def connect_lake(
-        self,
-        rankings: str | os.PathLike[str],
-        labels: str | os.PathLike[str] | None = None,
-        *,
-        format: Layout | None = None,  # noqa: A002 - the word of the other functions
-        names: Mapping[str, str] | None = None,
-        label_names: Mapping[str, str] | None = None,
-        attributes: Sequence[str] | None = None,
-        duplicates_within: Duration = "24h",
-        timezone: str | None = None,
-        actor: str = "local",
-    ) -> bool:
-        """Read the events of this project from a data lake, in place, and not from the store.
-
-        One file of each is looked at. Each `evaluate` reads those that are new or have changed.
-
-        Args:
-            rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or a
-                table of Delta Lake or Iceberg: a path, or a URL of `s3://`, `gs://` or `abfs://`.
-            labels: Likewise for labels; `None` if grades are logged with the rankings.
-            format: `"parquet"`, `"delta"` or `"iceberg"` (default: what the folder has).
-            names: The columns that have none of the usual names, by role.
-            label_names: Likewise for labels.
-            attributes: The columns that describe a ranking (default: those of the configuration).
-            duplicates_within: A ranking counts once if it comes again at most so long after.
-            timezone: The zone of times that have none, such as `Europe/Berlin`.
-            actor: The name for the audit log.
-
-        Returns:
-            Whether anything changed.
-
-        Raises:
-            UsageError: The project isn't configured or has events, or the URL cannot be read.
-            FileError: No file is there, one cannot be read, or the store cannot be written.
-            InputError: A file does not have the columns that are needed.
-        """
-        configuration = self.configuration
-        return connect_lake(
-            self.writer,
-            self.project,
-            rankings=os.fspath(rankings),
-            labels=None if labels is None else os.fspath(labels),
-            layout=format,
-            names=names or {},
-            label_names=label_names or {},
-            attributes=configuration.attributes if attributes is None else attributes,
-            window=configuration.definition.window * SECOND,
-            within=duplicates_within,
-            timezone=timezone,
-            now=self.clock(),
-            actor=actor,
-        )
 
     def replace_set(
         self,
@@ -341,42 +275,6 @@ class Monitor(ProjectManager):
         now = self.clock() if until is None else to_micros(read_moment(until, "until"))
         return replay_project(self.store, self.project, now=now, threads=self._threads)
 
-    def archive(
-        self, older_than: Duration = "0s", *, history: str | None = None, actor: str = "local"
-    ) -> Archived:
-        """Move hours to Parquet files, once all their values are final.
-
-        Values, explanations and everything else that reads events find them there. Hours that are
-        archived already are written again if events of them have arrived since.
-
-        Args:
-            older_than: How long the attribution windows of an hour have to be closed, such as
-                `"1d"` or a `timedelta`.
-            history: The folder or the URL of the files, such as `"s3://bucket/folder"`. The store
-                keeps it, and it can't be changed (default: the one that was given before; at first
-                a folder beside the store, if that is a file).
-            actor: The name for the audit log.
-
-        Returns:
-            The number of hours, rankings and labels that were moved, and the size of the files.
-
-        Raises:
-            UsageError: The project is not set up, or the duration or the place is invalid.
-            FileError: A file cannot be written.
-        """
-        if history is not None:
-            self.writer.set_history(history)
-        delay = count_micros(read_length(older_than, "older_than"))
-        if delay < 0:
-            raise UsageError(
-                f"older_than must not be negative, found {older_than}",
-                hint="hours are archived once their attribution windows are closed, or later",
-                code="usage",
-            )
-        store, now = self.writer, self.clock()
-        store.record_audit(self.project, AuditEntry(now, actor, "events.archive", self.project))
-        return archive_project(store, self.project, now=now, older_than=delay)
-
     def delete(
         self,
         *,
@@ -411,7 +309,7 @@ class Monitor(ProjectManager):
         store, now = self.writer, self.clock()
         entry = AuditEntry(now, actor, "events.delete", describe_chosen(chosen))
         store.record_audit(self.project, entry)
-        return erase_rankings(store, self.project, chosen, now=now)
+        return store.erase(self.project, chosen)
 
     def delete_before(self, time: Time, *, actor: str = "local") -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

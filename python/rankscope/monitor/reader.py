@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.response import Chosen
     from rankscope.monitor.rules.kinds import Rule
     from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.store.records import Coverage, Exported
+    from rankscope.monitor.store.records import Exported
     from rankscope.output.table import Table
     from rankscope.trace.compute import TraceChoices
     from rankscope.trace.result import Trace
@@ -94,7 +94,6 @@ class ProjectReader(EarlyReader):
             model=model,
             version=version,
             slice=slice,
-            coverage=self.coverage(),
         )
 
     def all_series(
@@ -120,9 +119,7 @@ class ProjectReader(EarlyReader):
         """
         cells = self._read_cells(every, since, until, slice)
         definition = self.configuration.definition
-        return make_all_series(
-            cells, definition, parts, every=every, slice=slice, coverage=self.coverage()
-        )
+        return make_all_series(cells, definition, parts, every=every, slice=slice)
 
     def slices(
         self,
@@ -172,10 +169,6 @@ class ProjectReader(EarlyReader):
             slice=None if slice_ is None else name_place(slice_),
         )
         return unpack_cells(rows)
-
-    def coverage(self) -> Coverage | None:
-        """Return which files of the project's data lake can't be read; `None` if it reads none."""
-        return self.store.coverage(self.project)
 
     def baseline(self) -> Baseline | None:
         """Return the baseline as of the last call of `evaluate`, or `None` if there is none."""

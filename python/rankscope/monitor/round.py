@@ -8,14 +8,13 @@ from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
-from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.events.times import count_micros, format_time, to_datetime, to_micros
 from rankscope.monitor.expect.kinds import digest as expected_digest
 from rankscope.monitor.expect.refresh import refresh_expected
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.facts import find_facts_of_incident
+from rankscope.monitor.incidents.incident import write_part
 from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
-from rankscope.monitor.intake.lake import scan_lake
 from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.refresh import refresh_signals
 from rankscope.records import record
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.incidents.conclusion import FindCause
     from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.intake.lake import Scan
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -47,7 +45,6 @@ class Round:
         later: How many more hours, none of them final, are to be summed later.
         periods: How many periods rules have looked at, counted once for each rule.
         events: What people are notified of: what happened, and the incident.
-        scan: What was found in the lake of the project, `None` if it has none.
     """
 
     as_of: datetime
@@ -57,7 +54,15 @@ class Round:
     later: int
     periods: int
     events: tuple[tuple[Event, Incident], ...]
-    scan: Scan | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what people see of it, as JSON holds it."""
+        return {
+            "as_of": format_time(self.as_of),
+            "hours": self.hours,
+            "rankings": self.rankings,
+            "incidents": [write_part(event, incident) for event, incident in self.events],
+        }
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -88,14 +93,6 @@ def evaluate_project(
 ) -> Round:
     """Compute the windows and the baseline of a project, and check its rules."""
     configuration = find_configuration(store, project)
-    scan = scan_lake(
-        store,
-        project,
-        window=configuration.definition.window * SECOND,
-        now=now,
-        threads=threads,
-        is_thorough=is_thorough,
-    )
     refreshed = refresh(
         store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
     )
@@ -125,7 +122,6 @@ def evaluate_project(
         later=refreshed.later,
         periods=advanced.periods,
         events=advanced.events,
-        scan=scan,
     )
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rankscope._core import EventBatch
     from rankscope.monitor import Monitor
     from rankscope.monitor.events.bins import Bins
+    from rankscope.monitor.events.rejection import Decoded
     from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.lake.events import LabelDecoder, RankingDecoder
     from rankscope.monitor.store.records import Chunk
     from rankscope.spark.parquet import Frame
 
@@ -201,23 +201,20 @@ class HourLog:
     """
 
     def __init__(self, rankings: Any, labels: Any, bins: Bins) -> None:  # noqa: ANN401 - as above
-        from rankscope.monitor.store.lake.events import (  # noqa: PLC0415 - only here
-            LabelDecoder,
-            RankingDecoder,
+        from rankscope.spark.events import (  # noqa: PLC0415 - loads SQLAlchemy
+            decode_labels,
+            decode_rankings,
+            settle_hour,
         )
-        from rankscope.monitor.store.lake.hour import settle  # noqa: PLC0415 - as above
 
-        shown, told = (
-            _decode(decoder, table)
-            for decoder, table in ((RankingDecoder({}, ()), rankings), (LabelDecoder({}), labels))
-        )
         self.start = int(rankings["hour"][0].as_py()) * HOUR
-        settled = settle(self.start, shown, told, [])
-        numbers = {content: at for at, content in enumerate(settled.find_spans(bins))}
-        self._chunk: Chunk = settled.make_chunk(numbers, bins, event_ids=False)
+        hour = settle_hour(
+            self.start, _require(decode_rankings(rankings)), _require(decode_labels(labels)), bins
+        )
+        self._chunk = hour.chunk
         self._contexts = {
             at: Context(*content)  # type: ignore[arg-type]  # decoded environments are some
-            for content, at in numbers.items()
+            for at, content in enumerate(hour.contents)
         }
 
     def read(self, *_: object, **_settings: object) -> Iterator[Chunk]:
@@ -239,15 +236,14 @@ class HourLog:
         return []
 
 
-def _decode(decoder: RankingDecoder | LabelDecoder, table: Any) -> EventBatch:  # noqa: ANN401 - as above
-    """Decode a table of events, all of which have to be good."""
-    plan: Any = decoder.plan(table.schema)
-    decoded = decoder.decode(table, plan, np.arange(table.num_rows))
-    for code, (_, said) in decoded.examples.items():
+def _require(decoded: Decoded) -> EventBatch:
+    """Return the events of a table, all of which have to be good."""
+    if decoded.rejections:
+        first = decoded.rejections[0]
         raise FormatError(
-            f"{said} (invalid events of this hour: {decoded.rejected.total()})",
+            f"{first.message} (invalid events of this hour: {len(decoded.rejections)})",
             hint="filter such rows out of the DataFrame",
-            code=code,
+            code=first.code,
         )
     return decoded.batch
 

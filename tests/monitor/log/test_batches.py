@@ -8,11 +8,9 @@ import struct
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope._core import BatchBuilder, LabelIndex, choose_labels
+from rankscope._core import BatchBuilder
 from rankscope.monitor.events.batch import add_event, digest, pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.records import replace
@@ -20,7 +18,6 @@ from rankscope.records import replace
 from tests.monitor.test_posting import labels, rankings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from rankscope.monitor.events.event import Event
 
 SHOWN = Ranking("e", "r", 5, Items(("a", "b"), (1, 2), (0.5, None)), attributes=(("tv", "1"),))
@@ -90,29 +87,3 @@ def test_an_object_is_a_duplicate_if_all_its_events_are_and_a_conflict_if_one_is
         builder.end_object()
     batch = builder.finish()
     assert (len(batch), batch.objects, batch.tell(bytes([1, 0, 1, 2, 0]))) == (5, 4, b"\0\3\1\2")
-
-
-def texts(*ids: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The offsets of IDs, and their bytes."""
-    offsets = np.cumsum([0, *(len(one.encode()) for one in ids)])
-    return offsets, np.frombuffer("".join(ids).encode(), np.uint8)
-
-
-def test_labels_are_found_by_their_rankings_and_times() -> None:
-    told = [("é", 7), ("s", 7), ("é", 8), ("r", 6), ("é", 9)]
-    clicks = [replace(CLICK, ranking_id=one, time=time) for one, time in told]
-    index = LabelIndex(pack_events([SHOWN, *clicks]))
-    found = choose_labels([index], texts("t", "r", "é", "é"), 7, 9)
-    expected = pack_events([clicks[0], clicks[2]])
-    assert (found, found.objects, len(index)) == (expected.cut(0, 2), 1, 5)
-    assert choose_labels([index], texts(), 0, 9) == pack_events([]).cut(0, 0)
-    offsets, ids = (np.frombuffer(column, column.typecode) for column in index.unique_ids())
-    assert (offsets.tolist(), ids.tobytes().decode()) == ([0, 2, 3, 4], "ésr")
-    assert index.nbytes > LabelIndex(pack_events([SHOWN])).nbytes
-
-
-@pytest.mark.parametrize("offsets", [[], [-1, 1], [0, 2, 1], [0, 3]])
-def test_ids_have_offsets_that_ascend_and_end_with_the_bytes(offsets: list[int]) -> None:
-    index = LabelIndex(pack_events([CLICK]))
-    with pytest.raises(ValueError, match=r"expected columns|out of range"):
-        choose_labels([index], (np.array(offsets, np.int64), np.frombuffer(b"rs", np.uint8)), 0, 9)

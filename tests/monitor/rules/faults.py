@@ -16,7 +16,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, LabelDay, Segment
 from rankscope.monitor.rules.data.shown import Rankings
-from rankscope.monitor.store.records import LeftOut, Version
+from rankscope.monitor.store.records import Version
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -95,11 +95,6 @@ def show_hour(hour: int) -> list[Shown]:
     ]
 
 
-LOST_FILE = LeftOut(
-    kind="rankings", path="a.parquet", seen=START, code="bad", message="it is cut", hint=""
-)
-
-
 class FaultyCounts(Counts):
     """The counts of what comes, without a store.
 
@@ -111,14 +106,6 @@ class FaultyCounts(Counts):
         values = {each.device for each in show_hour(0) if each.device}
         super().__init__(CONFIGURATION, Slicing((("device", (*sorted(values), "television")),)))
         self.faults = faults
-        self.moment = START
-
-    @property
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """The file that can't be read, at the moment that is looked at."""
-        hour = (self.moment - 1 - START) // HOUR
-        lost = any(one.key[0] == "files" and at <= hour < end for one, at, end in self.faults)
-        return (LOST_FILE,) if lost else ()
 
     @property
     def versions(self) -> tuple[Version, ...]:
@@ -250,8 +237,6 @@ def show(hour: int, faults: tuple[Fault, ...]) -> tuple[Shown, ...]:
 def hides(fault: Fault, other: Fault) -> bool:
     """Return whether a fault leaves nothing that another one could change."""
     hours = range(REPEATED)
-    if other.key[0] == "files":
-        return False
     if other.key[0] in {"labels", "relevance", "label_delay", "label_ranks"}:
         return not any(count(hour, (fault,)).clicks for hour in hours)
     return all(show(hour, (fault,)) == show(hour, (fault, other)) for hour in hours)
@@ -280,13 +265,6 @@ VERSIONS = tuple(
     for name in sorted({(each.model, each.version) for each in show_hour(0)})
 )
 FAULTS = (
-    Fault(
-        name="a file of the lake can't be read",
-        told="The file a.parquet of the data lake can't be read: it is cut.",
-        watch="files",
-        key=("files", "", "", ()),
-        change=_keep(lambda _hour, _each: True),
-    ),
     Fault(
         name="clicks are called Click",
         told="In the last day, ",

@@ -28,12 +28,10 @@ from rankscope.monitor.rules.data.watches import (
     advance_missing,
     find_values,
     is_new_over,
-    watch_files,
     watch_names,
 )
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.rules.kinds import DEFAULTS
-from rankscope.monitor.store.records import LeftOut
 from rankscope.records import replace
 
 from dev.simulate.volumes import START, DrawnCounts
@@ -410,17 +408,6 @@ def test_a_name_in_a_reason_has_at_most_80_characters(length: int, *, is_whole: 
     text = "x" * length
     assert name(text) == (text if is_whole else "x" * 80 + "…")
     assert code(text) == (text if is_whole else '"' + "x" * 80 + '…"')
-
-
-@pytest.mark.parametrize(("count", "told"), [(2, "b."), (3, "c."), (4, "c and 1 more.")])
-def test_three_files_are_named(count: int, told: str) -> None:
-    left = [
-        LeftOut(kind="rankings", path=path, seen=0, code="", message="", hint="")
-        for path in "abcd"[:count]
-    ]
-    found = watch_files(left, 0, None)
-    assert found.evidence == {"files": [*"abc"[:count]], "count": count}
-    assert found.reason.endswith(told)
 
 
 def make_rate_day(at: int, size: int, *, empty: int = 0, clicks: int | None = None) -> RateDay:

@@ -1,4 +1,4 @@
-"""Deleting and archiving over HTTP, and on the page."""
+"""Deleting over HTTP, and on the page."""
 
 from __future__ import annotations
 
@@ -91,15 +91,3 @@ def test_old_events_are_deleted_and_their_values_stay(music: Service) -> None:
     assert monitor.series("nDCG@5", every="hour").values == before
     refused = ask(music, "/v1/retention", {"before": format_time(NOW)})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "open_windows")
-
-
-def test_hours_are_archived_where_the_service_keeps_files(music: Service, tmp_path: Path) -> None:
-    monitor = log_music(music)
-    before = monitor.series("nDCG@5", every="hour").values
-    assert ask(music, "/v1/archive", {"older_than": "1000d"}).json()["rankings"] == 0
-    done = ask(music, "/v1/archive", {}).json()
-    assert done["rankings"] == 96  # sets stay
-    assert list(tmp_path.glob("events.db.d/**/*.parquet"))
-    monitor.evaluate()
-    assert monitor.series("nDCG@5", every="hour").values == before
-    assert ask(music, "/v1/archive", {"history": "elsewhere"}).status_code == 422

@@ -57,7 +57,7 @@ NEEDS = {
     ("POST", "/deletion"): "admin",
     ("POST", "/v1/deletions"): "admin",
     ("POST", "/v1/retention"): "admin",
-    ("POST", "/v1/archive"): "admin",
+    ("POST", "/v1/evaluation"): "admin",
     ("PUT", "/v1/rules/{name}"): "edit",
     ("DELETE", "/v1/rules/{name}"): "edit",
     ("POST", "/v1/incidents/{incident_id}/acknowledge"): "edit",

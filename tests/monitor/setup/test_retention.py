@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from rankscope.errors import FormatError, UsageError
-from rankscope.monitor.archiving import TidySchedule, tidy_project
+from rankscope.monitor.deletion import TidySchedule, tidy_project
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.webhook import find_webhook, make_secret
@@ -34,6 +33,7 @@ from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -75,22 +75,17 @@ def find_times(store: SQLiteStore) -> list[int]:
 # Retention.
 
 
-@pytest.mark.parametrize("is_archived", [False, True])
-def test_a_service_deletes_what_is_older_and_keeps_the_values(
-    store: SQLiteStore, is_archived: bool
-) -> None:
+def test_a_service_deletes_what_is_older_and_keeps_the_values(store: SQLiteStore) -> None:
     apply(store, retention="10d")
     base = NOW - 20 * DAY
     monitor = log_events(store, base=base)
-    if is_archived:
-        monitor.archive()
     values = monitor.series("nDCG@10", every="hour")
     now = base + 3 * HOUR + HOUR // 2 + 10 * DAY
-    tidy_project(store, "music", now=now, older_than=None)
+    tidy_project(store, "music", now=now)
     assert find_times(store) == [base + number * HOUR // 4 for number in range(12, 40)]
-    tidy_project(store, "music", now=now + HOUR // 2 - 1, older_than=None)
+    tidy_project(store, "music", now=now + HOUR // 2 - 1)
     assert len(find_times(store)) == 28
-    tidy_project(store, "music", now=now + HOUR // 2, older_than=None)
+    tidy_project(store, "music", now=now + HOUR // 2)
     assert len(find_times(store)) == 24
     assert monitor.series("nDCG@10", every="hour") == values
     store.verify()
@@ -100,27 +95,15 @@ def test_nothing_is_deleted_whose_values_are_not_known(store: SQLiteStore) -> No
     apply(store, retention="1h")
     store.append("music", [replace(make_ranking(1), time=NOW - 5 * HOUR)])
     with refuses(UsageError, "open_windows"):
-        tidy_project(store, "music", now=NOW, older_than=None)
+        tidy_project(store, "music", now=NOW)
     assert len(find_times(store)) == 1
 
 
 def test_without_retention_nothing_is_deleted(store: SQLiteStore) -> None:
     apply(store)
     log_events(store)
-    tidy_project(store, "music", now=NOW + 10_000 * DAY, older_than=None)
+    tidy_project(store, "music", now=NOW + 10_000 * DAY)
     assert len(find_times(store)) == 40
-
-
-@pytest.mark.parametrize(
-    ("own", "default", "count"), [("1d", None, 10), (None, DAY, 10), ("30d", 0, 0)]
-)
-def test_a_project_says_when_its_events_are_archived(
-    store: SQLiteStore, own: str | None, default: int | None, count: int
-) -> None:
-    apply(store, archive_after=own)
-    log_events(store)
-    tidy_project(store, "music", now=NOW, older_than=default)
-    assert len(store.list_history("music")) == count
 
 
 def test_a_project_is_tidied_once_an_hour() -> None:
@@ -138,21 +121,17 @@ def test_retention_is_planned_applied_and_written_and_recomputes_nothing(
 ) -> None:
     apply(store)
     digest = Monitor(store, "music").configuration.digest
-    plan = apply(store, retention="90d", archive_after="12h")
+    plan = apply(store, retention="90d")
     [step] = plan.steps
-    assert step.changes == ("retention: none → 90d", "archive_after: none → 12h")
+    assert step.changes == ("retention: none → 90d",)
     assert step.effect == ""
     assert Monitor(store, "music").configuration.digest == digest
     text = write_setup([find_project(store, "music")])
     assert 'retention = "90d"' in text
-    assert 'archive_after = "12h"' in text
     (tmp_path / "rankscope.toml").write_text(text)
     [read] = read_setup(str(tmp_path / "rankscope.toml")).projects
     assert not find_plan(store, read, now=NOW).steps
-    assert apply(store).steps[0].changes == (
-        "retention: 90d → none",
-        "archive_after: 12h → none",
-    )
+    assert apply(store).steps[0].changes == ("retention: 90d → none",)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +140,6 @@ def test_retention_is_planned_applied_and_written_and_recomputes_nothing(
         ('retention = "59m"', "music.retention: expected 1h or more, found 59m"),
         ('retention = "soon"', "music.retention: "),
         ("retention = -1", "music.retention: "),
-        ('archive_after = "x"', "music.archive_after: "),
         ('retention_days = "90d"', "unknown key 'retention_days'"),
         ('webhook = "ftp://a.example.com"', "music.webhook: "),
         ('webhook = "http://a.example.com"', "music.webhook: "),
@@ -251,13 +229,11 @@ def test_a_project_that_is_deleted_leaves_who_changed_what_and_nothing_else(
 ) -> None:
     for name in ("music", "books"):
         apply(store, name, webhook="https://a.example.com/x")
-        monitor = log_events(store, name)
-        monitor.archive()
+        log_events(store, name)
         store.append(name, [replace(make_ranking(77), time=NOW - 19 * DAY)])
         store.append(name, [make_label(99, 99)])
         store.add_key(make_key(name, ["admin"], name="k", now=NOW)[0], "ann")
     books = store.query(lambda one: count_rows(one, "books"))
-    files = set(store.list_history("music"))
     events = read_back(store, "books", 100)
     version = store.keys_version
     wanted = [read_project("books", FIELDS)]
@@ -271,7 +247,6 @@ def test_a_project_that_is_deleted_leaves_who_changed_what_and_nothing_else(
     assert store.keys_version > version
     assert store.projects() == ["books"]
     assert list_left_out(store, wanted) == []
-    assert not any(path.exists() for path in map(Path, files))
     assert len(store.query(list_secret_ids)) == 1
     assert store.query(lambda one: count_rows(one, "books")) == books
     assert read_back(store, "books", 100) == events

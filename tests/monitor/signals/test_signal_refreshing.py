@@ -412,24 +412,22 @@ def test_a_replaced_set_is_that_of_the_next_day(opener: Opener, times: list[int]
 
 
 @pytest.mark.slow
-def test_signals_stay_when_events_are_deleted_or_archived(opener: Opener, times: list[int]) -> None:
+def test_signals_stay_when_events_are_deleted(opener: Opener, times: list[int]) -> None:
     events = make_rankings(9, 80)
     first, last = (
         [one for one in events if (one.time < 8 * DAY + HOUR) == is_first]
         for is_first in (True, False)
     )
     times.append(8 * DAY + 2 * HOUR)
-    plain, archived, deleted = opener(first), opener(first), opener(first)
-    for monitor in (plain, archived, deleted):
+    plain, deleted = opener(first), opener(first)
+    for monitor in (plain, deleted):
         compute(monitor)
     before = spell_out(plain)
-    assert archived.archive().hours > 30
     deleted.delete_before(to_datetime(7 * DAY))
     times.append(NOW)
-    for monitor in (plain, archived, deleted):
+    for monitor in (plain, deleted):
         monitor.store.append("default", last)
         compute(monitor)
-    assert spell_out(archived) == spell_out(plain)
     assert spell_out(deleted)[0][: len(before[0])] == before[0]
     # All days that are kept are what a day is compared with.
     [day] = [

@@ -9,7 +9,6 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from rankscope.monitor.events.event import Label, Ranking
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Deleted, Version
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
@@ -82,11 +81,6 @@ class Model(RuleBasedStateMachine):
         self.store.close()
         self.store = self.open()
         assert self.store.last_seq == seq
-
-    @rule(time=TIMES)
-    def archive(self, time: int) -> None:
-        # Nothing that can be seen of the store changes.
-        self.store.archive(PROJECT, time + HOUR)
 
     @rule(time=TIMES)
     def delete(self, time: int) -> None:

@@ -6,7 +6,6 @@ import re
 from functools import partial
 
 import pytest
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.connection import driver_of
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -33,7 +32,6 @@ ASKED: dict[str, Callable[[SQLiteStore], object]] = {
     "all": lambda store: list(store.read("music")),
     "old rankings": lambda store: store.delete_before("music", 3),
     "the rankings of a user": lambda store: store.erase("music", Chosen(user_id="ann")),
-    "an archived hour": lambda store: store.archive("music", HOUR),
     "late rankings": lambda store: store.count_late(
         "music", model=None, since=0, until=20, after=40, upto=60
     ),

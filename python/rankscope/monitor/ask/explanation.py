@@ -18,7 +18,7 @@ from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import make_plain
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.chunks import offsets_of
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.records import replace
 from rankscope.regrets.compute import measure_regrets

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.store.records import Coverage, HourRow
+    from rankscope.monitor.store.records import HourRow
     from rankscope.monitor.store.store import StoreReader
 
 
@@ -55,7 +55,6 @@ class Quality:
         as_of: The time as of which windows are up to date; `None` where they never were.
         behind: How many events came since.
         lost: How many events were acknowledged and are lost, as was accepted.
-        coverage: Which files of the data lake can't be read; `None` for a project that reads none.
     """
 
     events: Mapping[str, int]
@@ -71,7 +70,6 @@ class Quality:
     as_of: datetime | None
     behind: int
     lost: int
-    coverage: Coverage | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -111,7 +109,6 @@ def inspect_data(
         as_of=None if progress is None else to_datetime(progress.as_of),
         behind=store.last_seq - (0 if progress is None else progress.seq),
         lost=store.lost_events(),
-        coverage=store.coverage(project),
     )
 
 

@@ -10,7 +10,7 @@ from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out, name_columns
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.merging import choose, offsets_of
+from rankscope.monitor.store.chunks import choose, offsets_of
 from rankscope.settings.reading import count_threads
 from rankscope.trace.query_columns import QueryColumns, TextColumn, TextList
 

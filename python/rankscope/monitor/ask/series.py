@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.store.records import CellRow, Coverage
+    from rankscope.monitor.store.records import CellRow
     from rankscope.monitor.store.store import StoreReader
 
     Every: TypeAlias = Literal["hour", "day"]
@@ -66,8 +66,6 @@ class Series:
         documents: How many documents were shown.
         unjudged: How many of them are pending.
         is_final: Whether all attribution windows are closed.
-        coverage: Which files of the data lake could not be read, so that their rankings and labels
-            are missing here; `None` for a project that reads no lake.
     """
 
     measure: str
@@ -90,7 +88,6 @@ class Series:
     documents: tuple[int, ...]
     unjudged: tuple[int, ...]
     is_final: tuple[bool, ...]
-    coverage: Coverage | None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -135,13 +132,10 @@ def make_series(
     model: str | None = None,
     version: str | None = None,
     slice: Slice = (),  # noqa: A002 - the word for it
-    coverage: Coverage | None = None,
 ) -> Series:
     """Return the series of a measure from the cells of one slice."""
     name = definition.only(measure).measures[0].name
-    [made] = make_all_series(
-        cells, definition, [(model, version)], every=every, slice=slice, coverage=coverage
-    )
+    [made] = make_all_series(cells, definition, [(model, version)], every=every, slice=slice)
     return made[name]
 
 
@@ -152,7 +146,6 @@ def make_all_series(
     *,
     every: Every = "hour",
     slice: Slice = (),  # noqa: A002 - the word for it
-    coverage: Coverage | None = None,
 ) -> list[dict[str, Series]]:
     """Return the series of all measures for several versions from the cells of one slice.
 
@@ -173,7 +166,6 @@ def make_all_series(
                     slice=slice,
                     level=LEVEL,
                     times=times,
-                    coverage=coverage,
                     **{
                         name: tuple(row[measure.name][place] for row in rows)
                         for place, name in enumerate(SUMMED)

@@ -1,8 +1,6 @@
-"""The commands that maintain a store, such as `rankscope monitor archive` and `backup`."""
+"""The commands that maintain a store, such as `rankscope monitor delete` and `export`."""
 
 from __future__ import annotations
-
-from datetime import timedelta
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
@@ -11,7 +9,6 @@ from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
     TIME_HELP,
-    add_history_argument,
     add_store_arguments,
     ask_service,
     is_service,
@@ -19,12 +16,10 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_fields,
-    read_duration,
     read_moment,
     read_word,
-    refuse_at_service,
 )
-from rankscope.monitor.events.times import format_time, write_duration
+from rankscope.monitor.events.times import format_time
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
@@ -60,72 +55,6 @@ def run_export(options: Namespace) -> int:
     with open_reader(options) as monitor:
         done = monitor.export(options.folder, since=options.since, until=options.until)
     print_fields(options, write_record(done, ("rankings", "labels")))
-    return 0
-
-
-def add_archive(parser: Parser) -> None:
-    """Add the arguments of `archive`."""
-    parser.description = (
-        "Move the rankings and labels of hours whose attribution windows are closed to Parquet "
-        "files, and write the value of each ranking to files beside them. All commands read "
-        "archived rankings there; no value changes."
-    )
-    add_store_arguments(parser, run_archive, is_timed=True, more=SERVICE)
-    parser.add_argument(
-        "--older-than",
-        type=read_duration,
-        default=0,
-        metavar="DURATION",
-        help="keep hours in the store until their attribution windows have been closed for this "
-        "long, such as 1d (default: 0s)",
-    )
-    add_history_argument(parser)
-
-
-def run_archive(options: Namespace) -> int:
-    """Archive hours, and print what was moved."""
-    if is_service(options.store):
-        for name in ("history", "as_of"):
-            if getattr(options, name) is not None:
-                option = f"--{name.replace('_', '-')}"
-                raise refuse_at_service(option, f"remove {option}: the service decides it")
-        body = {"older_than": write_duration(options.older_than)}
-        print_fields(options, ask_service(options, "POST", name_path("archive"), body))
-        return 0
-    delay = timedelta(microseconds=options.older_than)
-    with open_writer(options) as monitor:
-        done = monitor.archive(delay, history=options.history, actor=ACTOR)
-    names = ("hours", "rankings", "labels", "values", "bytes")
-    print_fields(options, write_record(done, names))
-    return 0
-
-
-def add_files(parser: Parser) -> None:
-    """Add the arguments of `files`."""
-    parser.description = (
-        "Print the paths or URLs of the Parquet files of archived hours, by time. Their folders "
-        "may also have files that were replaced, whose rows would count twice."
-    )
-    add_store_arguments(parser, run_files)
-    parser.add_argument(
-        "--kind",
-        choices=("rankings", "values"),
-        default="rankings",
-        metavar="KIND",
-        help="what the files have",
-    )
-    parser.add_examples("rankscope monitor files music.db --kind values")
-
-
-def run_files(options: Namespace) -> int:
-    """Print the files of archived hours."""
-    with open_reader(options) as monitor:
-        files = monitor.store.list_history(monitor.project, options.kind)
-    if options.json:
-        print_json(files)
-    else:
-        for file in files:
-            print(file)
     return 0
 
 

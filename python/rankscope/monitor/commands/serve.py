@@ -10,12 +10,11 @@ from rankscope.monitor.commands.backups import read_count
 from rankscope.monitor.commands.store import (
     PROJECT,
     STORE_HELP,
-    add_history_argument,
     note_password,
     read_duration,
     read_project,
 )
-from rankscope.monitor.events.limits import DAY, MINUTE
+from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.events.times import write_duration
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.store import open_store
@@ -34,8 +33,6 @@ HOST = "127.0.0.1"
 PORT = 8000
 PORTS = range(65_536)
 LONGEST = 1_000_000
-NEVER = -1
-"""In place of a delay: nothing is archived."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -109,14 +106,6 @@ def add_arguments(parser: Parser) -> None:
         "RANKSCOPE_CHANNEL_NAME=URL",
     )
     parser.add_argument(
-        "--archive-after",
-        type=_read_delay,
-        metavar="DURATION",
-        help="move hours to Parquet files once their attribution windows have been closed for this "
-        "long, such as 7d; or never (default: 1d; never in PostgreSQL without --history)",
-    )
-    add_history_argument(parser)
-    parser.add_argument(
         "--backup-to",
         metavar="PLACE",
         help="back up the store to this folder or URL, such as s3://bucket/folder",
@@ -139,11 +128,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope serve postgresql://rankscope@db.example.com/rankings",
     )
     parser.set_defaults(run=run)
-
-
-def _read_delay(text: str) -> int:
-    """Read after how many microseconds hours are archived."""
-    return NEVER if text == "never" else read_duration(text)
 
 
 def run(options: Namespace) -> int:
@@ -196,11 +180,6 @@ def run(options: Namespace) -> int:
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
-        if options.history is not None:
-            store.set_history(options.history)
-        delay = options.archive_after
-        if delay is None:
-            delay = NEVER if store.history is None else DAY
         serve_store(
             store,
             host=options.host,
@@ -213,7 +192,6 @@ def run(options: Namespace) -> int:
             evaluates=not options.no_evaluate,
             channels=channels,
             provider=provider,
-            archive_after=None if delay == NEVER else delay,
             backups=backups,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )

@@ -8,18 +8,23 @@ from rankscope.cli.output import print_json
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.incidents import describe_incident, join_reason
 from rankscope.monitor.commands.store import (
+    EVALUATION_SECONDS,
+    SERVICE,
     add_store_arguments,
+    ask_service,
     find_as_of,
+    is_service,
+    name_path,
     open_any,
     open_reader,
     open_writer,
     read_duration,
     read_word,
+    refuse_at_service,
     write_moment,
 )
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
-from rankscope.monitor.incidents.incident import write_part
 from rankscope.monitor.plain import make_plain, write_record
 from rankscope.output.table import Table
 from rankscope.output.text import show
@@ -46,7 +51,7 @@ COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final"
 
 def add_evaluate(parser: Parser) -> None:
     """Add the arguments of `evaluate`."""
-    add_store_arguments(parser, run_evaluate, is_timed=True)
+    add_store_arguments(parser, run_evaluate, is_timed=True, more=SERVICE)
     parser.description = (
         "Compute windows and baselines, check the alert rules, and open, change and close "
         "incidents. Every moment since the last evaluation at which something is due is passed in "
@@ -56,17 +61,22 @@ def add_evaluate(parser: Parser) -> None:
 
 def run_evaluate(options: Namespace) -> int:
     """Evaluate new events, and print how much was computed and what happened to incidents."""
-    with open_writer(options) as monitor:
-        done = monitor.evaluate(is_replay=options.as_of is not None)
-    counts = {"hours": done.hours, "rankings": done.rankings}
+    if is_service(options.store):
+        if options.as_of is not None:
+            raise refuse_at_service("--as-of", "remove --as-of: the service has a clock of its own")
+        path = name_path("evaluation")
+        said = ask_service(options, "POST", path, {}, seconds=EVALUATION_SECONDS)
+    else:
+        with open_writer(options) as monitor:
+            said = monitor.evaluate(is_replay=options.as_of is not None).to_dict()
     if options.json:
-        events = [write_part(event, incident) for event, incident in done.events]
-        print_json({"as_of": format_time(done.as_of), **counts, "incidents": events})
+        print_json(said)
         return 0
-    for name, value in {"as of": write_moment(done.as_of), **counts}.items():
-        print(f"{name}\t{value}")
-    for event, incident in done.events:
-        print(f"{event}\t{describe_incident(incident.to_dict())}")
+    print(f"as of\t{said['as_of'].partition('.')[0]}Z")
+    for name in ("hours", "rankings"):
+        print(f"{name}\t{said[name]}")
+    for incident in said["incidents"]:
+        print(f"{incident['event']}\t{describe_incident(incident)}")
     return 0
 
 

@@ -80,7 +80,6 @@ def write_moment(moment: int | datetime) -> str:
     return f"{format_time(moment).partition('.')[0]}Z"
 
 
-MODESTY = 19
 PROJECT = "default"
 MISSING = "there is no store"
 HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(/.*)?")
@@ -90,16 +89,6 @@ STORE_HELP = "file of the store, or postgresql://USER@HOST/DATABASE"
 WORDS = {True: "yes", False: "no", None: "-"}
 ACTOR = "command line"
 """Who makes a change, for the audit log."""
-
-
-def add_history_argument(parser: ArgumentParser) -> None:
-    """Add `--history` to a command."""
-    parser.add_argument(
-        "--history",
-        metavar="PLACE",
-        help="an empty folder, or a URL such as s3://bucket/folder, for the history files; the "
-        "store keeps it (default: the place that was given before, at first FILE.d)",
-    )
 
 
 def add_store_arguments(
@@ -208,9 +197,6 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
             hint = f"restore a backup if there was a store; otherwise, {hint}"
         raise FileError(problem, hint=hint, code="io", file=name_store(path))
     opened = _open(options, writes=True)
-    if opened.writer.is_lent:
-        # As the rounds of the service do: its clients come first.
-        os.nice(MODESTY)
     if problem:
         print(f"note: created the store {show(name_store(path))}", file=sys.stderr)
     return opened
@@ -246,10 +232,7 @@ def open_reader(options: Namespace) -> Monitor:
 def open_any(options: Namespace) -> tuple[Monitor, bool]:
     """Open a store to write to it, or to read it if another process writes to it."""
     try:
-        opened = open_writer(options)
-        if not opened.writer.is_lent:
-            return opened, True
-        opened.close()
+        return open_writer(options), True
     except FileError as error:
         if error.code != "store_locked":
             raise
@@ -271,8 +254,8 @@ def refuse_host(place: str) -> None:
     if is_service(place):
         raise UsageError(
             "this command needs the store itself, and found the URL of a service",
-            hint="run it on the machine of the service, which may go on running, with the path of "
-            "its store",
+            hint="run it on the machine of the service, with the path of its store; if it writes, "
+            "stop the service first",
             code="usage",
         )
     if HOST.fullmatch(place) and not os.path.exists(place):  # noqa: PTH110 - pathlib loads slowly
@@ -302,6 +285,7 @@ KEY = "RANKSCOPE_KEY"
 SERVICE = f"or the URL of a service; its key is read from {KEY}"
 """What STORE can be besides a store, for its help."""
 SECONDS = 60.0
+EVALUATION_SECONDS = 3600.0
 
 
 def is_service(store: str) -> bool:
@@ -320,23 +304,28 @@ def refuse_at_service(option: str, hint: str) -> UsageError:
     return UsageError(message, hint=hint, code="usage")
 
 
-def open_transport(options: Namespace) -> HTTPTransport:
+def open_transport(options: Namespace, seconds: float = SECONDS) -> HTTPTransport:
     """Return what asks the service that STORE names; its key names the project."""
     if options.project != PROJECT:
         raise refuse_at_service("--project", "remove --project: the key names the project")
     from rankscope.monitor.client.http import HTTPTransport  # noqa: PLC0415 - help needs no HTTP
     from rankscope.monitor.store.keys import Secret  # noqa: PLC0415 - help needs no hashes
 
-    return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
+    return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), seconds)
 
 
 def ask_service(
-    options: Namespace, method: str, path: str, body: Mapping[str, object] | None = None
+    options: Namespace,
+    method: str,
+    path: str,
+    body: Mapping[str, object] | None = None,
+    *,
+    seconds: float = SECONDS,
 ) -> Mapping[str, Any]:
     """Send a request to the service that STORE names, and return its answer."""
     from http.client import HTTPException  # noqa: PLC0415 - help needs no HTTP
 
-    transport = open_transport(options)
+    transport = open_transport(options, seconds)
     try:
         told = transport.ask(method, path, body)
     except (OSError, HTTPException) as error:

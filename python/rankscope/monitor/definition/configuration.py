@@ -132,8 +132,6 @@ class Configuration:
             most 19: `{"price": (10, 25)}` makes the values `below 10`, `10 to below 25` and `25 or
             more`. `"quintiles"` in their place computes edges from what was logged, once.
         retention: How long a service keeps events; values stay (default: for ever).
-        archive_after: How long attribution windows have to be closed until a service moves events
-            to files (default: as the service is started).
         calendar: The periods that alerts and baselines leave out, or compare with others like them.
 
     Raises:
@@ -158,7 +156,6 @@ class Configuration:
     owner: str = ""
     bins: Mapping[str, Sequence[float] | str] = {}
     retention: Duration | None = None
-    archive_after: Duration | None = None
     calendar: Calendar = Calendar()
 
     def __post_init__(self) -> None:
@@ -185,18 +182,19 @@ class Configuration:
         owner = self.owner
         if owner and not (can_be_stored(owner, LIMITS.name_bytes) and owner.isprintable()):
             raise _bad(f"an owner of at most {LIMITS.name_bytes} bytes", owner, "name a team")
-        least = {"retention": self.definition.window * SECOND, "archive_after": 0}
-        for name, shortest in least.items():
-            given = getattr(self, name)
-            length = None if given is None else read_length(given, name)
-            if length is not None and count_micros(length) < shortest:
+        if self.retention is not None:
+            shortest, length = (
+                self.definition.window * SECOND,
+                read_length(self.retention, "retention"),
+            )
+            if count_micros(length) < shortest:
                 raise UsageError(
-                    f"{name}: expected {write_duration(shortest)} or more, found "
+                    f"retention: expected {write_duration(shortest)} or more, found "
                     f"{write_duration(length)}",
                     hint="events are needed for as long as the attribution window",
                     code="bad_configuration",
                 )
-            object.__setattr__(self, name, length)
+            object.__setattr__(self, "retention", length)
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -242,7 +240,6 @@ class Configuration:
             "owner": self.owner,
             "bins": dict(self.bins),
             "retention": _count(self.retention),
-            "archive_after": _count(self.archive_after),
             "calendar": self.calendar.to_list(),
         }
 
@@ -270,7 +267,6 @@ class Configuration:
                 "owner": given["owner"],
                 "bins": given.get("bins", {}),
                 "retention": _read_length(given["retention"]),
-                "archive_after": _read_length(given["archive_after"]),
                 "calendar": Calendar.from_list(given.get("calendar", ())),
             }
         except UsageError:

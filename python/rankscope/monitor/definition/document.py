@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LONGEST_WINDOW = 3660 * DAY
 CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner", "bins")
 DEFINITION_FIELDS = ("measures", "max_grade", "left_out")
-LENGTHS = ("grace", "retention", "archive_after")
+LENGTHS = ("grace", "retention")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
 
 

@@ -278,7 +278,7 @@ def find_baseline(
     contexts = find_contexts(store.contexts(project), plan.environment, plan.model, plan.version)
     sample = BaselineSample(configuration.definition, contexts, None if is_set else now, threads)
     for since, until in join_hours(plan.hours):
-        sample.take(store.read(project, since, until, is_brief=True))
+        sample.take(store.read(project, since, until))
     try:
         found = sample.average(configuration.baseline.kind, plan.of, slicing)
     except EmptyError:

@@ -114,7 +114,7 @@ def sum_day(
     moments = [now if start <= closed else min(now, start + last) for start in starts]
     for some, moment in _batch(starts, moments):
         evaluated = evaluate_chunks(
-            store.read(project, some[0], some[-1] + HOUR, is_brief=True),
+            store.read(project, some[0], some[-1] + HOUR),
             configuration.definition,
             now=moment,
             threads=threads,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     ]
     LabelTuple: TypeAlias = tuple[
         NDArray[np.int64],
-        Texts | NDArray[np.int64],
+        Texts,
         NDArray[np.int64],
         NDArray[np.int8],
         list[list[int]],
@@ -96,7 +96,7 @@ def list_columns(
     names = [[places.get(name, len(places)) for name in each] for each in labels.names]
     told = (
         labels.rankings,
-        labels.doc_ids if labels.positions is None else labels.positions,
+        labels.doc_ids,
         labels.times,
         labels.kinds,
         names,

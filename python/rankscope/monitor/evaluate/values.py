@@ -21,7 +21,7 @@ from rankscope.monitor.evaluate.grades import (
     read_numbers,
 )
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.merging import choose, offsets_of
+from rankscope.monitor.store.chunks import choose, offsets_of
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
@@ -173,7 +173,7 @@ class ChunkPlan:
             unjudged=graded.pending,
             is_empty=(relevant == 0) & ~is_refused,
             is_missing=documents == 0,
-            is_tied=is_tied if chunk.items.is_tied is None else chunk.items.is_tied,
+            is_tied=is_tied,
             has_gaps=has_gaps,
             is_refused=is_refused,
         )

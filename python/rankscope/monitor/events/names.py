@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FormatError
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 # A name stands in one row of a table only, so that a field has one meaning. Names are from: Arize
 # (`prediction_group_id`, `relevance_score`, `relevance_labels`), logs of search groups
@@ -175,28 +174,3 @@ class Aliases:
             else:
                 roles[role] = key
         return Fields(roles, tuple(unknown))
-
-
-def check_columns(
-    needed: Iterable[Sequence[str]],
-    roles: Collection[str],
-    columns: Sequence[str],
-    *,
-    usual: Mapping[str, tuple[str, ...]],
-    option: str,
-    argument: str,
-) -> None:
-    """Check that a table has the columns that it needs."""
-    missing = [choices for choices in needed if not any(role in roles for role in choices)]
-    if not missing:
-        return
-    wanted = [f"{' or '.join(choices)} ({', '.join(usual[choices[0]])})" for choices in missing]
-    firsts = [choices[0] for choices in missing]
-    named = ", ".join(f"{role!r}: …" for role in firsts)
-    raise FormatError(
-        f"expected a column of {', of '.join(wanted)}; found {', '.join(columns) or 'no columns'}",
-        hint=f"name {'it' if len(missing) == 1 else 'them'}: "
-        f"{' '.join(f'{option} {role}=COLUMN' for role in firsts)}, or "
-        f"{argument}={{{named}}} in Python",
-        code="columns",
-    )

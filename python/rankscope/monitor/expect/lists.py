@@ -12,8 +12,8 @@ from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.grades import read_numbers
 from rankscope.monitor.evaluate.values import ChunkPlan, evaluate_chunks, leave_out
 from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.store.chunks import choose, choose_labels, offsets_of
 from rankscope.monitor.store.folding import OTHER
-from rankscope.monitor.store.merging import choose, choose_labels, offsets_of
 from rankscope.records import record, replace
 from rankscope.stats.expected.curves import DEEPEST, Lists
 

@@ -241,7 +241,7 @@ class _Days:
         return {model for _, model in self._cells}
 
     def find_last(self, model: str, now: int) -> int | None:
-        """Return when the last ranking of a model in a lake can have been shown."""
+        """Return when the last ranking of a model of which there are only windows can be."""
         days = self._cells.get((WHOLE, model))
         return None if days is None else min(max(days) + DAY, now)
 

@@ -189,7 +189,7 @@ class StoreSink:
 def count_unshown(store: StoreReader, project: str, batch: _core.EventBatch) -> tuple[int, int]:
     """Count the first labels of a batch whose rankings are stored, and those not of a document.
 
-    Labels whose rankings come later, or are archived, are left out.
+    Labels whose rankings come later are left out.
     """
     labels = batch.first_labels(LOOKED_UP)
     if not labels:

@@ -30,6 +30,7 @@ from rankscope.monitor.server.api import (
     values,
 )
 from rankscope.monitor.server.api.audit import make_audit_endpoints
+from rankscope.monitor.server.api.evaluation import Evaluating
 from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from rankscope.monitor.notify.sending import Sender
+    from rankscope.monitor.round import Round
     from rankscope.monitor.server.api.ingest import Answer
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store
@@ -87,6 +89,7 @@ class Service:
         poster: Posts to webhooks (default: to public addresses only).
         sender: Sends messages to services (default: Apprise does).
         is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
+        evaluate: Evaluates a project, in turn with scheduled rounds (default: without these).
         run: Runs the decoding of a large body (default: in a thread).
         deadlines: Limits how long reads take.
         telemetry: Counts and times requests (default: a new one).
@@ -106,6 +109,7 @@ class Service:
         poster: Poster | None = None,
         sender: Sender | None = None,
         is_late: Callable[[], bool] | None = None,
+        evaluate: Callable[[str], Round] | None = None,
         run: Run | None = None,
         deadlines: Deadlines | None = None,
         telemetry: Telemetry | None = None,
@@ -141,6 +145,7 @@ class Service:
             *notifying.routes,
             *project.ROUTES,
             *maintenance.ROUTES,
+            *Evaluating(evaluate).routes,
             *people.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,

@@ -248,16 +248,6 @@ class ConfigurationFields(TypedDict):
             ),
         ]
     ]
-    archive_after: NotRequired[
-        Annotated[
-            Length | None,
-            Setting(
-                "how long after their attribution windows a service moves events to files; a "
-                "number is in seconds",
-                "a duration such as 7d, or a number of seconds",
-            ),
-        ]
-    ]
     calendar: NotRequired[
         Annotated[
             list[CalendarPeriod],

@@ -6,8 +6,7 @@ from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
 from rankscope.monitor.evaluate.values import find_left_out
-from rankscope.monitor.store.chunks import to_integers
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.chunks import offsets_of, to_integers
 from rankscope.records import record
 
 TYPE_CHECKING = False

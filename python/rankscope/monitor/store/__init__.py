@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import UsageError
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, check_place
 
@@ -47,23 +47,6 @@ def open_store(
     from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - as above
 
     return SQLiteStore(path, accept_loss=accept_loss, before_upgrade=before_upgrade)
-
-
-def open_or_borrow(url: str) -> Store:
-    """Open a store to write to it, through the service that holds it if there is one."""
-    try:
-        return open_store(url)
-    except FileError as error:
-        if error.code != "store_locked":
-            raise
-        from rankscope.monitor.store.lending.borrower import (  # noqa: PLC0415 - as above
-            borrow_from_service,
-        )
-
-        lent = borrow_from_service(_read_path(url))
-        if lent is None:
-            raise
-        return lent
 
 
 def open_reader(url: str, *, is_for_upgrade: bool = False) -> StoreReader:

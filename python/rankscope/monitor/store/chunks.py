@@ -1,4 +1,4 @@
-"""Makes chunks of the columns of blocks, and events of chunks."""
+"""Makes chunks of the columns of blocks, smaller chunks of chunks, and events of chunks."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ from itertools import pairwise
 
 from rankscope import _core
 from rankscope.deferred import np
+from rankscope.monitor.arrays import take_texts
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns, require_ids
 from rankscope.monitor.store.tables.statements import parse_stored
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope._core import Column
     from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.records import Context
+
+    Places: TypeAlias = slice | NDArray[np.int64]
+
+OF_RANKINGS = ("seqs", "times", "contexts", "ranking_ids", "query_keys", "user_ids", "event_ids")
+OF_ITEMS = ("doc_ids", "ranks", "scores", "relevance")
+OF_LABELS = ("doc_ids", "times", "kinds", "codes", "values", "event_ids", "seqs")
+"""The columns with a value for each ranking, document and label; texts are pairs."""
 
 
 def make_chunk(rankings: _core.RankingBlock, labels: _core.LabelBlock, *, event_ids: bool) -> Chunk:
@@ -155,3 +164,106 @@ def _list_numbers(column: NDArray[np.float64]) -> tuple[float | None, ...]:
     """Return numbers with `None` for NaN, and nothing where all of them are."""
     numbers = [None if value != value else value for value in column.tolist()]  # noqa: PLR0124 - NaN alone differs from itself
     return () if numbers.count(None) == len(numbers) else tuple(numbers)
+
+
+def split(chunk: Chunk, size: int) -> Iterator[Chunk]:
+    """Cut a chunk into chunks of at most some size."""
+    count = len(chunk.seqs)
+    for start in range(0, count, size):
+        yield take(chunk, start, min(start + size, count))
+
+
+def take(chunk: Chunk, start: int, end: int) -> Chunk:
+    """Return the rankings of a chunk from one position to before another, without a copy."""
+    if start == 0 and end == len(chunk.seqs):
+        return chunk
+    offsets, labels = chunk.items.offsets, chunk.labels
+    first, last = (int(offsets[at]) for at in (start, end))
+    begin, until = np.searchsorted(labels.rankings, (start, end)).tolist()
+    return _take_rows(
+        chunk,
+        slice(start, end),
+        slice(first, last),
+        offsets=offsets[start : end + 1] - first,
+        labels=replace(
+            choose_labels(labels, slice(begin, until)),
+            rankings=labels.rankings[begin:until] - start,
+        ),
+    )
+
+
+def choose(chunk: Chunk, places: NDArray[np.int64]) -> Chunk:
+    """Return the rankings at some positions of a chunk, in the order of the positions."""
+    labels = chunk.labels
+    offsets, elements = _spread(chunk.items.offsets, places)
+    bounds = np.searchsorted(labels.rankings, np.arange(len(chunk.seqs) + 1))
+    label_offsets, chosen = _spread(bounds, places)
+    rankings = np.repeat(np.arange(len(places)), np.diff(label_offsets))
+    return _take_rows(
+        chunk,
+        places,
+        elements,
+        offsets=offsets,
+        labels=replace(choose_labels(labels, chosen), rankings=rankings),
+    )
+
+
+def _take_rows(
+    chunk: Chunk,
+    rows: Places,
+    elements: Places,
+    *,
+    offsets: NDArray[np.int64],
+    labels: LabelColumns,
+) -> Chunk:
+    items = chunk.items
+    return replace(
+        chunk,
+        items=replace(
+            items,
+            offsets=offsets,
+            **{name: _pick(getattr(items, name), elements) for name in OF_ITEMS},
+        ),
+        labels=labels,
+        **{name: _pick(getattr(chunk, name), rows) for name in OF_RANKINGS},
+    )
+
+
+def choose_labels(labels: LabelColumns, places: Places) -> LabelColumns:
+    """Return the labels at some positions, in the order of the positions."""
+    chosen = {name: _pick(getattr(labels, name), places) for name in ("rankings", *OF_LABELS)}
+    return replace(labels, **chosen)
+
+
+def _cut(column: Texts, start: int, end: int) -> Texts:
+    starts, text = column
+    offsets = starts[start : end + 1]
+    first = offsets[0]
+    return offsets - first, text[first : offsets[-1]]
+
+
+def _pick(column: Any, places: Places) -> Any:  # noqa: ANN401 - an array, texts or nothing
+    if column is None:
+        return None
+    if not isinstance(column, tuple):
+        return column[places]
+    if isinstance(places, slice):
+        return _cut(column, places.start, places.stop)
+    return take_texts(column, places)
+
+
+def _spread(
+    offsets: NDArray[np.int64], places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the offsets of the runs at some places, and the positions of their elements."""
+    sizes = np.diff(offsets)[places]
+    found = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    shifts = np.repeat(offsets[places] - found[:-1], sizes)
+    return found, np.arange(found[-1]) + shifts
+
+
+def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the offsets of runs of some sizes, and the end of the last."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

@@ -7,23 +7,14 @@ ranking. The columns are those that `rankscope monitor export` writes.
 from __future__ import annotations
 
 from rankscope.deferred import np
-from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow, to_array
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.arrays import (
-    count_ranks,
-    encode,
-    number_lists,
-    read_integers,
-    read_lists,
-    read_numbers,
-    read_texts,
-    repeat_nan,
     write_numbers,
     write_texts,
     write_times,
 )
 from rankscope.monitor.events.event import LABEL_KINDS
-from rankscope.monitor.store.records import ItemColumns, require_ids
+from rankscope.monitor.store.records import require_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,69 +144,3 @@ def write_names(labels: LabelColumns, where: NDArray[np.bool_] | None = None) ->
     pa = load_arrow()
     names = pa.array([list(said) for said in labels.names], pa.list_(pa.string()))
     return names.take(pa.array(labels.codes, mask=None if where is None else ~where))
-
-
-def read_items(rankings: Foreign) -> ItemColumns:
-    """Read the documents of rankings; a missing rank is the position of the document."""
-    offsets, doc_ids = read_lists(rankings.column("doc_id"), "doc_id")
-    return ItemColumns(
-        offsets, read_texts(doc_ids, "doc_id"), *read_item_numbers(rankings, offsets)
-    )
-
-
-def read_item_numbers(
-    rankings: Foreign, offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Read the ranks, scores and grades of the documents of a table of rankings.
-
-    Arrays may be shared with those of other tables.
-    """
-    size = int(offsets[-1])
-    ranks, nothing = count_ranks(offsets), repeat_nan(size)
-    numbers = {"score": nothing, "relevance": nothing}
-    names = set(rankings.schema.names)
-    for name in names & {"rank", *numbers}:
-        column = rankings.column(name)
-        if column.null_count == len(column):
-            continue
-        there, elements = read_lists(column, name)
-        sizes, expected = np.diff(there), np.diff(offsets)
-        is_given = to_array(column.is_valid())
-        if not np.array_equal(sizes[is_given], expected[is_given]):
-            raise FormatError(
-                f"expected as many elements in {name} as in doc_id, in each row",
-                code="length_mismatch",
-                file=name,
-            )
-        places = np.flatnonzero(np.repeat(is_given, expected))
-        if name == "rank":
-            ranks = ranks.copy()
-            ranks[places] = read_integers(elements, name)
-        elif len(places) == size:
-            numbers[name] = read_numbers(elements, name)
-        else:
-            numbers[name] = nothing.copy()
-            numbers[name][places] = read_numbers(elements, name)
-    return ranks, numbers["score"], numbers["relevance"]
-
-
-def read_kinds(labels: Foreign) -> NDArray[np.int8]:
-    """Read the kinds of labels as positions in `LABEL_KINDS`; a missing one is a `label`."""
-    words, codes = encode(labels.column("kind"), "kind")
-    unknown = [word for word in words if word and word not in LABEL_KINDS]
-    if unknown:
-        raise FormatError(
-            f"expected one of {', '.join(LABEL_KINDS)}, found {unknown[0]!r:.120}",
-            code="label_kind",
-            file="kind",
-        )
-    places = [LABEL_KINDS.index(word or LABEL_KINDS[0]) for word in words]
-    return np.array(places, dtype=np.int8)[codes]
-
-
-def read_names(labels: Foreign) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int64]]:
-    """Read what labels say happened: every different list once, and the place of each label's."""
-    offsets, elements = read_lists(labels.column("labels"), "labels")
-    words, codes = encode(elements, "labels")
-    lists, places = number_lists(offsets, codes)
-    return tuple(tuple(words[code] for code in one) for one in lists), places

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
 """Codes of errors after which nothing more is written: the content of the disk is unknown."""
-OF_ONE_JOB = frozenset(
-    {"store_evaluated", "history_missing", "history_damaged", "history_unreachable"}
-)
+OF_ONE_JOB = frozenset({"store_evaluated"})
 """Codes of errors that concern one job of a group, and not the store."""
 
 LARGEST = 4

@@ -38,7 +38,7 @@ def asks(
 
     def method(self: StoreReader, project: str, /, *args: P.args, **named: P.kwargs) -> T:
         with self.engine.connect() as connection:
-            source = self.open_source(connection, project)
+            source = self.open_log(connection, project)
             answer: T = getattr(source, function.__name__)(*args, **named)
             return answer
 
@@ -77,15 +77,3 @@ def fold(
 ) -> Callable[[Transaction], T]:
     """Return work of a transaction: a call of a function with more arguments."""
     return partial(_call, function, tuple(args), named)
-
-
-def unfold(
-    work: Callable[..., Any],
-) -> tuple[Callable[..., Any], tuple[object, ...], dict[str, Any]]:
-    """Return the function that some work calls with a transaction, and its other arguments."""
-    if not isinstance(work, partial):
-        return work, (), {}
-    if work.func is _call:
-        function, args, named = work.args
-        return function, args, named
-    return work.func, work.args, work.keywords

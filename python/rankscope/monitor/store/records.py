@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import as_dict, record
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -82,25 +81,6 @@ class Exported:
 
 
 @record(frozen=True, slots=True)
-class Archived:
-    """What was moved from the tables to files.
-
-    Args:
-        hours: The number of hours whose files were written.
-        rankings: The number of rankings that were moved.
-        labels: The number of labels that were moved.
-        bytes: The size of the files, also of those with values.
-        values: The number of files with values that were written.
-    """
-
-    hours: int
-    rankings: int
-    labels: int
-    bytes: int
-    values: int = 0
-
-
-@record(frozen=True, slots=True)
 class Changes:
     """The times whose windows have new events.
 
@@ -112,54 +92,6 @@ class Changes:
 
     seq: int
     times: NDArray[np.int64]
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """A file of a data lake that can't be read, so that its rows are in no value.
-
-    Args:
-        kind: `rankings` or `labels`.
-        path: The file.
-        seen: When it was found, in microseconds since 1970 in UTC.
-        code: The code of the error.
-        message: What is wrong with it.
-        hint: How to fix it.
-    """
-
-    kind: str
-    path: str
-    seen: int
-    code: str
-    message: str
-    hint: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return as_dict(self) | {"seen": format_time(self.seen)}
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """What values of a project that reads a data lake stand on.
-
-    Args:
-        files: How many files of the lake are known.
-        left_out: Those of them that can't be read.
-    """
-
-    files: int
-    left_out: tuple[LeftOut, ...]
-
-    @property
-    def share(self) -> float:
-        """The share of the files that are read."""
-        return 1 - len(self.left_out) / self.files if self.files else 1.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        left_out = [one.to_dict() for one in self.left_out]
-        return {"files": self.files, "share": self.share, "left_out": left_out}
 
 
 @record(frozen=True, slots=True)
@@ -223,7 +155,6 @@ class ItemColumns:
         ranks: Their ranks as logged.
         scores: Their scores, NaN where there is none.
         relevance: Their grades, NaN where there is none.
-        is_tied: Whether each ranking has neighboring documents with one score, in brief chunks.
     """
 
     offsets: NDArray[np.int64]
@@ -231,7 +162,6 @@ class ItemColumns:
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     relevance: NDArray[np.float64]
-    is_tied: NDArray[np.bool_] | None = None
 
 
 @record(frozen=True, slots=True)
@@ -248,8 +178,6 @@ class LabelColumns:
         values: Grades, NaN where there is none.
         event_ids: The offsets of their event ids, and the ids, where they were requested.
         seqs: The numbers under which they are stored, where event ids were requested.
-        positions: The positions of their documents in their rankings, from 1, in brief chunks; 0
-            where the ranking didn't show the document.
     """
 
     rankings: NDArray[np.int64]
@@ -261,7 +189,6 @@ class LabelColumns:
     values: NDArray[np.float64]
     event_ids: Texts | None = None
     seqs: NDArray[np.int64] | None = None
-    positions: NDArray[np.int64] | None = None
 
 
 def require_ids(column: T | None) -> T:
@@ -274,10 +201,6 @@ def require_ids(column: T | None) -> T:
 @record(frozen=True, slots=True)
 class Chunk:
     """Some rankings as columns, with all their labels.
-
-    A brief chunk has what values and windows are computed from, and no more: ids of documents are
-    empty, scores are NaN, and so may be numbers of rankings. Query keys and ids of rankings are
-    empty where users tell clusters apart.
 
     Args:
         seqs: The numbers under which they are stored.

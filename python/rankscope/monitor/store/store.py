@@ -6,27 +6,21 @@ here. A backend adds the connections, and a transaction that is durable once it 
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from functools import partial
 
 from rankscope import _core
-from rankscope.errors import FileError
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.store.ahead import read_ahead
-from rankscope.monitor.store.lake import state as lake_state
-from rankscope.monitor.store.lake.partitions import LakePartitions
-from rankscope.monitor.store.lake.state import read_lake
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.deletion import delete_before, erase_rankings
-from rankscope.monitor.store.log.places import KeepsHistory, set_history
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
 from rankscope.monitor.store.log.removal import replace_set
-from rankscope.monitor.store.log.rewriting import archive_hours
+from rankscope.monitor.store.log.tally import check_tally
+from rankscope.monitor.store.log.verification import check_log
 from rankscope.monitor.store.methods import asks, reads, writes
 from rankscope.monitor.store.records import Changes, Deleted
-from rankscope.monitor.store.source import Source
 from rankscope.monitor.store.tables import (
     incidents,
     outbox,
@@ -49,12 +43,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from rankscope.errors import FileError
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome, Outcomes
     from rankscope.monitor.store.keys import AuditEntry, Secret
-    from rankscope.monitor.store.lake.address import Lake
-    from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chosen, Chunk
+    from rankscope.monitor.store.records import Chosen, Chunk
     from rankscope.monitor.store.transaction import Transaction
 
     P = ParamSpec("P")
@@ -68,11 +61,9 @@ KEY_WRITES = {
     setup.empty_project,
 }
 """After which the keys that are kept in memory are read again."""
-LAKE_SECONDS = 60.0
-"""After so long it is looked up again which projects read a lake: other processes may write."""
 
 
-class StoreReader(KeepsHistory, ABC):
+class StoreReader(ABC):
     """Reads the events of projects, and everything that was computed from them.
 
     Each method reads the store as of one moment, while another process may write to it.
@@ -81,12 +72,8 @@ class StoreReader(KeepsHistory, ABC):
         engine: Makes connections that read.
     """
 
-    lake_threads: int | None = None
-
     def __init__(self, engine: Engine) -> None:
-        super().__init__()
         self.engine = engine
-        self._lakes: dict[str, LakeReader] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -108,12 +95,21 @@ class StoreReader(KeepsHistory, ABC):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
 
     @abstractmethod
-    def copy(self, part: Path, put: Callable[..., object]) -> Any:  # noqa: ANN401 - of a backend
-        """Copy the store to an empty file, and its history files with a function."""
+    def copy(self, part: Path) -> Any:  # noqa: ANN401 - of a backend
+        """Copy the store to an empty file."""
 
     @abstractmethod
     def verify(self) -> None:
         """Read the whole store, and raise `FileError` if it is damaged."""
+
+    def verify_log(self) -> None:
+        """Read all blocks, and compare them with what the store says of them.
+
+        Raises:
+            FileError: Something is missing or damaged.
+        """
+        self.query(check_tally)
+        self.query(check_log)
 
     def query(self, read: Callable[[Connection], T]) -> T:
         """Call a function that reads with a connection."""
@@ -133,7 +129,6 @@ class StoreReader(KeepsHistory, ABC):
         size: int = CHUNK,
         *,
         event_ids: bool = False,
-        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read rankings from one time to before another, with their labels, as columns.
 
@@ -143,7 +138,6 @@ class StoreReader(KeepsHistory, ABC):
             until: The first time that is not read.
             size: The number of rankings in a chunk.
             event_ids: Whether chunks have the ids of events.
-            is_brief: Whether chunks may be brief: enough for values and windows; see `Chunk`.
 
         Returns:
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
@@ -152,45 +146,27 @@ class StoreReader(KeepsHistory, ABC):
 
         def read() -> Generator[Chunk]:
             with self.engine.connect() as connection:
-                yield from self.open_source(connection, project).read(
-                    since, until, size, event_ids=event_ids, is_brief=is_brief
+                yield from self.open_log(connection, project).read(
+                    since, until, size, event_ids=event_ids
                 )
 
         return read_ahead(read())
 
-    def open_source(self, connection: Connection, project: str) -> Source:
-        """Return where the rankings of a project are, as of the moment of a connection."""
-        lake = read_lake(connection, project)
-        if lake is not None:
-            return LakePartitions(connection, project, self._open_lake(project, lake))
-        return LogReader(connection, project, self.require_history)
+    def open_log(self, connection: Connection, project: str) -> LogReader:
+        """Return the reader of the rankings of a project, as of the moment of a connection."""
+        return LogReader(connection, project)
 
-    def _open_lake(self, project: str, lake: Lake) -> LakeReader:
-        """Return the reader of a lake, which keeps some of its files in memory."""
-        reader = self._lakes.get(project)
-        if reader is None or reader.lake != lake:
-            from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow
-
-            reader = self._lakes[project] = LakeReader(lake, self.lake_threads)
-        return reader
-
-    def open_lake(self, project: str) -> LakeReader | None:
-        """Return the reader of a project's lake, `None` if it has none."""
-        lake = self.lake(project)
-        return None if lake is None else self._open_lake(project, lake)
-
-    find_ranking = asks(Source.find_ranking)
-    find_labels = asks(Source.find_labels)
-    has_labels = asks(Source.has_labels)
-    count_late = asks(Source.count_late)
+    find_ranking = asks(LogReader.find_ranking)
+    find_labels = asks(LogReader.find_labels)
+    has_labels = asks(LogReader.has_labels)
+    count_late = asks(LogReader.count_late)
 
     def list_documents(
         self, project: str, ranking_ids: Sequence[str]
     ) -> dict[str, tuple[str, ...]]:
         """Return the documents of those of some rankings that are quickly found."""
         with self.engine.connect() as connection:
-            reader = LogReader(connection, project, self.require_history)
-            return reader.list_documents(ranking_ids)
+            return self.open_log(connection, project).list_documents(ranking_ids)
 
     def touched(self, project: str, after: int, length: int = 1) -> Changes:
         """Find the starts of the windows of a length that have rankings or labels after an event.
@@ -202,7 +178,7 @@ class StoreReader(KeepsHistory, ABC):
         """
         with self.engine.connect() as connection:
             seq = project_table.read_last_seq(connection)
-            return Changes(seq, self.open_source(connection, project).find_changes(after, length))
+            return Changes(seq, self.open_log(connection, project).find_changes(after, length))
 
     def count_by_hour(self, project: str, since: int, until: int) -> list[tuple[int, int, int]]:
         """Count the rankings from one time to before another by hour and context.
@@ -211,7 +187,7 @@ class StoreReader(KeepsHistory, ABC):
             The start of the hour, the number of the context, and the number of rankings.
         """
         with self.engine.connect() as connection:
-            return sorted(self.open_source(connection, project).count_by_hour(since, until))
+            return sorted(self.open_log(connection, project).count_by_hour(since, until))
 
     projects = reads(project_table.list_projects)
     counters = reads(project_table.read_counters)
@@ -223,11 +199,6 @@ class StoreReader(KeepsHistory, ABC):
     bins = reads(project_table.read_bins)
     lost_events = reads(project_table.read_lost_events)
     lost_commits = reads(project_table.read_lost_commits)
-
-    lake = reads(lake_state.read_lake)
-    lake_files = reads(lake_state.read_files)
-    coverage = reads(lake_state.read_coverage)
-    lake_hours = reads(lake_state.read_hours)
 
     contexts = reads(version_table.read_contexts)
     versions = reads(version_table.list_versions)
@@ -289,11 +260,7 @@ class Store(StoreReader):
     `store_closed`.
     """
 
-    is_lent = False
-    """Whether a service holds the store, through which this process writes."""
     _keys_version = 0
-    _lake_projects: frozenset[str] | None = None
-    _lakes_seen = 0.0
 
     @abstractmethod
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
@@ -365,10 +332,8 @@ class Store(StoreReader):
         """Store events as `append` does, without waiting.
 
         Raises:
-            FileError: They cannot be accepted now, or the project reads a data lake.
+            FileError: They cannot be accepted now.
         """
-        if len(events):
-            self._refuse_lake(project)
         try:
             batch = events if isinstance(events, _core.EventBatch) else pack_events(events)
         except (OverflowError, ValueError) as error:  # no number of an event, or no text
@@ -399,7 +364,6 @@ class Store(StoreReader):
             UsageError: An id is that of another ranking or label, outside the set.
             FileError: The set stays as it was, or it isn't certain that it was replaced.
         """
-        self._refuse_lake(project)
         work = partial(
             replace_set,
             project=project,
@@ -413,44 +377,19 @@ class Store(StoreReader):
         """Delete the rankings before a time with their labels, and earlier labels without ranking.
 
         Raises:
-            FileError: Not everything was deleted, or the project reads a data lake.
+            FileError: Not everything was deleted.
         """
-        self._refuse_lake(project)
-        done = delete_before(self, self.history, project, time)
+        done = delete_before(self, project, time)
         self.forget_deleted()
         return done
-
-    def set_history(self, location: str) -> None:
-        """Set where history files are kept, once and for all.
-
-        Args:
-            location: A folder or a URL such as `s3://bucket/folder`, which is empty, or belongs to
-                this store already.
-
-        Raises:
-            UsageError: It is no such place, or there are files in another one.
-            FileError: The place cannot be reached, or not written.
-        """
-        set_history(self, location)
-
-    def archive(self, project: str, before: int) -> Archived:
-        """Move the hours of a project that end by some time to files; see `archive_hours`.
-
-        Raises:
-            UsageError: There is no place for files yet.
-            FileError: A file cannot be written, or one that is replaced cannot be read.
-        """
-        self._refuse_lake(project)
-        return archive_hours(self, self.require_history(), project, before)
 
     def erase(self, project: str, chosen: Chosen) -> Deleted:
         """Delete rankings by what they are, with all their labels; see `erase_rankings`.
 
         Raises:
-            FileError: Not all of them were deleted, or the project reads a data lake.
+            FileError: Not all of them were deleted.
         """
-        self._refuse_lake(project)
-        done = erase_rankings(self, self.history, project, chosen)
+        done = erase_rankings(self, project, chosen)
         self.forget_deleted()
         return done
 
@@ -466,9 +405,8 @@ class Store(StoreReader):
             self._empty_project(project, audit)
         finally:
             self._keys_version += 1
-            self._lake_projects = None
         while True:
-            done = done.add(delete_before(self, self.history, project, LAST))
+            done = done.add(delete_before(self, project, LAST))
             if self._forget_project(project):
                 break
         self.forget_deleted()
@@ -480,8 +418,6 @@ class Store(StoreReader):
     def note_write(self, function: Callable[..., Any]) -> None:
         """Note that a function has written, here or for another process."""
         self._keys_version += function in KEY_WRITES
-        if function in {lake_state.set_lake, setup.empty_project}:
-            self._lake_projects = None
 
     @property
     def keys_version(self) -> int:
@@ -498,22 +434,6 @@ class Store(StoreReader):
     renew_session = writes(people_table.renew_session)
     end_sessions = writes(people_table.end_sessions)
     set_roles = writes(people_table.set_roles)
-
-    def _refuse_lake(self, project: str) -> None:
-        """Refuse to change the events of a project whose events are in a lake."""
-        seen = time.monotonic()
-        if self._lake_projects is None or seen - self._lakes_seen > LAKE_SECONDS:
-            self._lake_projects = frozenset(self.query(lake_state.list_lakes))
-            self._lakes_seen = seen
-        if project in self._lake_projects:
-            raise FileError(
-                f"the project {project!r} reads its events from a data lake",
-                hint="write them to the lake, or use another project",
-                code="lake_project",
-            )
-
-    set_lake = writes(lake_state.set_lake)
-    store_scan = writes(lake_state.store_scan)
 
     configure = writes(project_table.insert_configuration)
     put_windows = writes(windows.replace_windows)

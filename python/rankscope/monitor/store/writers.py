@@ -46,7 +46,6 @@ class BorrowedWriter(Store):
     a size, as `Store.transact` does, and returns the result or raises its exception.
     """
 
-    lake_threads: int | None = 1  # There are as many processes as cores.
     _ask: Ask
 
     @property

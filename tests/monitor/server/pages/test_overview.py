@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from urllib.parse import quote
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
@@ -13,7 +12,6 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 
-from tests.monitor.lake.lakes import write_table
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
     DEFINITION,
@@ -30,8 +28,6 @@ from tests.monitor.server.service import NOW, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.monitor.server.service import Service
 
 
@@ -226,26 +222,3 @@ def test_shares_have_their_denominators(told_story: Service) -> None:
     shown = monitor.quality().shown
     assert f"{shown['labelled']:,} of {shown['rankings']:,}" in reader.text
     assert f"{shown['unjudged']:,} of {shown['documents']:,}" in reader.text
-
-
-def test_files_of_a_lake_that_are_left_out_are_on_the_pages(site: Service, tmp_path: Path) -> None:
-    monitor = open_monitor(site.store)
-    at = to_datetime(NOW - DAY)
-    rows = [{"ranking_id": "r1", "time": at, "doc_ids": ["a", "b"]}]
-    write_table(tmp_path / "lake" / "good.parquet", rows)
-    monitor.connect_lake(tmp_path / "lake")
-    monitor.evaluate()
-    assert "1 of 1 files are read" in check_page(get(site, "/quality")).text
-    assert "incomplete" not in check_page(get(site, "/")).text
-    (tmp_path / "lake" / "bad.parquet").write_bytes(b"PAR1 and nothing else")
-    monitor.evaluate()
-    told = check_page(get(site, "/quality")).text
-    assert "1 of 2 files are read" in told
-    assert "bad.parquet" in told.replace("\u200b", "")
-    assert "1 of 2 files of the data lake can’t be read" in check_page(get(site, "/")).text
-    browser = site.browser()
-    coverage = as_json(browser.get("/v1/quality"))["coverage"]
-    assert (coverage["files"], coverage["share"]) == (2, 0.5)
-    series = as_json(browser.get(f"/v1/series?measure={quote(monitor.measures[0])}&every=day"))
-    assert series["coverage"] == coverage
-    assert coverage["left_out"][0]["path"].endswith("bad.parquet")

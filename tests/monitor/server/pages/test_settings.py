@@ -372,11 +372,10 @@ def test_quotes_without_an_end_are_refused_however_many(text: str) -> None:
 
 
 def test_how_long_events_are_kept_is_shown_and_stays_when_the_form_is_sent(site: Service) -> None:
-    kept = replace(CONFIGURATION, retention="90d", archive_after="12h")
+    kept = replace(CONFIGURATION, retention="90d")
     open_monitor(site.store, kept)
     reader = check_page(get(site, PATH))
     assert "Events are deleted after 90 days; values stay" in reader.text
-    assert "Events are moved to files 12 h after their attribution windows" in reader.text
     fields = read_fields(get(site, PATH))
     assert send(site, PATH, fields | {"grace": "2h"}).status_code == 303
     changed = Monitor(site.store).configuration

@@ -21,8 +21,8 @@ from __future__ import annotations
 import pytest
 
 from tests.monitor.store.conformance.alerts import AlertConformance
+from tests.monitor.store.conformance.deletion import DeletionConformance
 from tests.monitor.store.conformance.events import EventConformance
-from tests.monitor.store.conformance.history import HistoryConformance
 from tests.monitor.store.conformance.people import PeopleConformance
 from tests.monitor.store.conformance.projects import ProjectConformance
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
@@ -39,7 +39,7 @@ __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
 
 
 class StoreConformance(
-    EventConformance, ProjectConformance, PeopleConformance, AlertConformance, HistoryConformance
+    EventConformance, ProjectConformance, PeopleConformance, AlertConformance, DeletionConformance
 ):
     """Tests of everything that `Store` guarantees."""
 

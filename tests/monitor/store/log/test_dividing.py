@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.store.log.blocks import RANKINGS, Block
-from rankscope.monitor.store.log.hot import AT_ONCE, PARTS, divide
+from rankscope.monitor.store.log.spans import AT_ONCE, PARTS, divide
 
 from tests.generated import examples
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def block_of(first: int, last: int, rankings: int) -> Block:
-    return Block(0, 1, 0, RANKINGS, 0, 0, first, last, rankings, 0, "[]", "", 0, b"")
+    return Block(0, 1, 0, RANKINGS, 0, 0, first, last, rankings, 0, "[]", 0, b"")
 
 
 @examples(40)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from rankscope import _core
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.store.log import rewriting
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids
 from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -43,10 +41,7 @@ def statuses(store: SQLiteStore, *events: Event) -> list[str]:
     return [outcome.status for outcome in store.append("music", events)]
 
 
-@pytest.mark.parametrize("is_archived", [False, True])
-def test_both_are_known_in_their_roles(store: SQLiteStore, *, is_archived: bool) -> None:
-    if is_archived:
-        store.archive("music", DAY)
+def test_both_are_known_in_their_roles(store: SQLiteStore) -> None:
     assert statuses(store, TOLD, NAMED, CLICK) == ["duplicate", "duplicate", "accepted"]
     assert statuses(store, replace(TOLD, time=7), replace(NAMED, time=6)) == ["conflict"] * 2
     assert statuses(store, replace(NAMED, event_id="other")) == ["duplicate"]
@@ -56,13 +51,8 @@ def test_both_are_known_in_their_roles(store: SQLiteStore, *, is_archived: bool)
     store.verify()
 
 
-@pytest.mark.parametrize("is_archived", [False, True])
 @pytest.mark.parametrize("gone", ["r", "x"])
-def test_one_is_still_known_when_the_other_is_deleted(
-    store: SQLiteStore, gone: str, *, is_archived: bool
-) -> None:
-    if is_archived:
-        store.archive("music", DAY)
+def test_one_is_still_known_when_the_other_is_deleted(store: SQLiteStore, gone: str) -> None:
     deleted = store.erase("music", Chosen(ranking_ids=(gone,)))
     store.verify()
     if gone == "r":
@@ -101,24 +91,4 @@ def test_projects_know_each_their_own_ids(tmp_path: Path) -> None:
         assert store.append("films", [SHOWN])[0].status == "accepted"
         store.delete_before("films", DAY)
         assert store.append("music", [SHOWN])[0].status == "duplicate"
-        store.verify()
-
-
-def test_a_block_that_is_still_to_be_removed_gives_its_number_to_a_new_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
-        store.append("music", [SHOWN])
-        store.append("music", [NAMED])
-        with monkeypatch.context() as patched:
-            # Another process archives, and hasn't removed anything yet.
-            patched.setattr(rewriting, "finish_removals", lambda *_, **__: None)
-            store.archive("music", DAY)
-        without = partial(rewriting.rewrite_hour, store, store.history, "music", 0)
-        new = without(lambda chunk: chunk.times != SHOWN.time)
-        assert new is not None
-        assert new.removed.deleted == Deleted(1, 0)
-        assert store.find_ranking("music", "x") == NAMED
-        rewriting.finish_removals(store, store.history, "music")
-        assert store.find_ranking("music", "x") == NAMED
         store.verify()

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log import writer
 from rankscope.monitor.store.log.blocks import list_blocks
 from rankscope.monitor.store.log.writer import ALIKE, SIZES
@@ -102,14 +102,3 @@ def test_an_event_is_written_a_few_times(
     append(store, [1] * count)
     # Once alone, once with 15 others, and once with all of 16 such blocks.
     assert written <= count * 3 + ALIKE * ALIKE
-
-
-def test_late_rankings_of_an_archived_hour_are_joined_apart_from_its_file(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writer, "ALIKE", 2)
-    append(store, [3])
-    store.archive("music", DAY)
-    append(store, [1, 1])
-    assert sizes_of(store) == [3, 2]
-    store.verify()

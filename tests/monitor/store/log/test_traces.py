@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from rankscope.monitor.events.event import Items, Label, Ranking
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log.tally import DELETED, Tally, read_tally
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -31,18 +29,13 @@ def find_secret(folder: Path) -> set[str]:
     return {path.name for path in files if SECRET.encode() in path.read_bytes()}
 
 
-@pytest.mark.parametrize("is_archived", [False, True])
-def test_what_belongs_to_a_user_is_in_no_file_once_it_is_deleted(
-    tmp_path: Path, *, is_archived: bool
-) -> None:
+def test_what_belongs_to_a_user_is_in_no_file_once_it_is_deleted(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         for number in range(COUNT):
             name = SECRET if number % 8 == 0 else f"user-{number}"
             label = Label(f"{name}-label-{number}", f"{name}-{number}", "other", number, ("click",))
             # One after the other, so that small blocks are joined and leave pages behind.
             store.append("music", [show(number, name), label])
-        if is_archived:
-            store.archive("music", HOUR)
         assert find_secret(tmp_path)
         assert store.erase("music", Chosen(user_id=SECRET)).rankings == COUNT / 8
         assert find_secret(tmp_path) == set()

@@ -109,8 +109,6 @@ def _begin(
 def _recover(anomaly: Anomaly, *, is_accepted: bool) -> Finding:
     if is_accepted:
         reason = f"This has lasted for {ACCEPTED_AFTER // DAY} days and counts as usual now."
-    elif anomaly.kind == "files":
-        reason = "All files of the data lake can be read again, or are gone."
     elif anomaly.is_new:
         reason = "The value is no longer new."
     else:
@@ -173,8 +171,7 @@ class HourCheck:
             return
         self._accept()
         self.traffic = Traffic(self.reader, self.rule, self.progress, self.moment)
-        for watch in FROM_THE_START:
-            watch(self)
+        _watch_names(self)  # needs no history to compare with
         if self._begin():
             for watch in HOURLY:
                 watch(self)
@@ -183,7 +180,7 @@ class HourCheck:
     def _accept(self) -> None:
         """Take for usual what has lasted long enough."""
         for anomaly in self.progress.anomalies:
-            if anomaly.kind != "files" and self.moment - anomaly.began >= ACCEPTED_AFTER:
+            if self.moment - anomaly.began >= ACCEPTED_AFTER:
                 self.progress = self.progress.accept(anomaly.kind, anomaly.segment, anomaly.began)
                 self.accepted.add(anomaly.key)
 
@@ -474,19 +471,6 @@ def _watch_names(check: HourCheck) -> None:
             check.add(replace(anomaly, began=began))
 
 
-def _watch_files(check: HourCheck) -> None:
-    known = check.find("files", TOTAL)
-    # What a person has resolved is not reported again.
-    resolved = check.progress.find_restart(lambda kind, _: kind == "files")
-    new = [one for one in check.reader.left_out if one.seen > resolved]
-    found = watches.watch_files(new, check.moment, known)
-    check.add(found)
-    if found is None and known is not None:
-        check.end(known)
-
-
-FROM_THE_START = (_watch_files, _watch_names)
-"""What needs no history to compare with."""
 HOURLY = (
     _watch_silence,
     _watch_models,

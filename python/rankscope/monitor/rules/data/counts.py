@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.rules.data.usual import Usual
     from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.store.records import CellRow, HourRow, LeftOut, Version
+    from rankscope.monitor.store.records import CellRow, HourRow, Version
 
     Hours: TypeAlias = NDArray[np.float64]
 
@@ -166,11 +166,6 @@ class Counts(ABC):
         """Find names in the rankings of a span, and in their labels, that match nothing."""
         return ()
 
-    @property
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """The files of a data lake that can't be read."""
-        return ()
-
     @cached_property
     def first(self) -> int | None:
         """The time of the first ranking in production."""
@@ -252,12 +247,6 @@ class DataReader(Counts):
         """The versions that have rankings in production."""
         versions = self._store.versions(self._project)
         return tuple(version for version in versions if version.environment == PRODUCTION)
-
-    @cached_property
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """The files of a data lake that can't be read."""
-        coverage = self._store.coverage(self._project)
-        return () if coverage is None else coverage.left_out
 
     def count_labels(self, day: int) -> LabelDay:
         """Count the labels of the rankings of a day that came in time to count."""

@@ -27,7 +27,7 @@ from rankscope.monitor.rules.data.shown import (
     MOST_READ,
     pair,
 )
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.chunks import offsets_of
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False

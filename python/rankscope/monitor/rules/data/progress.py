@@ -159,9 +159,7 @@ class DataProgress(Progress):
         """Take what comes from now on for usual in some streams."""
         progress = self
         for kind, model, version, place in keys:
-            # Files are known by when they were found; counts, by hour.
-            since = now if kind == "files" else -(-now // HOUR) * HOUR
-            progress = progress.accept(kind, Segment(model, version, place), since)
+            progress = progress.accept(kind, Segment(model, version, place), -(-now // HOUR) * HOUR)
         return progress
 
     def find(self, kind: Kind, segment: Segment) -> Anomaly | None:

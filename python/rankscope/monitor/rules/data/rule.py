@@ -10,7 +10,6 @@ from rankscope.monitor.rules.settings import LISTED, FalseAlarms, Setting, descr
 Watch = Literal[
     "volume",
     "freshness",
-    "files",
     "labels",
     "label_freshness",
     "label_delay",
@@ -35,7 +34,6 @@ Watches = Annotated[
         words=(
             ("volume", "volume: fewer or more rankings than usual"),
             ("freshness", "freshness: no rankings arrive"),
-            ("files", "files: files of a data lake can't be read"),
             ("labels", "labels: fewer or more labels than usual"),
             ("label_freshness", "label_freshness: no labels arrive"),
             ("label_delay", "label_delay: labels come more slowly than usual"),

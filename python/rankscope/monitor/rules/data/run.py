@@ -87,11 +87,6 @@ KIND = Kind(
             "data arrive again.",
             is_hourly=True,
         ),
-        "files": Problem(
-            name="files of the data lake can't be read",
-            step="Write the files again, or remove them. Until then, their rankings and labels "
-            "are missing from all values.",
-        ),
         "attributes": Problem(
             name="attribute values changed",
             step="Check whether the attribute was renamed where it is logged. Rename it back, "

@@ -14,7 +14,7 @@ from rankscope.monitor.evaluate.stored_windows import RANKS
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.signals.lists import ContextCodes, mix, spread
-from rankscope.monitor.store.merging import offsets_of
+from rankscope.monitor.store.chunks import offsets_of
 from rankscope.records import record
 
 TYPE_CHECKING = False

@@ -18,18 +18,15 @@ from rankscope.monitor.rules.data.usual import (
     sum_windows,
     weigh_return,
 )
-from rankscope.monitor.rules.state import MOST_NAMED, join_first
-from rankscope.output.text import show
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rankscope.monitor.events.mismatch import Expected, Mismatch
     from rankscope.monitor.rules.data.counts import Counts
     from rankscope.monitor.rules.data.traffic import Change, Traffic
-    from rankscope.monitor.store.records import LeftOut
 
 
 LEAST_EXPECTED = 1e-9
@@ -425,27 +422,3 @@ def _find_segment(one: Mismatch, expected: Expected, *, is_alone: bool) -> Segme
     if one.kind == "missing_attribute":
         return Segment(slice=(("attribute", one.name),))
     return Segment(slice=(("attribute", one.like),)) if is_near else None
-
-
-def watch_files(left_out: Sequence[LeftOut], moment: int, known: Anomaly | None) -> Anomaly | None:
-    """Report the files that can't be read, all together."""
-    if not left_out:
-        return None
-    began = min(moment, *(file.seen for file in left_out))
-    return Anomaly(
-        kind="files",
-        segment=TOTAL,
-        began=began if known is None else min(began, known.began),
-        found=moment if known is None else known.found,
-        ratio=0.0,
-        reason=_describe(left_out),
-        evidence={"files": [file.path for file in left_out[:MOST_NAMED]], "count": len(left_out)},
-    )
-
-
-def _describe(left_out: Sequence[LeftOut]) -> str:
-    if len(left_out) == 1:
-        [file] = left_out
-        return f"The file {show(file.path)} of the data lake can't be read: {file.message}."
-    named = join_first([show(file.path) for file in left_out], ", ", " ")
-    return f"{len(left_out):,} files of the data lake can't be read: {named}."

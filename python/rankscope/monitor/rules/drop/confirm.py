@@ -88,7 +88,7 @@ class Confirmation:
         step, reader = self.period.step, self.period.floors.reader
         scene = reader.scene
         (sample,) = collect_samples(
-            scene.store.read(scene.project, since, step.until, is_brief=True),
+            scene.store.read(scene.project, since, step.until),
             numbers,
             [reader.view(step.age, step.until + reader.wait(step.age))],
             threads=scene.threads,

@@ -1,4 +1,4 @@
-"""What maintains the events of a project: deleting and archiving them."""
+"""What maintains the events of a project: deleting them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.server.api.fields import CheckedId, Count
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import DurationText, Part, Time
+from rankscope.monitor.setup.fields import Part, Time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,21 +42,11 @@ class RetentionFields(TypedDict):
     before: Annotated[Time, Field(description="Events of the hours before it are deleted.")]
 
 
-class ArchivingFields(TypedDict, total=False):
-    """Which hours to archive."""
-
-    older_than: Annotated[
-        DurationText,
-        Field(description="How long their attribution windows have been closed (default: 0s)."),
-    ]
-
-
 Deletion = Annotated[
     DeletionFields,
     Field(examples=[{"user": "u17"}, {"rankings": ["s1"], "until": "2026-11-20T00:00:00Z"}]),
 ]
 Retention = Annotated[RetentionFields, Field(examples=[{"before": "2026-01-01T00:00:00Z"}])]
-Archiving = Annotated[ArchivingFields, Field(examples=[{"older_than": "7d"}])]
 
 
 class DeletedFields(TypedDict):
@@ -64,16 +54,6 @@ class DeletedFields(TypedDict):
 
     rankings: Count
     labels: Count
-
-
-class ArchivedFields(TypedDict):
-    """What was moved to files."""
-
-    hours: Count
-    rankings: Count
-    labels: Count
-    values: Count
-    bytes: Count
 
 
 def delete_rankings(monitor: Monitor, call: Call) -> DeletedFields:
@@ -87,13 +67,6 @@ def delete_old(monitor: Monitor, call: Call) -> DeletedFields:
     """Delete the events before a time. The values computed from them are kept."""
     done = monitor.delete_before(call.body["before"], actor=call.principal.actor)
     return cast("DeletedFields", write_record(done, DeletedFields.__annotations__))
-
-
-def archive(monitor: Monitor, call: Call) -> ArchivedFields:
-    """Move hours whose values are final to files, where the service keeps them."""
-    body: ArchivingFields = call.body
-    done = monitor.archive(body.get("older_than", "0s"), actor=call.principal.actor)
-    return cast("ArchivedFields", write_record(done, ArchivedFields.__annotations__))
 
 
 # They read events, and wait for each other.
@@ -114,15 +87,6 @@ ROUTES = (
         body=Retention,
         result=DeletedFields,
         refuses=(409,),
-        is_trace=True,
-        is_slow=True,
-    ),
-    Route(
-        "POST",
-        "/v1/archive",
-        archive,
-        body=Archiving,
-        result=ArchivedFields,
         is_trace=True,
         is_slow=True,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Required, cast
+from typing import Annotated, Required, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -73,25 +73,6 @@ class PartQuery(SpanQuery, total=False):
     slice: SliceParts
 
 
-class LeftOutFile(TypedDict):
-    """A file of a data lake that can't be read."""
-
-    kind: Literal["rankings", "labels"]
-    path: str
-    seen: Time
-    code: str
-    message: str
-    hint: str
-
-
-class LakeCoverage(TypedDict):
-    """Which files of a data lake the values stand on."""
-
-    files: Count
-    share: Number
-    left_out: list[LeftOutFile]
-
-
 class Windows(TypedDict):
     """The values of windows, with their intervals."""
 
@@ -120,7 +101,6 @@ class Series(Windows):
     documents: list[Count]
     unjudged: list[Count]
     is_final: list[bool]
-    coverage: LakeCoverage | None
 
 
 class SignalsQuery(PartQuery, total=False):
@@ -267,7 +247,6 @@ class Quality(TypedDict):
     as_of: Time | None
     behind: Count
     lost: Count
-    coverage: LakeCoverage | None
 
 
 class Version(TypedDict):

@@ -83,11 +83,7 @@ STORE_ERRORS = {
     "store_full": (507, 30, "the disk is full"),
     "store_failed": (503, 60, "the store takes nothing more"),
     "store_damaged": (503, 60, "the store takes nothing more"),
-    "history_missing": (503, 60, "an archived hour cannot be read"),
-    "history_damaged": (503, 60, "an archived hour cannot be read"),
-    "history_unreachable": (503, 5, "the place of the history files cannot be reached"),
     "store_closed": (503, 5, "the service is closing"),
-    "lake_project": (503, 3600, "the project reads its events from a data lake"),
     "worker_ended": (503, 5, "the process that reads large bodies has ended"),
 }
 """By code of an error of the store: the status, the seconds to wait, and the message."""

@@ -121,8 +121,8 @@ def _has_weight(monitor: Monitor, view: Overview) -> bool:
 
 
 def _has_users(monitor: Monitor, view: Overview) -> bool:
-    """Return whether the newest ranking has a user; in a data lake, that takes too long to read."""
-    if view.newest is None or view.coverage is not None:
+    """Return whether the newest ranking has a user."""
+    if view.newest is None:
         return False
-    chunks = monitor.store.read(monitor.project, view.newest, view.newest + 1, is_brief=True)
+    chunks = monitor.store.read(monitor.project, view.newest, view.newest + 1)
     return any(user for chunk in chunks for user in list_texts(chunk.user_ids))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.server.pages.slices import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import Coverage, Version
+    from rankscope.monitor.store.records import Version
 
 QUIET = 3 * HOUR
 """After so long without a ranking the overview says so."""
@@ -74,7 +74,6 @@ class Overview(OverTime):
         counts: What values stand on.
         baseline: What values are held against.
         maturity: How soon labels come; `None` where nothing is measured.
-        coverage: Which files of the lake can't be read; `None` where there is no lake.
         sliced: The measure whose slices are listed; empty where there are none.
         slices: Its slices.
         mismatches: Names of labels and attributes that don't match the configuration.
@@ -87,7 +86,6 @@ class Overview(OverTime):
     extent: Extent
     versions: tuple[Version, ...]
     groups: tuple[Group, ...]
-    coverage: Coverage | None
     record: WarningRecord
     rules: tuple[RuleState, ...] = ()
     evaluated: int | None = None
@@ -177,7 +175,6 @@ class Overview(OverTime):
                 "definition": baseline.definition.hash,
             },
             "maturity": maturity and make_plain(maturity) | {"shares": list(maturity.shares)},
-            "coverage": make_plain(self.coverage),
             "sliced": self.sliced,
             "mismatches": [mismatch.to_dict() for mismatch in self.mismatches],
             "slices": None if self.slices is None else [row.to_dict() for row in self.slices],
@@ -196,7 +193,6 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         extent=extent,
         versions=versions,
         groups=groups,
-        coverage=monitor.coverage(),
         record=monitor.rate_warnings(),
     )
     if configuration is None:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.pages.overview_range import Extent
 
-MOST_FILES = 50
-"""Files of a lake that can't be read are listed, up to so many."""
 TAKEN = {
     "accepted": "accepted",
     "duplicate": "duplicates, counted once",
@@ -198,4 +196,3 @@ QUALITY = Page(
     ),
 )
 PAGES = (QUALITY,)
-WORDS = {"most_files": MOST_FILES}

@@ -37,6 +37,7 @@ STATUSES = {
     "not_configured": 409,
     "no_administrator": 409,
     "open_windows": 409,
+    "store_evaluated": 409,
     "unknown_ranking": 404,
     "no_channel": 404,
     "no_rule": 404,

@@ -6,14 +6,15 @@ import gc
 import math
 import socket
 import sys
+import threading
 from contextlib import ExitStack
 from functools import partial
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.archiving import TidySchedule, tidy_project
 from rankscope.monitor.backups import BackupPlan, BackupSchedule
+from rankscope.monitor.deletion import TidySchedule, tidy_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.fleet.digest import DigestSchedule, fill_digest
@@ -32,7 +33,6 @@ from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.run.tracing import trace_requests
 from rankscope.monitor.server.telemetry import Telemetry
-from rankscope.monitor.store.lending.lender import Lender
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rankscope.monitor.notify.sending import Sender
+    from rankscope.monitor.round import Round
     from rankscope.monitor.server.http.provider import Provider
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
@@ -68,7 +69,6 @@ def serve_store(
     poster: Poster | None = None,
     channels: Channels = NO_CHANNELS,
     sender: Sender | None = None,
-    archive_after: int | None = None,
     provider: Provider | None = None,
     backups: BackupPlan | None = None,
 ) -> None:
@@ -77,8 +77,6 @@ def serve_store(
     Shutting down takes ten seconds at most. Reads that take longer are stopped, and if one doesn't
     stop, or the store can't be closed, the process ends anyway.
     """
-    if archive_after is not None:
-        store.require_history()
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=_list_hosts(own, *names, urlsplit(channels.public_url or "").hostname or own),
@@ -100,25 +98,32 @@ def serve_store(
         schedule = TidySchedule()
         telemetry = Telemetry()
 
-        def evaluate(project: str) -> None:
-            moment = now()
-            # One thread, so that logging isn't held up.
-            work = partial(evaluate_project, now=moment, threads=1, is_thorough=False)
-            evaluator.run(partial(work, project=project))
-            if schedule.is_due(project, moment):
-                tidy = partial(tidy_project, now=moment, older_than=archive_after)
-                evaluator.run(partial(tidy, project=project))
+        takes = store.take_evaluation if evaluates else lambda: False
+        turn = threading.Lock()
 
-        lender = stack.enter_context(Lender(store, access_log.write))
+        def evaluate(project: str, *, is_thorough: bool) -> Round:
+            with turn:
+                moment = now()
+                # One thread, so that logging isn't held up.
+                work = partial(evaluate_project, now=moment, threads=1, is_thorough=is_thorough)
+                done = evaluator.run(partial(work, project=project))
+                if schedule.is_due(project, moment):
+                    evaluator.run(partial(tidy_project, now=moment, project=project))
+                return done
 
-        def evaluate_in_turn(project: str) -> None:
-            with lender.turn:
-                evaluate(project)
+        def evaluate_on_request(project: str) -> Round:
+            if not takes():
+                raise UsageError(
+                    "another process evaluates the store",
+                    hint="ask that process; one of several services evaluates",
+                    code="store_evaluated",
+                )
+            return evaluate(project, is_thorough=True)
 
         scheduler = Scheduler(
             store.projects,
-            evaluate_in_turn,
-            takes=store.take_evaluation if evaluates else lambda: False,
+            partial(evaluate, is_thorough=False),
+            takes=takes,
             delivers=lambda: evaluates and store.is_evaluator,
             deliverer=Deliverer(
                 store,
@@ -147,6 +152,7 @@ def serve_store(
             poster=poster,
             sender=sender,
             is_late=lambda: scheduler.is_late,
+            evaluate=evaluate_on_request,
             run=decoders.run,
             deadlines=deadlines,
             telemetry=telemetry,
@@ -168,7 +174,6 @@ def serve_store(
         try:
             server.run([listening])
         finally:
-            lender.close()
             # The processes that evaluate and decode hold no data that could be lost.
             scheduler.stop(0)
             for workers in (evaluator, decoders):

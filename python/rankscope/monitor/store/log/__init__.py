@@ -1,1 +1,1 @@
-"""The history of a store: hours that are final, as Parquet files in a folder beside it."""
+"""The log of a store: rankings and labels in blocks of columns, each event once."""

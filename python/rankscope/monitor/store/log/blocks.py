@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from hashlib import blake2b
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import delete, select
 
 from rankscope import _core
 from rankscope.errors import FileError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.tables.schema import blocks, bodies, values_files
+from rankscope.monitor.store.tables.schema import blocks, bodies
 from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
@@ -33,15 +32,10 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.transaction import Transaction
 
-RANKINGS, LABELS, FILE, MOVED, ERASED = range(5)
-"""The kinds of blocks: rankings; labels of stored rankings; the file of an archived hour, with
-both. What is moved is in a file, too, and of a file that is erased the ids are still there: neither
-is read, and both are removed in small transactions."""
-READ = (RANKINGS, LABELS, FILE)
+RANKINGS, LABELS = range(2)
+"""The kinds of blocks: rankings, and labels of stored rankings."""
 PRODUCTION = 0
 """The place of production in `ENVIRONMENTS`."""
-DIGEST = 16
-"""The number of bytes of the checksum of the users of a file."""
 BODIES = 64
 """How many bodies a statement reads."""
 HEAD = 16
@@ -64,9 +58,8 @@ class Block(NamedTuple):
         rankings: The number of its rankings.
         labels: The number of its labels.
         contexts: Its rankings by context, as JSON.
-        path: Where its file is; empty where its columns are in the table `bodies`.
         size: The number of bytes of its columns, as they are stored.
-        checksum: The first 16 bytes of them, which have a checksum of all; of a file, its BLAKE2b.
+        checksum: The first 16 bytes of them, which have a checksum of all.
     """
 
     block_id: int
@@ -80,7 +73,6 @@ class Block(NamedTuple):
     rankings: int
     labels: int
     contexts: str
-    path: str
     size: int
     checksum: bytes
 
@@ -108,11 +100,8 @@ SELECT_BLOCKS = Prepared(select(blocks).where(is_among(blocks.c.block_id, "numbe
 SELECT_BODIES = Prepared(select(bodies).where(is_among(bodies.c.block_id, "numbers")))
 DELETES = [
     Prepared(delete(table).where(is_among(table.c.block_id, "numbers")))
-    for table in (values_files, bodies, blocks)
+    for table in (bodies, blocks)
 ]
-MARK = Prepared(
-    update(blocks).where(is_among(blocks.c.block_id, "numbers")).values(kind=bindparam("new_kind"))
-)
 ORDER = (blocks.c.project_id, blocks.c.start, blocks.c.block_id)
 
 
@@ -126,7 +115,7 @@ def list_blocks(
     project: str | int,
     since: int | None = None,
     until: int | None = None,
-    kinds: Sequence[int] = READ,
+    kinds: Sequence[int] = (RANKINGS, LABELS),
 ) -> list[Block]:
     """List the blocks of a project that may have rankings of a span, by hour, then by number."""
     return select_blocks(
@@ -154,12 +143,6 @@ def select_blocks(
     return [Block(*row) for row in fetch_rows(result)]
 
 
-def has_files(connection: Connection) -> bool:
-    """Return whether any hour is archived."""
-    wanted = select(blocks.c.block_id).where(blocks.c.path != "").limit(1)
-    return connection.execute(wanted).first() is not None
-
-
 def read_bodies(connection: Connection, wanted: Iterable[Block]) -> Iterator[tuple[Block, bytes]]:
     """Read the columns of blocks as they are stored, after comparing how they begin."""
     block_of = {block.block_id: block for block in wanted}
@@ -173,21 +156,6 @@ def read_bodies(connection: Connection, wanted: Iterable[Block]) -> Iterator[tup
             if body is None or body[:HEAD] != block.checksum:
                 raise damaged("the columns of a block", "missing" if body is None else "damaged")
             yield block, body
-
-
-def write_index(file: Block, users: bytes) -> bytes:
-    """Write the hashes of the users of a file: with a checksum, as they are of no use elsewhere."""
-    return blake2b(file.checksum + users, digest_size=DIGEST).digest() + users
-
-
-def read_index(connection: Connection, file: Block) -> bytes:
-    """Read the hashes of the users of a file."""
-    wanted = select(bodies.c.body).where(bodies.c.block_id == file.block_id)
-    body = bytes(connection.execute(wanted).scalar_one_or_none() or b"")
-    users = body[DIGEST:]
-    if write_index(file, users) != body:
-        raise damaged("the users of a file", "damaged" if body else "missing")
-    return users
 
 
 def open_rankings(connection: Connection, wanted: Iterable[Block]) -> list[_core.RankingBlock]:
@@ -217,7 +185,7 @@ def damaged(what: str, reason: str) -> FileError:
 
 
 def insert_blocks(transaction: Transaction, new: Sequence[tuple[Block, bytes]]) -> None:
-    """Insert blocks with their columns; those of a file are the hashes of its users."""
+    """Insert blocks with their columns."""
     connection = transaction.connection
     insert_rows(connection, blocks, [tuple(block) for block, _ in new])
     insert_rows(connection, bodies, [(block.block_id, body) for block, body in new])
@@ -232,15 +200,6 @@ def remove_blocks(transaction: Transaction, old: Sequence[Block]) -> None:
     for delete_rows in DELETES:
         delete_rows.run(transaction.connection, numbers=numbers)
     transaction.tally.subtract(old)
-
-
-def mark_blocks(transaction: Transaction, marked: Sequence[Block], kind: int) -> None:
-    """Leave blocks out from now on: they are moved, or erased, and are removed later."""
-    numbers = [block.block_id for block in marked]
-    DELETES[0].run(transaction.connection, numbers=numbers)
-    MARK.run(transaction.connection, numbers=numbers, new_kind=kind)
-    transaction.tally.subtract(marked)
-    transaction.tally.add(block._replace(kind=kind) for block in marked)
 
 
 def are_there(connection: Connection, expected: Sequence[Block]) -> bool:

@@ -1,33 +1,26 @@
-"""Reads the log of a project: its rankings and their labels, wherever they are."""
+"""Reads the log of a project: its rankings and their labels."""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
 
 from sqlalchemy import select
 
 from rankscope import _core
 from rankscope.deferred import np
-from rankscope.inputs.arrow import load_arrow, to_array
-from rankscope.monitor.arrays import write_texts
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import (
-    buffer_texts,
     make_chunk,
     make_label_events,
-    make_labels,
     make_ranking,
     text_at,
     to_integers,
 )
 from rankscope.monitor.store.log.blocks import (
-    FILE,
     LABELS,
     PRODUCTION,
     RANKINGS,
-    READ,
     damaged,
     is_of,
     list_blocks,
@@ -35,33 +28,23 @@ from rankscope.monitor.store.log.blocks import (
     open_rankings,
     select_blocks,
 )
-from rankscope.monitor.store.log.hot import open_columns, read_hot
-from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import find_rankings
-from rankscope.monitor.store.merging import (
-    concatenate_labels,
-    merge_chunks,
-    sort_labels,
-)
-from rankscope.monitor.store.records import require_ids
+from rankscope.monitor.store.log.spans import open_columns, read_blocks
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks, pending
 from rankscope.monitor.store.tables.statements import in_project, parse_stored
 from rankscope.monitor.store.tables.versions import read_contexts
-from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.events.event import Ranking
     from rankscope.monitor.store.log.blocks import Block
-    from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.records import Chunk, Context
 
 CHUNK = 5_000
@@ -78,103 +61,19 @@ class LogReader:
     Args:
         connection: Reads the database, as of one moment.
         project: The name of the project.
-        find_place: Returns where the files of archived hours are.
     """
 
-    def __init__(
-        self, connection: Connection, project: str, find_place: Callable[[Connection], HistoryPlace]
-    ) -> None:
+    def __init__(self, connection: Connection, project: str) -> None:
         self._connection = connection
         self._project = project
-        self._find_place = find_place
         self._known: dict[int, Context] | None = None
 
     def read(
-        self,
-        since: int | None,
-        until: int | None,
-        size: int,
-        *,
-        event_ids: bool,
-        is_brief: bool = False,
+        self, since: int | None, until: int | None, size: int, *, event_ids: bool
     ) -> Iterator[Chunk]:
         """Read the rankings of a span by time, then by `ranking_id`; see `StoreReader.read`."""
         listed = list_blocks(self._connection, self._project, since, until)
-        archived = {block.start for block in listed if block.kind == FILE}
-        # Hours without a file are read together, those with one each by itself.
-        for start, grouped in groupby(
-            listed, lambda block: block.start if block.start in archived else None
-        ):
-            group = list(grouped)
-            if start is None:
-                yield from read_hot(
-                    self._connection, group, since, until, size, event_ids=event_ids
-                )
-            else:
-                yield from self.read_hour(
-                    group, since, until, size, event_ids=event_ids, is_brief=is_brief
-                )
-
-    def read_hour(
-        self,
-        hour: Sequence[Block],
-        since: int | None = None,
-        until: int | None = None,
-        size: int | None = None,
-        *,
-        event_ids: bool,
-        is_brief: bool = False,
-    ) -> Iterator[Chunk]:
-        """Read the blocks of an hour, of which one may be a file."""
-        files = [block for block in hour if block.kind == FILE]
-        hot = [block for block in hour if block.kind != FILE]
-        is_merged = any(block.kind == RANKINGS for block in hot)
-        most = size or max(1, sum(block.rankings for block in hour))
-        streams = [
-            self._read_file(
-                block,
-                [late for late in hot if late.kind == LABELS and late.environment == PRODUCTION],
-                (since, until, most),
-                event_ids=event_ids,
-                is_brief=is_brief and not is_merged,
-            )
-            for block in files
-        ]
-        if is_merged:
-            streams.append(read_hot(self._connection, hot, since, until, most, event_ids=event_ids))
-        yield from streams[0] if len(streams) == 1 else merge_chunks(streams, most)
-
-    def _read_file(
-        self,
-        block: Block,
-        label_blocks: Sequence[Block],
-        span: tuple[int | None, int | None, int],
-        *,
-        event_ids: bool,
-        is_brief: bool,
-    ) -> Iterator[Chunk]:
-        """Read the file of an hour, with the labels that came after it was written."""
-        file = self.open_file(block)
-        late = _core.LabelBlock.join(open_labels(self._connection, label_blocks))
-        if not len(late):
-            yield from file.read(*span, event_ids=event_ids, is_brief=is_brief)
-            return
-        ids = buffer_texts(late.ranking_ids())
-        names = write_texts(ids).to_pylist()
-        # Late labels name their documents, so that what they are about is read with all ids.
-        for chunk in file.read(*span, event_ids=True, is_brief=is_brief, whole=names):
-            if chunk.labels.positions is not None:
-                yield chunk
-                continue
-            joined = _add_labels(chunk, ids, late)
-            if not event_ids:
-                labels = replace(joined.labels, event_ids=None, seqs=None)
-                joined = replace(joined, labels=labels, event_ids=None)
-            yield joined
-
-    def open_file(self, block: Block) -> HourFile:
-        """Open the file of an archived hour."""
-        return HourFile(self._find_place(self._connection), block)
+        return read_blocks(self._connection, listed, since, until, size, event_ids=event_ids)
 
     def find_ranking(self, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
@@ -207,7 +106,7 @@ class LogReader:
         return None
 
     def list_documents(self, ranking_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the documents of rankings that are in no file, from a few blocks at most."""
+        """Return the documents of rankings, from a few blocks at most."""
         project_id = find_project(self._connection, self._project)
         if project_id is None:
             return {}
@@ -237,56 +136,40 @@ class LogReader:
             self._connection,
             is_of(self._project),
             blocks.c.last_seq > after,
-            blocks.c.kind.in_(READ if after > 0 else (RANKINGS, FILE)),
+            blocks.c.kind.in_((RANKINGS, LABELS) if after > 0 else (RANKINGS,)),
         )
         if length % HOUR == 0:
             starts = np.array([block.start for block in listed], dtype=np.int64)
             return np.unique(starts - starts % length)
         times = [np.zeros(0, dtype=np.int64)]
         for block in listed:
-            times += self._list_changes(block, after)
+            columns, moments = open_columns(self._connection, block)
+            times.append(moments[to_integers(columns.seqs()) > after])
         changed = np.concatenate(times)
         return np.unique(changed - changed % length)
-
-    def _list_changes(self, block: Block, after: int) -> Iterator[NDArray[np.int64]]:
-        """List the times of the rankings of a block that have events after a number."""
-        if block.kind != FILE:
-            columns, times = open_columns(self._connection, block)
-            yield times[to_integers(columns.seqs()) > after]
-            return
-        for chunk in self.open_file(block).read(event_ids=True):
-            is_new = chunk.seqs > after
-            is_new[chunk.labels.rankings[require_ids(chunk.labels.seqs) > after]] = True
-            yield chunk.times[is_new]
 
     def count_by_hour(self, since: int, until: int) -> list[tuple[int, int, int]]:
         """Count the rankings of a span by the start of the hour and the context."""
         counts: Counter[tuple[int, int]] = Counter()
-        for block in list_blocks(self._connection, self._project, since, until, (RANKINGS, FILE)):
+        for block in list_blocks(self._connection, self._project, since, until, (RANKINGS,)):
             if block.is_within(since, until):
                 for context, span in block.spans.items():
                     counts[block.start, context] += span.rankings
             elif block.overlaps(since, until):
-                for _, times, contexts in self._list_rankings(block):
-                    chosen = contexts[(times >= since) & (times < until)]
-                    counts.update((block.start, context) for context in chosen.tolist())
+                _, times, contexts = self._read_columns(block)
+                chosen = contexts[(times >= since) & (times < until)]
+                counts.update((block.start, context) for context in chosen.tolist())
         return [(*place, count) for place, count in sorted(counts.items())]
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""
-        listed = list_blocks(self._connection, self._project, since, until, (LABELS, FILE))
-        for block in sorted(listed, key=lambda block: block.kind):
+        for block in list_blocks(self._connection, self._project, since, until, (LABELS,)):
             if block.environment != PRODUCTION or not block.overlaps(since, until):
                 continue
-            if block.kind == LABELS:
-                (labels,) = open_labels(self._connection, [block])
-                shown, times = to_integers(labels.shown()), to_integers(labels.times())
-                if ((shown >= since) & (shown < until) & (times < before)).any():
-                    return True
-                continue
-            for chunk in self.open_file(block).read(since, until):
-                if (chunk.labels.times < before).any():
-                    return True
+            (labels,) = open_labels(self._connection, [block])
+            shown, times = to_integers(labels.shown()), to_integers(labels.times())
+            if ((shown >= since) & (shown < until) & (times < before)).any():
+                return True
         return False
 
     def count_late(
@@ -306,25 +189,20 @@ class LogReader:
             blocks.c.block_id <= upto,
             blocks.c.first < until,
             blocks.c.last >= since,
-            blocks.c.kind.in_((RANKINGS, FILE)),
+            blocks.c.kind == RANKINGS,
             blocks.c.environment == PRODUCTION,
         )
         count = 0
         for block in listed:
-            for seqs, times, numbers in self._list_rankings(block):
-                is_late = (seqs > after) & (seqs <= upto) & (times >= since) & (times < until)
-                count += int(np.sum(is_late & np.isin(numbers, wanted)))
+            seqs, times, numbers = self._read_columns(block)
+            is_late = (seqs > after) & (seqs <= upto) & (times >= since) & (times < until)
+            count += int(np.sum(is_late & np.isin(numbers, wanted)))
         return count
 
-    def _list_rankings(self, block: Block) -> Iterator[tuple[NDArray[np.int64], ...]]:
-        """Yield the numbers, times and contexts of the rankings of a block."""
-        if block.kind == FILE:
-            for chunk in self.open_file(block).read():
-                yield chunk.seqs, chunk.times, chunk.contexts
-            return
-        for rankings in open_rankings(self._connection, [block]):
-            columns = rankings.seqs(), rankings.times(), rankings.contexts()
-            yield tuple(map(to_integers, columns))
+    def _read_columns(self, block: Block) -> tuple[NDArray[np.int64], ...]:
+        """Read the numbers, times and contexts of the rankings of a block."""
+        (rankings,) = open_rankings(self._connection, [block])
+        return tuple(map(to_integers, (rankings.seqs(), rankings.times(), rankings.contexts())))
 
     def _contexts(self) -> dict[int, Context]:
         if self._known is None:
@@ -345,15 +223,3 @@ def make_waiting(row: Any) -> Label:  # noqa: ANN401 - a row of the table
         row.value,
         LABEL_KINDS[row.kind],
     )
-
-
-def _add_labels(chunk: Chunk, ids: Texts, late: _core.LabelBlock) -> Chunk:
-    """Add labels to the rankings of a chunk that they name."""
-    compute = load_arrow("pyarrow.compute")
-    indices = compute.index_in(write_texts(ids), write_texts(chunk.ranking_ids))
-    rows = np.flatnonzero(to_array(indices.is_valid()))
-    if not len(rows):
-        return chunk
-    positions = to_array(indices.drop_null()).astype(np.int64)
-    added = make_labels(late, positions, rows, event_ids=True)
-    return replace(chunk, labels=sort_labels(concatenate_labels([chunk.labels, added], [0, 0])))

@@ -16,23 +16,19 @@ from rankscope.monitor.events.rejection import show
 from rankscope.monitor.store.chunks import buffer_texts, list_texts, to_integers
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.blocks import (
-    ERASED,
-    FILE,
     LABELS,
-    PRODUCTION,
     RANKINGS,
     Block,
     are_there,
     is_of,
     list_blocks,
-    mark_blocks,
     open_labels,
     open_rankings,
     remove_blocks,
     select_blocks,
 )
-from rankscope.monitor.store.log.hot import open_columns
 from rankscope.monitor.store.log.ids import remove_ids
+from rankscope.monitor.store.log.spans import open_columns
 from rankscope.monitor.store.log.writer import write_columns
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.tables.projects import ERASED_RANKINGS, REPLACED_RANKINGS
@@ -42,12 +38,11 @@ from rankscope.monitor.store.tables.windows import mark_hours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.arrays import Texts
     from rankscope.monitor.store.records import Chosen
     from rankscope.monitor.store.transaction import Transaction
 
@@ -114,7 +109,7 @@ def delete_pending(
     return record_removed(transaction, project_id, Removed(Deleted(0, len(rows)), Counter(), ids))
 
 
-def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
+def delete_blocks(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
     """Delete what is before a time from some blocks; `None` if nothing is there."""
     transaction.log.settle()
     connection = transaction.connection
@@ -122,7 +117,6 @@ def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> 
     listed = select_blocks(
         connection,
         is_of(project_id),
-        blocks.c.kind.in_((RANKINGS, LABELS)),
         blocks.c.first < time,
         most=most,
     )
@@ -135,31 +129,17 @@ def delete_hot(transaction: Transaction, project: str, time: int, most: int) -> 
     return record_removed(transaction, project_id, removed)
 
 
-def erase_file(transaction: Transaction, project: str, block: Block) -> Deleted:
-    """Leave a file out as a whole, and count what was in it; its ids are removed later."""
-    if not are_there(transaction.connection, [block]):
-        return Deleted(0, 0)
-    mark_blocks(transaction, [block], ERASED)
-    removed = Counter({context: span.rankings for context, span in block.spans.items()})
-    deleted = Deleted(block.rankings, block.labels)
-    return record_removed(transaction, transaction.project(project), Removed(deleted, removed, []))
-
-
 def find_chosen(connection: Connection, project: str, chosen: Chosen) -> list[Block]:
-    """Find the blocks that have some of the chosen rankings, but those that belong to a file."""
-    listed = list_blocks(connection, project, chosen.since, chosen.until)
-    archived = {block.start for block in listed if block.kind == FILE}
+    """Find the blocks that have some of the chosen rankings."""
     return [
         block
-        for block in listed
-        if block.kind == RANKINGS
-        and (block.start not in archived or block.environment != PRODUCTION)
-        and block.overlaps(chosen.since, chosen.until)
+        for block in list_blocks(connection, project, chosen.since, chosen.until, (RANKINGS,))
+        if block.overlaps(chosen.since, chosen.until)
         and any(_find_fitting(part, chosen).any() for part in open_rankings(connection, [block]))
     ]
 
 
-def erase_hot(transaction: Transaction, project: str, block: Block, chosen: Chosen) -> Deleted:
+def erase_block(transaction: Transaction, project: str, block: Block, chosen: Chosen) -> Deleted:
     """Delete the chosen rankings of a block with all their labels, and mark their hour."""
     transaction.log.settle()
     connection = transaction.connection
@@ -185,31 +165,17 @@ def erase_hot(transaction: Transaction, project: str, block: Block, chosen: Chos
 
 
 def _find_fitting(rankings: _core.RankingBlock, chosen: Chosen) -> NDArray[np.bool_]:
-    return find_fitting(
-        chosen,
-        to_integers(rankings.times()),
-        user_ids=lambda: buffer_texts(rankings.user_ids()),
-        ranking_ids=lambda: buffer_texts(rankings.ranking_ids()),
-    )
-
-
-def find_fitting(
-    chosen: Chosen,
-    times: NDArray[np.int64],
-    *,
-    user_ids: Callable[[], Texts],
-    ranking_ids: Callable[[], Texts],
-) -> NDArray[np.bool_]:
     """Return which rankings are chosen, by their times and ids."""
+    times = to_integers(rankings.times())
     fits: NDArray[np.bool_] = np.ones(len(times), dtype=np.bool_)
     if chosen.since is not None:
         fits &= times >= chosen.since
     if chosen.until is not None:
         fits &= times < chosen.until
     if chosen.user_id is not None:
-        fits &= find_texts(user_ids(), [chosen.user_id])
+        fits &= find_texts(buffer_texts(rankings.user_ids()), [chosen.user_id])
     if chosen.ranking_ids is not None:
-        fits &= find_texts(ranking_ids(), chosen.ranking_ids)
+        fits &= find_texts(buffer_texts(rankings.ranking_ids()), chosen.ranking_ids)
     return fits
 
 
@@ -283,9 +249,7 @@ def _find_edges(
     left = wanted & {number for number, count in connection.execute(counted) if count}
     edges: dict[int, int] = {}
     hour = None
-    listed = (
-        select(blocks).where(is_of(project_id), blocks.c.kind.in_((RANKINGS, FILE))).order_by(order)
-    )
+    listed = select(blocks).where(is_of(project_id), blocks.c.kind == RANKINGS).order_by(order)
     # Closed although not all is read: PostgreSQL keeps a cursor for it.
     with connection.execute(listed, execution_options={"stream_results": True}) as rows:
         for row in rows:
@@ -317,7 +281,6 @@ def replace_set(
     listed = select_blocks(
         connection,
         is_of(project_id),
-        blocks.c.kind.in_((RANKINGS, LABELS)),
         blocks.c.environment == ENVIRONMENTS.index(environment),
     )
     mark_hours(connection, project_id, sorted({block.start for block in listed}))

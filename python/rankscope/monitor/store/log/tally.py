@@ -1,6 +1,6 @@
 """How many blocks the log has, and a digest of their rows: a lost or changed row is noticed.
 
-Columns and files are found by the row of their block alone: without it, nothing else knows that
+Columns are found by the row of their block alone: without it, nothing else knows that
 they are missing. Number and digest are in `meta`, and change in the transaction that changes a row.
 
 The digest is the sum of the hashes of all rows, modulo 2^128. Unlike a hash of them all, a sum does
@@ -115,6 +115,6 @@ def check_tally(connection: Connection) -> None:
     )
     raise FileError(
         f"the store is damaged ({problem})",
-        hint="restore a backup; the history files of hours that are not listed are still there",
+        hint="restore a backup of the store",
         code="store_damaged",
     )

@@ -9,75 +9,53 @@ from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import buffer_texts, list_texts, to_integers
 from rankscope.monitor.store.log.blocks import (
-    FILE,
     LABELS,
-    READ,
     Block,
     damaged,
     open_labels,
     open_rankings,
-    read_index,
     select_blocks,
 )
-from rankscope.monitor.store.log.hour_file import HourFile
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
 from rankscope.monitor.store.log.writer import make_block
-from rankscope.monitor.store.records import require_ids
-from rankscope.monitor.store.tables.schema import blocks, contexts, ids, lakes, pending, projects
+from rankscope.monitor.store.tables.schema import contexts, ids, pending, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, read_contexts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from sqlalchemy import Connection
 
     from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.store.log.files import HistoryPlace
     from rankscope.monitor.store.log.writer import Columns
 
     Named: TypeAlias = tuple[str, int, int, int]
     """An id, the number of its event, the time of a ranking, and the role."""
 
 
-def check_log(connection: Connection, find_place: Callable[[Connection], HistoryPlace]) -> None:
-    """Read all blocks and files, and compare their events with the ids, counts and contexts."""
-    expected = 0
-    for block in select_blocks(connection, blocks.c.kind.in_(READ)):
-        for texts in _read_block(connection, block, find_place):
-            expected += _check_ids(connection, block, texts)
+def check_log(connection: Connection) -> None:
+    """Read all blocks, and compare their events with the ids, counts and contexts."""
+    expected = sum(
+        _check_ids(connection, block, _read_block(connection, block))
+        for block in select_blocks(connection)
+    )
     expected += _check_pending(connection)
-    erased = select(func.count()).where(blocks.c.kind > FILE)
-    if not connection.execute(erased).scalar_one():
-        count = connection.execute(select(func.count()).select_from(ids)).scalar_one()
-        if count != expected:
-            raise damaged("ids", f"{count:,} instead of {expected:,}")
+    count = connection.execute(select(func.count()).select_from(ids)).scalar_one()
+    if count != expected:
+        raise damaged("ids", f"{count:,} instead of {expected:,}")
     wrong = find_wrong_count(connection)
     if wrong is not None:
         raise damaged("counts", wrong)
 
 
-def _read_block(
-    connection: Connection, block: Block, find_place: Callable[[Connection], HistoryPlace]
-) -> Iterator[list[Named]]:
-    """Yield the ids in a block: each with its number, the time of a ranking, and its role."""
-    if block.kind == FILE:
-        file = HourFile(find_place(connection), block, is_forced=True)
-        file.verify()
-        read_index(connection, block)
-        for chunk in file.read(event_ids=True):
-            labels = chunk.labels
-            times, seqs = chunk.times.tolist(), chunk.seqs.tolist()
-            yield _name_rankings(chunk.ranking_ids, require_ids(chunk.event_ids), seqs, times)
-            yield _name_labels(require_ids(labels.event_ids), require_ids(labels.seqs).tolist())
-        return
+def _read_block(connection: Connection, block: Block) -> list[Named]:
+    """Return the ids in a block: each with its number, the time of a ranking, and its role."""
     if block.kind == LABELS:
         (columns,) = open_labels(connection, [block])
         _check_block(block, columns)
-        yield _name_labels(buffer_texts(columns.event_ids()), to_integers(columns.seqs()).tolist())
-        return
+        return _name_labels(buffer_texts(columns.event_ids()), to_integers(columns.seqs()).tolist())
     (rankings,) = open_rankings(connection, [block])
     _check_block(block, rankings)
     contexts_of = read_contexts_of(connection, block.project_id)
@@ -89,7 +67,7 @@ def _read_block(
         raise damaged("the contexts of a block", "wrong")
     texts = buffer_texts(rankings.ranking_ids()), buffer_texts(rankings.event_ids())
     seqs, times = to_integers(rankings.seqs()).tolist(), to_integers(rankings.times()).tolist()
-    yield _name_rankings(*texts, seqs, times)
+    return _name_rankings(*texts, seqs, times)
 
 
 def _check_block(block: Block, columns: Columns) -> None:
@@ -148,25 +126,17 @@ def _check_pending(connection: Connection) -> int:
 
 
 def find_wrong_count(connection: Connection) -> str | None:
-    """Compare the counts that are kept with the blocks, and return what differs, if anything.
-
-    Those of projects that read a lake are of its files, and not of the blocks here.
-    """
-    with_lake = select(lakes.c.project_id)
+    """Compare the counts that are kept with the blocks, and return what differs, if anything."""
     spans: dict[int, RankingSpan] = {}
-    for block in select_blocks(connection, blocks.c.kind.in_(READ)):
+    for block in select_blocks(connection):
         for context, span in block.spans.items():
             before = spans.get(context)
             spans[context] = span if before is None else before.merge(span)
     kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
-    stored = connection.execute(
-        kept.where(contexts.c.rankings != 0, contexts.c.project_id.not_in(with_lake))
-    )
+    stored = connection.execute(kept.where(contexts.c.rankings != 0))
     if {context_id: RankingSpan(*span) for context_id, *span in stored} != spans:
         return "the number of rankings is wrong"
-    waiting = select(projects.c.project_id, projects.c.pending).where(
-        projects.c.pending != 0, projects.c.project_id.not_in(with_lake)
-    )
+    waiting = select(projects.c.project_id, projects.c.pending).where(projects.c.pending != 0)
     counted = select(pending.c.project_id, func.count()).group_by(pending.c.project_id)
     if set(map(tuple, connection.execute(waiting))) != set(map(tuple, connection.execute(counted))):
         return "the number of labels that wait is wrong"

@@ -140,7 +140,6 @@ def make_block(hour: Hour, columns: Columns) -> Block:
         rankings,
         labels,
         write_spans(spans),
-        "",
         0,
         b"",
     )

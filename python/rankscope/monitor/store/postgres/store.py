@@ -11,7 +11,6 @@ from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
     REPEATED,
@@ -109,7 +108,7 @@ class PostgresReader(StoreReader):
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self.query(lambda connection: SecretTable(connection).find(secret_id))
 
-    def copy(self, part: Path, put: object) -> NoReturn:  # noqa: ARG002 - as it is elsewhere
+    def copy(self, part: Path) -> NoReturn:
         """Raise an error that names the command of PostgreSQL that makes a backup."""
         schema_name, tool = self.address.schema, self.address.for_tools
         raise UsageError(
@@ -122,8 +121,7 @@ class PostgresReader(StoreReader):
 
     def verify(self) -> None:
         """Read the whole store, and compare the counts and checksums that it keeps."""
-        checks = (find_wrong_lake, _find_wrong_number)
-        problem = next(filter(None, map(self.query, checks)), None)
+        problem = self.query(_find_wrong_number)
         if problem is not None:
             raise damaged(problem, str(self.address))
         self.query(check_windows)

@@ -16,8 +16,6 @@ MOUNTS = Path("/proc/self/mountinfo")
 PRIVATE = 0o600
 ENDINGS = ("", "-wal", "-shm", ".high-water", ".lock", ".secrets")
 """The endings of the names of the files of a store."""
-HISTORY = ".d"
-"""The ending of the name of the folder of archived hours."""
 
 
 def locate_store(path: str | os.PathLike[str]) -> Path:

@@ -180,8 +180,8 @@ def inode_of(path: Path) -> Inode:
 def _locked(path: Path, found: str) -> FileError:
     return FileError(
         f"another process writes to the store: {found}",
-        hint="if it is rankscope serve, wait until it listens, or use its pages or its API; any "
-        "process can read the store",
+        hint="if it is rankscope serve, pass its URL in place of the store, such as "
+        "http://127.0.0.1:8000, and a key in RANKSCOPE_KEY; any process can read the store",
         code="store_locked",
         file=str(path),
     )

@@ -8,11 +8,7 @@ from contextlib import ExitStack, closing, suppress
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
-from rankscope.monitor.store.log.files import HistoryFolder
-from rankscope.monitor.store.log.places import LOCATION
 from rankscope.monitor.store.log.tally import check_tally
-from rankscope.monitor.store.log.values import list_published
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
@@ -22,7 +18,6 @@ from rankscope.monitor.store.sqlite.connection import (
 )
 from rankscope.monitor.store.sqlite.files import (
     ENDINGS,
-    HISTORY,
     SQLITE,
     beside,
     locate_store,
@@ -59,7 +54,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.commits import Grouping
     from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.log.files import HistoryPlace, Published
     from rankscope.monitor.store.writers import Ask
 
 BUSY_SECONDS = 5.0
@@ -99,7 +93,6 @@ class SQLiteReader(StoreReader):
         super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
         self.path = path
         self._secrets = SecretFile(path)
-        self._default_history = HistoryFolder(beside(path, HISTORY))
 
     @property
     def url(self) -> str:
@@ -115,13 +108,8 @@ class SQLiteReader(StoreReader):
         with self.engine.connect() as connection:
             return read_facts(connection, self.path, is_for_upgrade=self.is_for_upgrade)
 
-    def copy(self, part: Path, put: Callable[[Published, HistoryPlace], object]) -> Mark:
-        """Copy the store as it is at one moment to an empty file, and let its files be copied.
-
-        Args:
-            part: The file, which is on the disk before other files are copied.
-            put: Copies a history file from its place.
-        """
+    def copy(self, part: Path) -> Mark:
+        """Copy the store as it is at one moment to an empty file, which is then on the disk."""
         with converted_errors(part), self.engine.connect() as connection:
             # From here on, all is of one moment.
             mark = read_facts(connection, self.path, is_for_upgrade=self.is_for_upgrade)
@@ -129,24 +117,19 @@ class SQLiteReader(StoreReader):
                 check_tally(connection)
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
-                with copy:  # the copy has all files beside it
-                    copy.execute(f"DELETE FROM meta WHERE name = '{LOCATION}'")  # noqa: S608 - a constant
             opened = os.open(part, os.O_RDWR)
             try:
                 sync_data(opened)
             finally:
                 os.close(opened)
-            for listed in list_published(connection):
-                put(listed, self.require_history(connection))
         return mark
 
     def verify(self) -> None:
         """Read the whole store."""
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            problem = found if found != "ok" else find_wrong_lake(connection)
-        if problem is not None:
-            raise damaged(f"{problem:.120}", str(self.path))
+        if found != "ok":
+            raise damaged(f"{found:.120}", str(self.path))
         self.query(check_windows)
         self.verify_log()
 

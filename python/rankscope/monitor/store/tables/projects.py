@@ -13,7 +13,6 @@ from rankscope.monitor.store.tables.schema import (
     audit,
     configurations,
     counters,
-    lake_files,
     meta,
     projects,
 )
@@ -119,9 +118,6 @@ def insert_configuration(
     if _parse_bins(before) != _parse_bins(text):
         transaction.forget_numbers()
         renew(connection)
-        # With another stamp, each file of a lake is one that has changed.
-        again = update(lake_files).where(lake_files.c.project_id == project_id)
-        connection.execute(again.where(lake_files.c.kind == "rankings").values(stamp=""))
 
 
 def renew(connection: Connection) -> None:

@@ -103,17 +103,16 @@ blocks = Table(
     Column("start", BigInteger, nullable=False),
     *_columns(SmallInteger, "kind", "environment"),
     *_columns(BigInteger, "last_seq", "first", "last", "rankings", "labels"),
-    *_columns(TEXT, "contexts", "path"),
+    Column("contexts", TEXT, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("checksum", LargeBinary(16), nullable=False),
     Index("blocks_by_start", "project_id", "start", "kind", "environment"),
     Index("blocks_by_seq", "project_id", "last_seq"),
 )
 """The log: columns of rankings of one hour and environment, or of labels of such rankings. They are
-in `bodies`, or in the file of an archived hour, at `path`. `block_id`
-is the smallest number of its events and `last_seq` the largest; `first` and `last` are times of
-rankings, and `contexts` is JSON with the number of rankings by context and their first and last
-times."""
+in `bodies`. `block_id` is the smallest number of its events and `last_seq` the largest; `first` and
+`last` are times of rankings, and `contexts` is JSON with the number of rankings by context and
+their first and last times."""
 
 bodies = Table(
     "bodies",
@@ -121,8 +120,7 @@ bodies = Table(
     Column("block_id", SEQ, primary_key=True, autoincrement=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""The columns of blocks that are in no file, as the core encodes them; of a file, the hashes of the
-users who have rankings in it."""
+"""The columns of blocks, as the core encodes them."""
 
 ids = Table(
     "ids",
@@ -152,19 +150,6 @@ pending = Table(
     Index("pending_by_ranking", "project_id", "ranking_id"),
 )
 """The labels whose ranking is not stored yet."""
-
-values_files = Table(
-    "values_files",
-    TABLES,
-    Column(
-        "block_id", BigInteger, ForeignKey("blocks.block_id"), primary_key=True, autoincrement=False
-    ),
-    *_columns(TEXT, "definition", "path"),
-    *_columns(BigInteger, "rankings", "size"),
-    Column("checksum", LargeBinary(16), nullable=False),
-)
-"""The files with the values of the rankings of archived hours, and the hash of the definition that
-they were computed with. A row is removed whenever the file of its hour is replaced."""
 
 counters = Table(
     "counters",
@@ -376,43 +361,6 @@ webhooks = Table(
 )
 """Where the notifications of a project are sent. The database has only the id of the secret that
 signs them."""
-
-lakes = Table(
-    "lakes",
-    TABLES,
-    _of_project(is_key=True),
-    Column("text", Text, nullable=False),
-)
-"""Where the rankings and labels of a project are that are read in place, as JSON."""
-
-lake_files = Table(
-    "lake_files",
-    TABLES,
-    _of_project(is_key=True),
-    *_keys(Text, "kind", "path"),
-    Column("size", BigInteger, nullable=False),
-    Column("stamp", Text, nullable=False),
-    *_columns(BigInteger, "seen", "rows"),
-    Column("first", BigInteger),
-    Column("last", BigInteger),
-    Column("counts", Text, nullable=False),
-)
-"""The files of lakes that were read, with the times of the first and the last row; `stamp` changes
-with the content of a file, and `counts` is JSON."""
-
-lake_hours = Table(
-    "lake_hours",
-    TABLES,
-    _of_project(is_key=True),
-    Column("start", BigInteger, primary_key=True),
-    Column("seq", BigInteger, nullable=False),
-    *_columns(Text, "spans", "counts"),
-    Column("matched", BigInteger, nullable=False),
-    Column("arrived", Text, nullable=False),
-)
-"""The hours of lakes that have rankings. `seq` is the number of the last change; `spans` is JSON
-with the number of rankings by context and their first and last times, `arrived` with the changes
-that added rankings. `matched` is the number of labels of these rankings."""
 
 secrets = Table(
     "secrets",

@@ -23,7 +23,6 @@ from rankscope.monitor.store.tables.schema import (
     pending,
     projects,
     rules,
-    values_files,
 )
 from rankscope.monitor.store.tables.statements import in_project
 from rankscope.monitor.store.tables.views import list_views, put_view
@@ -93,7 +92,7 @@ def _is_as_before(connection: Connection, change: ProjectChange) -> bool:
     return is_same and known.keys() == change.known.keys()
 
 
-EVENTS = frozenset({blocks, values_files, pending, contexts, counters})
+EVENTS = frozenset({blocks, pending, contexts, counters})
 """What belongs to events, which are deleted before their contexts and counters."""
 
 
@@ -119,7 +118,7 @@ def forget_project(transaction: Transaction, project: str) -> bool:
             return False
     for key in [key for key in transaction.counts if key[0] == number]:
         del transaction.counts[key]
-    _delete_rows(transaction, project, frozenset({blocks, values_files, pending}))
+    _delete_rows(transaction, project, frozenset({blocks, pending}))
     here = projects.c.project_id == number
     connection.execute(update(projects).where(here).values(deleted_before=None))
     renew(connection)

@@ -1,4 +1,4 @@
-"""Whenever what stores, archives and deletes is killed, every event is there once, or deleted."""
+"""Whenever what stores and deletes is killed, every event is there once, or deleted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.archiving import archive_project
 from rankscope.monitor.evaluate.stored_windows import unpack_cells
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor import plain
 from tests.monitor.store.conformance.samples import texts_of
-from tests.monitor.store.killed_archiver import (
+from tests.monitor.store.killed_writer import (
     BATCH,
     CLICKS,
     label_of,
@@ -28,7 +27,6 @@ from tests.monitor.store.killed_archiver import (
     user_of,
 )
 from tests.monitor.store.processes import run_python
-from tests.monitor.store.values_files import compare_files
 from tests.monitor.test_windows import spell_out
 
 TYPE_CHECKING = False
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Key
     from rankscope.monitor.events.event import Label, Ranking
 
-KILLER = Path(__file__).with_name("killed_archiver.py")
+KILLER = Path(__file__).with_name("killed_writer.py")
 
 
 class Deletion(NamedTuple):
@@ -70,7 +68,7 @@ class Told:
         self.ends: list[int] = []
         self.stages: Counter[str] = Counter()
         self.there = 0, 0
-        self.windows = self.files = 0
+        self.windows = 0
         stages: set[str] = set()
         for at, line in enumerate(lines):
             word, *rest = line.split()
@@ -143,12 +141,12 @@ def test_no_event_is_lost_or_there_twice_whenever_the_process_is_killed(
 
 
 @pytest.mark.slow
-def test_values_are_written_again_whenever_the_process_that_writes_them_is_killed(
+def test_nothing_is_half_deleted_whenever_the_process_that_deletes_is_killed(
     tmp_path: Path,
 ) -> None:
-    told = kill_and_check(tmp_path, 4, 6, "values")
-    assert {stage for stage in told.stages if "values" not in stage} == set()
-    assert told.rounds["killed"] > 0 < told.files
+    told = kill_and_check(tmp_path, 4, 6, "deleting")
+    assert {stage for stage in told.stages if "deleting" not in stage} == set()
+    assert told.rounds["killed"] > 0
 
 
 def kill_and_check(folder: Path, rounds: int, seed: int, word: str = "") -> Told:
@@ -161,17 +159,11 @@ def kill_and_check(folder: Path, rounds: int, seed: int, word: str = "") -> Told
         store.verify()
         rankings, labels = find_events(store, told)
         compare_windows(store, told, rankings, labels)
-        # What is there is known, wherever it is, also once all of it is archived.
-        for _ in range(2):
-            again = store.append("music", [*rankings, *labels])
-            assert {one.status for one in again} == {"duplicate"}
-            assert find_events(store, told) == (rankings, labels)
-            store.archive("music", time_of(max(told.sent) + 100))
+        # What is there is known.
+        again = store.append("music", [*rankings, *labels])
+        assert {one.status for one in again} == {"duplicate"}
+        assert find_events(store, told) == (rankings, labels)
         told.windows = compare_windows(store, told, rankings, labels)
-        now = time_of(max(told.sent)) + 2 * DAY
-        archive_project(store, "music", now=now)
-        whole = range(-(-told.deleted_before // HOUR) * HOUR, now, HOUR)
-        told.files = compare_files(store, "music", CLICKS, whole)
         store.verify()
         told.there = len(rankings), len(labels)
     return told

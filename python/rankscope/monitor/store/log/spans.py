@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from rankscope import _core
 from rankscope.deferred import np
-from rankscope.monitor.store.chunks import make_chunk, to_integers
+from rankscope.monitor.store.chunks import make_chunk, split, to_integers
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, open_labels, open_rankings
-from rankscope.monitor.store.merging import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ PARTS = 3_600
 """In how many parts of equal length a span is divided to find out where its rankings are."""
 
 
-def read_hot(
+def read_blocks(
     connection: Connection,
     blocks: Sequence[Block],
     since: int | None,

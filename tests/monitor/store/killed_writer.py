@@ -1,12 +1,12 @@
-"""A process that stores, evaluates, archives and deletes at once, and is killed at random moments.
+"""A process that stores, evaluates and deletes at once, and is killed at random moments.
 
-    killed_archiver.py FOLDER ROUNDS SEED [WORD]
+    killed_writer.py FOLDER ROUNDS SEED [WORD]
 
 prints what was sent, acknowledged and deleted, one line each, written at once. Each round opens the
 store in a child that ends at one of its own steps: a statement, a sync, or a change of a name. Its
 threads do one thing each, so that these steps come in any order. Before it ends, the child says
-what it was doing. With a word such as `values`, it ends while it does something that has this word
-in its name.
+what it was doing. With a word such as `deleting`, it ends while it does something that has this
+word in its name.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor import Monitor
-from rankscope.monitor.archiving import archive_project, erase_rankings
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
@@ -52,11 +51,8 @@ CLICKS = Configuration(
 
 
 STAGES = (
-    ("values_files.py", "computing and writing values"),
-    ("log/rewriting.py", "writing and listing the file of an hour"),
-    ("log/values.py", "listing values"),
     ("log/removal.py", "deleting from blocks"),
-    ("log/deletion.py", "deleting from files"),
+    ("log/deletion.py", "deleting"),
     ("log/append.py", "storing events"),
     ("log/writer.py", "writing blocks"),
     ("tables/windows.py", "storing windows"),
@@ -130,7 +126,6 @@ def die_after(steps: int, word: str) -> None:
     for owner, name in (
         (os, "fsync"),
         (os, "fdatasync"),
-        (os, "utime"),
         (Path, "replace"),
         (Path, "unlink"),
         (Path, "rmdir"),
@@ -160,7 +155,7 @@ class Round:
         """Do all of it at once."""
         others = [
             threading.Thread(target=self.repeat, args=(work, self.seed + number))
-            for number, work in enumerate((self.archive, self.delete, self.evaluate))
+            for number, work in enumerate((self.delete, self.evaluate))
         ]
         for thread in others:
             thread.start()
@@ -176,10 +171,8 @@ class Round:
             try:
                 work(drawn)
             except FileError as error:
-                # A file is removed at once where its events are deleted: the read is tried again.
-                if error.code != "history_missing":
-                    say("failed", error.code)
-                    raise
+                say("failed", error.code)
+                raise
 
     def write(self, drawn: random.Random) -> None:
         """Store rankings, their clicks, and clicks on earlier rankings."""
@@ -195,21 +188,13 @@ class Round:
             self.store.append("music", [label_of(late, "late")])
             say("acknowledged-late", late)
 
-    def archive(self, drawn: random.Random) -> None:
-        """Archive up to some hour, and write the values of these hours."""
-        window = CLICKS.definition.window * SECOND
-        before = time_of(drawn.randrange(self.sent, self.sent + 2 * IN_HOUR) - IN_HOUR)
-        archive_project(self.store, "music", now=before + window)
-
     def delete(self, drawn: random.Random) -> None:
         """Delete what is of a user, or in a short span, or long ago."""
         number = drawn.randrange(max(0, self.sent - 8 * BATCH), self.sent + 1)
         kind = drawn.choice(["user", "user", "span", "before"])
         if kind == "user":
             say("deleting", kind, user_of(number), 0)
-            erase_rankings(
-                self.store, "music", Chosen(user_id=user_of(number)), now=time_of(self.sent)
-            )
+            self.store.erase("music", Chosen(user_id=user_of(number)))
         elif kind == "span":
             first, last = number, number + drawn.randrange(1, 4)
             say("deleting", kind, first, last)

@@ -1,40 +1,24 @@
-"""Moves hours whose values are final to files, and writes the values to files of their own."""
+"""Deletes events that are old, or of some rankings."""
 
 from __future__ import annotations
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import find_configuration
-from rankscope.monitor.evaluate.values_files import write_missing_values
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.events.times import count_micros, format_time, read_moment, to_micros
 from rankscope.monitor.store.records import Chosen
-from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Archived, Deleted
+    from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.store import Store
 
 
 EVERY = HOUR
-"""How often a service tidies a project, so that late labels do not write files again and again.
-"""
-
-
-def archive_project(store: Store, project: str, *, now: int, older_than: int = 0) -> Archived:
-    """Move the hours to files in which the attribution window of every ranking is closed.
-
-    Files with the values of their rankings are written as well, and again for earlier hours if
-    the definition has changed.
-    """
-    definition = find_configuration(store, project).definition
-    before = now - definition.window * SECOND
-    done = store.archive(project, before - older_than)
-    values = write_missing_values(store, project, definition, before=before - HOUR)
-    return replace(done, values=values.hours, bytes=done.bytes + values.bytes)
+"""How often a service tidies a project: retention is by hour."""
 
 
 def delete_before(store: Store, project: str, time: int, *, now: int) -> Deleted:
@@ -56,37 +40,13 @@ def delete_before(store: Store, project: str, time: int, *, now: int) -> Deleted
     return store.delete_before(project, until)
 
 
-def tidy_project(store: Store, project: str, *, now: int, older_than: int | None) -> None:
-    """Delete the events of a project that are older than its retention, and archive others.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        now: The time, in microseconds since 1970 in UTC.
-        older_than: As in `archive_project`, unless the project says otherwise; `None` archives
-            nothing.
-    """
-    if store.lake(project) is not None:
-        return  # its events are those of others
-    configuration = find_configuration(store, project)
-    if configuration.retention is not None:
-        time = now - count_micros(configuration.retention)
+def tidy_project(store: Store, project: str, *, now: int) -> None:
+    """Delete the events of a project that are older than its retention."""
+    retention = find_configuration(store, project).retention
+    if retention is not None:
+        time = now - count_micros(retention)
         if (store.deleted_before(project) or 0) < time - time % HOUR:
             delete_before(store, project, time, now=now)
-    if configuration.archive_after is not None:
-        older_than = count_micros(configuration.archive_after)
-    if older_than is not None:
-        archive_project(store, project, now=now, older_than=older_than)
-
-
-def erase_rankings(store: Store, project: str, chosen: Chosen, *, now: int) -> Deleted:
-    """Delete rankings with all their labels, and their values in all files."""
-    done = store.erase(project, chosen)
-    if done.rankings and store.configuration(project) is not None:
-        definition = find_configuration(store, project).definition
-        before = now - definition.window * SECOND - HOUR
-        write_missing_values(store, project, definition, before=before, is_new=True)
-    return done
 
 
 class TidySchedule:
