@@ -98,7 +98,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "people reset-password": (["ann@example.com"], 0),
         "people disable": (["ann@example.com"], 0),
         "audit": ([], 0),
-        "digest": ([], 0),
         "key revoke": (["KEY"], 0),
         "export": ([str(folder / "out")], 0),
         "backup": ([str(folder / "backups")], 0),

@@ -94,7 +94,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor people disable": Example(STORE | {"email": ["ann@example.com"]}, {}, status=2),
     "monitor people reset-password": Example(STORE | {"email": ["ann@example.com"]}, {}, status=2),
     "monitor audit": Example(STORE, {}),
-    "monitor digest": Example(STORE, {}),
     "monitor key revoke": Example(STORE | {"key_id": ["KEY"]}, {}),
     "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
     "monitor backup": Example(STORE | {"place": ["OUT"]}, {}),

@@ -29,8 +29,6 @@ BEYOND_SCHEMA: dict[str, str] = {
     "unknown_version": "",
     # Slices are by attributes that the project has.
     "unknown_slice": "",
-    # A view shows what the project has, and hours of a few months.
-    "bad_view": "(measures|slices|every): ",
     # What a rule asks for is measured and fits its kind, its name is the one in its address, a
     # share is below 1, and a limit is either above or below a value. Only the rule about data can
     # be left out by name.

@@ -176,10 +176,6 @@ MONITOR = Group(
         "rule": RULE,
         "incidents": Command("List incidents.", "monitor.commands.incidents:add_list"),
         "incident": INCIDENT,
-        "digest": Command(
-            "Print what happened in the last 7 days, in all projects or those of a team.",
-            "monitor.commands.digest:add_arguments",
-        ),
         "webhook": WEBHOOK,
         "channels": Command(
             "List the channels of notifications, and how their last deliveries went.",

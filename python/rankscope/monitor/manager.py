@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask import views
 from rankscope.monitor.ask.bots import change_left_out
 from rankscope.monitor.definition.quintiles import settle_bins
 from rankscope.monitor.events.times import read_clock, read_moment, to_micros
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from rankscope.monitor.ask.views import View
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.incidents.incident import Incident
@@ -128,29 +126,6 @@ class ProjectManager(ProjectReader):
             FileError: The store cannot be written.
         """
         management.remove_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
-
-    def save_view(self, view: View, *, actor: str = "local") -> None:
-        """Save a view of the project, in place of one with its name.
-
-        Args:
-            view: The view.
-            actor: The name for the audit log.
-
-        Raises:
-            UsageError: The project doesn't have what the view shows, or has too many views.
-            FileError: The store cannot be written.
-        """
-        checked = view.check(self.configuration)
-        views.save_view(self.writer, self.project, checked, now=self.clock(), actor=actor)
-
-    def remove_view(self, name: str, *, actor: str = "local") -> None:
-        """Remove a saved view.
-
-        Raises:
-            UsageError: There is no such view.
-            FileError: The store cannot be written.
-        """
-        views.remove_view(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
         """Send no notifications of a rule until a time; it is still checked.

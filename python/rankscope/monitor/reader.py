@@ -10,7 +10,6 @@ from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_dat
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
 from rankscope.monitor.ask.versions import describe_version, list_versions
-from rankscope.monitor.ask.views import list_views
 from rankscope.monitor.early_reader import EarlyReader
 from rankscope.monitor.evaluate.baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.series import Every, Series
     from rankscope.monitor.ask.trace import Span
     from rankscope.monitor.ask.versions import ModelVersion
-    from rankscope.monitor.ask.views import View
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
@@ -366,10 +364,6 @@ class ProjectReader(EarlyReader):
     def rules(self) -> tuple[Rule, ...]:
         """List the rules of the project by name."""
         return management.list_rules(self.store, self.project)
-
-    def views(self) -> tuple[View, ...]:
-        """Return the saved views, by name."""
-        return list_views(self.store, self.project)
 
     def check(self) -> tuple[RuleState, ...]:
         """Return the states of the rules as of the last call of `evaluate`."""

@@ -97,11 +97,6 @@ def add_arguments(parser: Parser) -> None:
         "with that environment; version, the version before the newest; or none",
     )
     parser.add_argument(
-        "--owner",
-        metavar="TEAM",
-        help="team that looks after the project; the fleet page and the weekly digest go by it",
-    )
-    parser.add_argument(
         "--calendar",
         metavar="FILE",
         help="ICS file whose events are the periods of the calendar, which baselines and alerts "
@@ -173,9 +168,8 @@ def _change(options: Namespace, present: dict[str, Any] | None) -> Configuration
     if options.measures is not None:
         definition["measures"] = split_measures(options.measures)
     changed = {**present, "definition": definition} | _read_slices(options, present)
-    for name in ("baseline", "owner"):
-        if getattr(options, name) is not None:
-            changed[name] = getattr(options, name)
+    if options.baseline is not None:
+        changed["baseline"] = options.baseline
     return read_configuration(changed | _read_calendar(options))
 
 
@@ -231,7 +225,6 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "slices": ", ".join(configuration.attributes) or "none",
         "bins": ", ".join(write_bins(*item) for item in configuration.bins.items()) or "none",
         "baseline": describe_baseline(configuration.baseline),
-        "owner": configuration.owner or "none",
         "calendar": count_periods(configuration.calendar),
         "definition": definition.hash,
     }

@@ -127,7 +127,6 @@ class Configuration:
         baseline: The baseline that values are compared with.
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
-        owner: The team that looks after the project; empty for none.
         bins: By attribute that is a number, such as a price, the ascending edges of its bins, at
             most 19: `{"price": (10, 25)}` makes the values `below 10`, `10 to below 25` and `25 or
             more`. `"quintiles"` in their place computes edges from what was logged, once.
@@ -155,7 +154,6 @@ class Configuration:
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
-    owner: str = ""
     bins: Mapping[str, Sequence[float] | str] = {}
     retention: Duration | None = None
     archive_after: Duration | None = None
@@ -182,9 +180,6 @@ class Configuration:
         if not 0 <= count_micros(grace) <= MOST_GRACE:
             raise _bad(GRACES, str(grace), "omit it for one hour")
         object.__setattr__(self, "grace", grace)
-        owner = self.owner
-        if owner and not (can_be_stored(owner, LIMITS.name_bytes) and owner.isprintable()):
-            raise _bad(f"an owner of at most {LIMITS.name_bytes} bytes", owner, "name a team")
         least = {"retention": self.definition.window * SECOND, "archive_after": 0}
         for name, shortest in least.items():
             given = getattr(self, name)
@@ -239,7 +234,6 @@ class Configuration:
             "most": self.most,
             "baseline": None if chosen is None else chosen.to_dict(),
             "grace": count_micros(self.grace),
-            "owner": self.owner,
             "bins": dict(self.bins),
             "retention": _count(self.retention),
             "archive_after": _count(self.archive_after),
@@ -267,7 +261,6 @@ class Configuration:
                 "most": given["most"],
                 "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
                 "grace": _read_grace(given["grace"]),
-                "owner": given["owner"],
                 "bins": given.get("bins", {}),
                 "retention": _read_length(given["retention"]),
                 "archive_after": _read_length(given["archive_after"]),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_WINDOW = 3660 * DAY
-CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner", "bins")
+CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "bins")
 DEFINITION_FIELDS = ("measures", "max_grade", "left_out")
 LENGTHS = ("grace", "retention", "archive_after")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")

@@ -85,8 +85,6 @@ class Deliverer:
         channels: The channels of the operator.
         sender: Sends messages to services.
         find_chart: Returns the chart for a notification, or `None`.
-        prepare: Puts what is due by the calendar into the outbox.
-        fill: Returns the body of a notification with what is read when it is sent.
         alerts: Says when incidents that last are sent to Alertmanager again (default: never).
         chance: Gives a number between 0 and 1, so that not all who failed come back at once.
     """
@@ -98,20 +96,11 @@ class Deliverer:
     channels: Channels = Channels()
     sender: Sender = AppriseSender()
     find_chart: Callable[[OutboxRow], Chart | None] = lambda _letter: None
-    prepare: Callable[[], object] = lambda: None
-    fill: Callable[[str], str] = lambda body: body
     alerts: AlertSchedule | None = None
     chance: Callable[[], float] = random.random
 
     def step(self) -> int:
         """Try what is due now, and return how many notifications were tried."""
-        try:
-            self.prepare()
-        finally:
-            tried = self._try_due()
-        return tried
-
-    def _try_due(self) -> int:
         self._repeat_alerts()
         due = self.store.list_due(self.now(), AT_ONCE)
         groups: dict[tuple[str, str], list[OutboxRow]] = {}
@@ -208,7 +197,7 @@ class Deliverer:
             topic = self._find_topic(batch)
             outcome = send_notifications(
                 channel,
-                [replace(one, body=self.fill(one.body)) for one in batch],
+                batch,
                 sender=self.sender,
                 poster=self.poster,
                 public_url=self.channels.public_url,

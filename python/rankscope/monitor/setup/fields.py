@@ -11,7 +11,6 @@ from pydantic import Discriminator, Field, Tag, WrapValidator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from rankscope.monitor.ask.views import CHARTS, MOST_SHOWN, MOST_VIEWS, RANGES
 from rankscope.monitor.definition.calendar import MOST_PERIODS, PERIOD_BASELINES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
@@ -232,13 +231,6 @@ class ConfigurationFields(TypedDict):
             ),
         ]
     ]
-    owner: NotRequired[
-        Annotated[
-            str,
-            described(maxLength=LIMITS.name_bytes),
-            Field(description="The team that looks after the project."),
-        ]
-    ]
     retention: NotRequired[
         Annotated[
             Length | None,
@@ -294,29 +286,6 @@ MOST_PROJECTS = 1000
 MOST_CALENDARS = 20
 
 
-class ViewFields(TypedDict, total=False):
-    """What of a project is shown together; what is left out is as on the overview."""
-
-    measures: Annotated[
-        list[Id], Field(description="The measures (default: all, unless signals are chosen).")
-    ]
-    signals: Annotated[
-        list[Annotated[str, OneOf(*CHARTS)]],
-        Field(description="Signals, which are known before labels arrive (default: none)."),
-    ]
-    slices: Annotated[
-        list[Annotated[dict[Attribute, Value], Field(max_length=2)]],
-        Field(
-            max_length=MOST_SHOWN,
-            description="The slices, each shown by itself; {} is all rankings (default: these).",
-        ),
-    ]
-    range: Annotated[str, OneOf(*RANGES), Field(description="The range of time.")]
-    every: Annotated[Literal["hour", "day"], Field(description="The length of the windows.")]
-    model: Annotated[Part, Field(description="Only this model (default: all).")]
-    version: Annotated[Part, Field(description="Only this version (default: all).")]
-
-
 Members = Annotated[
     list[Annotated[str, described(maxLength=LONGEST)]],
     Field(description="Email addresses, and groups such as group:search."),
@@ -332,7 +301,7 @@ class RolesFields(TypedDict, total=False):
 
 
 class ProjectFields(ConfigurationFields):
-    """How a project is measured, watched and shown: its configuration, rules and views, by name.
+    """How a project is measured and watched: its configuration and its rules by name.
 
     The rule `data`, which every project has, needs no entry; `false` leaves it out. Without the
     table of roles, roles stay as they are.
@@ -369,17 +338,6 @@ class ProjectFields(ConfigurationFields):
         ]
     ]
 
-    views: NotRequired[
-        Annotated[
-            dict[str, ViewFields],
-            Field(
-                max_length=MOST_VIEWS,
-                description="All saved views by name (default: those that are there stay).",
-            ),
-            described(propertyNames={"type": "string", **RULE_NAME}),
-        ]
-    ]
-
 
 PROJECT_NAME = {"minLength": 1, "maxLength": LIMITS.name_bytes, "pattern": "^[^\\u0000]+$"}
 ProjectName = Annotated[str, described(**PROJECT_NAME)]
@@ -396,10 +354,6 @@ class ChannelFields(TypedDict, total=False):
     allow_http: bool
     allow_private: bool
     severity: Literal["info", "warning", "critical"]
-    weekly: Annotated[
-        str, Field(description="When it gets a weekly digest, such as monday 09:00 Europe/Berlin.")
-    ]
-    owner: Annotated[str, Field(description="The team in whose digest it is (default: all).")]
     digest: Annotated[str, Field(description="Collect what isn't critical so long, such as 1h.")]
 
 

@@ -7,7 +7,6 @@ from datetime import date, datetime, time
 from pathlib import Path
 
 from rankscope.errors import FormatError, MeasureError, RankscopeError
-from rankscope.monitor.ask.views import View
 from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.definition.calendar import Period
-    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.setup.project import Project
     from rankscope.toml_file import TomlFlaw
 
@@ -174,7 +172,6 @@ class _FileReader:
                     read_rule(each, fields, configuration)
             except RankscopeError as error:
                 raise self._place(error, (*keys, "rules", each)) from None
-        self._check_views(given.get("views", {}), configuration, (*keys, "views"))
         try:
             project = read_project(name, {**given, "rules": rules})
         except RankscopeError as error:
@@ -204,15 +201,6 @@ class _FileReader:
                 problem = f"{quote(each['ics'])}: {error.message}"
                 raise self.refuse(problem, error.hint, (*keys, "calendar_files")) from None
         return [period.to_dict() for period in periods]
-
-    def _check_views(
-        self, views: Mapping[str, Any], configuration: Configuration, keys: tuple[str, ...]
-    ) -> None:
-        for name, fields in views.items():
-            try:
-                View.from_dict(name, fields).check(configuration)
-            except RankscopeError as error:
-                raise self._place(error, (*keys, name)) from None
 
     def _place(self, error: RankscopeError, keys: tuple[str, ...]) -> FormatError:
         """Return the error with its file, table and key, and the line if it is written as usual."""
@@ -293,19 +281,16 @@ class _FileReader:
 def _list_named(
     table: object,
 ) -> Iterator[tuple[tuple[str, str], dict[str, Any], Collection[str], Collection[str]]]:
-    """Yield the views and rules of a project: where each is, its fields, and which are known.
+    """Yield the rules of a project: where each is, its fields, and which are known.
 
     Fields of other kinds of rules are refused later, with what they are for.
     """
-    for group in ("views", "rules"):
-        named = table.get(group) if isinstance(table, dict) else None
-        for name, fields in named.items() if isinstance(named, dict) else ():
-            kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
-            if group == "views" and isinstance(fields, dict):
-                yield (group, name), fields, list(shapes.ViewFields.__annotations__), ()
-            elif isinstance(kind, str) and kind in KINDS:
-                known = [each for each in KINDS[kind].record.model_fields if each != "name"]
-                yield (group, name), fields, known, FIELDS
+    named = table.get("rules") if isinstance(table, dict) else None
+    for name, fields in named.items() if isinstance(named, dict) else ():
+        kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
+        if isinstance(kind, str) and kind in KINDS:
+            known = [each for each in KINDS[kind].record.model_fields if each != "name"]
+            yield ("rules", name), fields, known, FIELDS
 
 
 def _read_times(value: Any) -> Any:  # noqa: ANN401 - of TOML

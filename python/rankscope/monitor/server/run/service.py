@@ -16,7 +16,6 @@ from rankscope.monitor.archiving import TidySchedule, tidy_project
 from rankscope.monitor.backups import BackupPlan, BackupSchedule
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
-from rankscope.monitor.fleet.digest import DigestSchedule, fill_digest
 from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
@@ -128,8 +127,6 @@ def serve_store(
                 channels=settings.notifying,
                 sender=sender,
                 find_chart=partial(find_chart, store),
-                prepare=DigestSchedule(store, settings.notifying, now).step,
-                fill=partial(fill_digest, store),
                 alerts=AlertSchedule(),
             ),
             seconds=seconds,

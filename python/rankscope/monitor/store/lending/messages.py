@@ -44,7 +44,6 @@ from rankscope.monitor.store.tables import (
     projects,
     rules,
     setup,
-    views,
     windows,
 )
 
@@ -90,14 +89,12 @@ WRITES: dict[str, Callable[..., Any]] = {
         setup.empty_project,
         setup.forget_project,
         rules.remove_rule,
-        views.put_view,
         outbox.set_webhook,
         outbox.remove_webhook,
         outbox.disable_webhook,
         outbox.update_notification,
         outbox.expand_notification,
         outbox.keep_receipt,
-        outbox.put_once,
     )
 }
 """The functions that may be called in a transaction, by name."""

@@ -44,21 +44,6 @@ def insert_notifications(connection: Connection, project_id: int, notice: Notice
         _insert(connection, project_id, notice, channel)
 
 
-def put_once(transaction: Transaction, project: str, notice: NoticeRow) -> bool:
-    """Add the notifications of a notice unless there are some, and return whether it was done.
-
-    Raises:
-        FileError: Another process evaluates the store.
-    """
-    transaction.require_evaluator()
-    connection = transaction.connection
-    same = select(outbox.c.number).where(outbox.c.notification_id == notice.notice_id)
-    if connection.execute(same.limit(1)).first() is not None:
-        return False
-    insert_notifications(connection, transaction.project(project), notice)
-    return True
-
-
 def _insert(connection: Connection, project_id: int, notice: NoticeRow, channel: str) -> None:
     row = {
         "project_id": project_id,

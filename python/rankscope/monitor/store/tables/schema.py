@@ -304,15 +304,6 @@ rules = Table(
 )
 """Rules and their states; `rule` and `progress` are JSON, and each change adds 1 to `revision`."""
 
-views = Table(
-    "views",
-    TABLES,
-    _of_project(is_key=True),
-    Column("name", TEXT, primary_key=True),
-    Column("body", TEXT, nullable=False),
-)
-"""Saved views; `body` is JSON."""
-
 incidents = Table(
     "incidents",
     TABLES,
