@@ -61,7 +61,6 @@ DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 EXTRAS = {
     "monitor": "the [monitor](monitoring.md), its service and `rankscope demo`",
-    "calendar": "[periods from ICS files](calendars-and-bots.md#from-an-ics-file)",
     "people": "[accounts, roles and sign-in](people.md) for the service",
     "postgres": "a store in [PostgreSQL](choose-a-store.md#set-up-postgresql)",
     "telemetry": "[traces for OpenTelemetry](deploy.md#traces-for-opentelemetry)",

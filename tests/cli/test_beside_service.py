@@ -70,7 +70,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "status": ([], 0),
         "signals": ([], 0),
         "expected": ([], 0),
-        "bots": ([], 0),
         "check": (["--fail-on", "ALERT", "--max-age", "500d"], 1),
         "incidents": ([], 0),
         "incident acknowledge": (["INCIDENT", "--note", "seen"], 0),

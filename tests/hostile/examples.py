@@ -57,7 +57,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor status": Example(STORE, {}),
     "monitor signals": Example(STORE, {}),
     "monitor expected": Example(STORE, {}),
-    "monitor bots": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
     # One version came after the other, so that there is nothing to compare.
     "monitor compare": Example(STORE, {}, status=3),

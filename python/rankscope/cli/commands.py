@@ -165,10 +165,6 @@ MONITOR = Group(
         "compare": Command(
             "Compare two versions that serve at the same time.", "monitor.commands.compare"
         ),
-        "bots": Command(
-            "List users whose rate or pattern is unlike people, and leave them out.",
-            "monitor.commands.bots",
-        ),
         "explain": Command(
             "Show how the value of one logged ranking is computed.",
             "monitor.commands.causes:add_explain",

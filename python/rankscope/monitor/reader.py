@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.ask.bots import find_bots
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankscope.monitor.ask.bots import BotReport
     from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
@@ -267,19 +265,6 @@ class ProjectReader(EarlyReader):
         )
         facts = find_facts_of_trace(store, project, configuration, found, (before, after), now=now)
         return replace(found, facts=facts)
-
-    def find_bots(self, days: int = 7) -> BotReport:
-        """Find the users of the last days whose rate or pattern is unlike people.
-
-        What is odd about a user is a fact, not a verdict: you decide whether to leave them out.
-
-        Args:
-            days: How many days are read, at most 31. Of more than 500,000 rankings, the newest are.
-
-        Raises:
-            UsageError: The number of days is out of range.
-        """
-        return find_bots(self.store, self.project, self.configuration, now=self.clock(), days=days)
 
     def compare(
         self,

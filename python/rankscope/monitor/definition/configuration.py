@@ -42,8 +42,6 @@ MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
 MOST_EDGES = 19
 LARGEST = sys.float_info.max
-QUINTILES = "quintiles"
-"""In place of edges: they are computed from what was logged."""
 MOST_GRACE = 30 * DAY
 GRACES = "a grace from 0 to 30 days"
 LIMITS = Limits()
@@ -129,7 +127,7 @@ class Configuration:
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
         bins: By attribute that is a number, such as a price, the ascending edges of its bins, at
             most 19: `{"price": (10, 25)}` makes the values `below 10`, `10 to below 25` and `25 or
-            more`. `"quintiles"` in their place computes edges from what was logged, once.
+            more`.
         retention: How long a service keeps events; values stay (default: for ever).
         archive_after: How long attribution windows have to be closed until a service moves events
             to files (default: as the service is started).
@@ -154,7 +152,7 @@ class Configuration:
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
-    bins: Mapping[str, Sequence[float] | str] = {}
+    bins: Mapping[str, Sequence[float]] = {}
     retention: Duration | None = None
     archive_after: Duration | None = None
     calendar: Calendar = Calendar()
@@ -209,8 +207,8 @@ class Configuration:
 
     @property
     def edges(self) -> Bins:
-        """By attribute that is a number, the edges of its bins, once they are known."""
-        return {name: edges for name, edges in self.bins.items() if isinstance(edges, tuple)}
+        """By attribute that is a number, the edges of its bins."""
+        return {name: tuple(edges) for name, edges in self.bins.items()}
 
     @property
     def digest(self) -> bytes:
@@ -273,22 +271,16 @@ class Configuration:
         return cls(definition=Definition.from_json(definition), **parts)
 
 
-def _read_bins(
-    bins: Mapping[str, Sequence[float] | str], attributes: tuple[str, ...]
-) -> dict[str, Edges | str]:
-    read: dict[str, Edges | str] = {}
+def _read_bins(bins: Mapping[str, Any], attributes: tuple[str, ...]) -> dict[str, Edges]:
+    read: dict[str, Edges] = {}
     for name, given in bins.items():
         if name not in attributes:
             raise _bad("bins of the attributes", name, "add it to the attributes, too")
-        if given == QUINTILES:
-            read[name] = QUINTILES
-            continue
         are_numbers = not isinstance(given, str) and all(map(_is_number, given))
         edges = tuple(float(edge) + 0.0 for edge in given) if are_numbers else ()
         if not 0 < len(edges) <= MOST_EDGES or any(one >= two for one, two in pairwise(edges)):
             raise UsageError(
-                f"bins.{name}: expected from 1 to {MOST_EDGES} ascending numbers, or {QUINTILES}, "
-                f"found {given!r}",
+                f"bins.{name}: expected from 1 to {MOST_EDGES} ascending numbers, found {given!r}",
                 hint="write the numbers that separate the bins, such as 10 and 25",
                 code="bad_configuration",
             )

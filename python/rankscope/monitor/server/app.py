@@ -19,7 +19,6 @@ from rankscope.monitor.server.access.entrance import Entrance
 from rankscope.monitor.server.access.provider import CALLBACK, OpenID
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import (
-    bots,
     causes,
     incidents,
     maintenance,
@@ -132,7 +131,6 @@ class Service:
         ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
         routes = (
             *values.ROUTES,
-            *bots.ROUTES,
             *causes.ROUTES,
             *rules.ROUTES,
             *incidents.ROUTES,

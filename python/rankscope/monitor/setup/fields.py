@@ -18,7 +18,6 @@ from rankscope.monitor.definition.configuration import (
     MOST_EDGES,
     MOST_GRACE,
     MOST_VALUES,
-    QUINTILES,
 )
 from rankscope.monitor.definition.definition import DEEPEST, EMPTY, MOST_LEFT_OUT, POLICY
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
@@ -191,13 +190,6 @@ class CalendarPeriod(TypedDict):
     baseline: NotRequired[OwnBaseline]
 
 
-class CalendarFile(TypedDict):
-    """The events of an ICS file, each a period."""
-
-    ics: Annotated[str, Field(description="The path of the file, from the folder of this one.")]
-    baseline: NotRequired[OwnBaseline]
-
-
 class ConfigurationFields(TypedDict):
     """How a project is measured. Only the labels that count and the window are required."""
 
@@ -209,13 +201,11 @@ class ConfigurationFields(TypedDict):
         Annotated[
             dict[
                 Attribute,
-                Annotated[list[Number], Field(min_length=1, max_length=MOST_EDGES)]
-                | Annotated[str, OneOf(QUINTILES)],
+                Annotated[list[Number], Field(min_length=1, max_length=MOST_EDGES)],
             ],
             Field(
                 max_length=MOST_ATTRIBUTES,
-                description="By attribute that is a number, the ascending edges of its bins, or "
-                f"{QUINTILES}, which are computed once from what was logged.",
+                description="By attribute that is a number, the ascending edges of its bins.",
             ),
         ]
     ]
@@ -283,7 +273,6 @@ def _keep_or_leave(value: object, _read: object) -> object:
 
 FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
 MOST_PROJECTS = 1000
-MOST_CALENDARS = 20
 
 
 Members = Annotated[
@@ -308,17 +297,6 @@ class ProjectFields(ConfigurationFields):
     """
 
     roles: NotRequired[RolesFields]
-
-    calendar_files: NotRequired[
-        Annotated[
-            list[CalendarFile],
-            Field(
-                max_length=MOST_CALENDARS,
-                description="ICS files whose events are periods of the calendar, too. They are "
-                "read when the file is applied.",
-            ),
-        ]
-    ]
 
     rules: NotRequired[
         Annotated[

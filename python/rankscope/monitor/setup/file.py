@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time
-from pathlib import Path
 
 from rankscope.errors import FormatError, MeasureError, RankscopeError
-from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
@@ -26,10 +24,9 @@ from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
-    from rankscope.monitor.definition.calendar import Period
     from rankscope.monitor.setup.project import Project
     from rankscope.toml_file import TomlFlaw
 
@@ -157,8 +154,6 @@ class _FileReader:
             said = _read_times(table)
             rules = said.pop("rules", {}) if isinstance(said, dict) else {}
             given = validate(said, shapes.ProjectFields)
-            files = self._read_calendars(given.pop("calendar_files", ()), keys)
-            given["calendar"] = [*given.get("calendar", ()), *files]
             configuration = read_configuration(given)
             read_webhook(given.get("webhook"))
         except RankscopeError as error:
@@ -186,21 +181,6 @@ class _FileReader:
                         "channel",
                     )
         return project
-
-    def _read_calendars(
-        self, files: Sequence[Mapping[str, Any]], keys: tuple[str, ...]
-    ) -> list[dict[str, str]]:
-        """Return the periods of ICS files, whose paths are relative to this file."""
-        folder = Path(self.path).parent
-        periods: list[Period] = []
-        for each in files:
-            try:
-                path = str(folder / each["ics"])
-                periods += read_ics(path, baseline=each.get("baseline", "none"))
-            except RankscopeError as error:
-                problem = f"{quote(each['ics'])}: {error.message}"
-                raise self.refuse(problem, error.hint, (*keys, "calendar_files")) from None
-        return [period.to_dict() for period in periods]
 
     def _place(self, error: RankscopeError, keys: tuple[str, ...]) -> FormatError:
         """Return the error with its file, table and key, and the line if it is written as usual."""

@@ -6,7 +6,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rankscope.monitor.definition.document import write_configuration
-from rankscope.monitor.definition.quintiles import settle_bins
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.incidents.incident import TRIES, busy
 from rankscope.monitor.incidents.management import make_change, prepare_change, prepare_removal
@@ -18,7 +17,7 @@ from rankscope.monitor.setup.project import Project, find_project, write_fields
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import ProjectChange, Webhook
 from rankscope.output.text import show
-from rankscope.records import as_dict, record, replace
+from rankscope.records import as_dict, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -135,8 +134,6 @@ def _prepare(
     name, configuration = wanted.name, wanted.configuration
     if configuration is None:
         raise TypeError("a project that is wanted is configured")
-    configuration = settle_bins(store, name, configuration)
-    wanted = replace(wanted, configuration=configuration)
     drift = _find_drift(store, name)
     text = store.configuration(name)
     present = find_project(store, name)
