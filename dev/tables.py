@@ -68,7 +68,7 @@ EXTRAS = {
     "delta": "tables of [Delta Lake](reading-files.md)",
     "iceberg": "tables of [Apache Iceberg](reading-files.md)",
     "sql": "[SQL for a warehouse](sql.md)",
-    "plot": "[plots](plots.md), and charts in notifications",
+    "plot": "[plots](plots.md)",
     "report": "the [report](report.md) in one file",
     "spark": "evaluation on [Spark](integrations/spark.md)",
     "dask": "evaluation on [Dask](integrations/dask.md)",

@@ -56,21 +56,6 @@ WORDS: Mapping[Event, str] = {
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
 
 
-@record(frozen=True, slots=True)
-class Topic:
-    """What messages are about that belong together: the incidents of one group.
-
-    Args:
-        key: The ID of the group.
-        is_over: Whether none of its incidents lasts.
-        receipt: By what the service finds its message about this again; empty if it has none.
-    """
-
-    key: str
-    is_over: bool
-    receipt: str = ""
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class Message:
     """A message to people.
@@ -81,8 +66,6 @@ class Message:
         markdown: The same as CommonMark.
         html: The same as HTML.
         urgency: How services that color messages show it.
-        topic: What it is about, for services that can change what they show in place of adding to
-            it; `None` for what is about several topics or none.
     """
 
     title: str
@@ -90,7 +73,6 @@ class Message:
     markdown: str
     html: str
     urgency: Urgency = "info"
-    topic: Topic | None = None
 
 
 def write_message(bodies: Sequence[str], public_url: str | None = None) -> Message:

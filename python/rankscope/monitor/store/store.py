@@ -251,7 +251,6 @@ class StoreReader(KeepsHistory, ABC):
     count_notifications = reads(outbox.count_notifications)
     count_dead = reads(outbox.count_dead)
     list_recipients = reads(outbox.list_recipients)
-    find_receipt = reads(outbox.find_receipt)
     list_channel_deliveries = reads(outbox.list_channel_deliveries)
     find_webhook = reads(outbox.find_webhook)
 
@@ -525,7 +524,6 @@ class Store(StoreReader):
 
     update_notification = writes(outbox.update_notification)
     expand_notification = writes(outbox.expand_notification)
-    keep_receipt = writes(outbox.keep_receipt)
     set_webhook = writes(outbox.set_webhook)
     remove_webhook = writes(outbox.remove_webhook)
     disable_webhook = writes(outbox.disable_webhook)

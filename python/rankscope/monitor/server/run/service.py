@@ -27,7 +27,6 @@ from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.proxies import Proxies, read_prefix
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
-from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.run.tracing import trace_requests
 from rankscope.monitor.server.telemetry import Telemetry
@@ -126,7 +125,6 @@ def serve_store(
                 now=now,
                 channels=settings.notifying,
                 sender=sender,
-                find_chart=partial(find_chart, store),
                 alerts=AlertSchedule(),
             ),
             seconds=seconds,

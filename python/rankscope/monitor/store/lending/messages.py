@@ -94,7 +94,6 @@ WRITES: dict[str, Callable[..., Any]] = {
         outbox.disable_webhook,
         outbox.update_notification,
         outbox.expand_notification,
-        outbox.keep_receipt,
     )
 }
 """The functions that may be called in a transaction, by name."""

@@ -15,8 +15,8 @@ from rankscope.monitor.store.records import (
     Webhook,
 )
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.schema import outbox, people, projects, receipts, webhooks
-from rankscope.monitor.store.tables.statements import in_project, put_row, read_records
+from rankscope.monitor.store.tables.schema import outbox, people, projects, webhooks
+from rankscope.monitor.store.tables.statements import in_project, read_records
 from rankscope.records import as_dict
 
 TYPE_CHECKING = False
@@ -170,29 +170,6 @@ def expand_notification(transaction: Transaction, row: OutboxRow, channels: Sequ
         )
         if connection.execute(known).first() is None:
             _insert(connection, project_id, notice, channel)
-
-
-def find_receipt(connection: Connection, project: str, channel: str, topic: str) -> str:
-    """Return by what a service finds its message about a topic again; empty if it has none."""
-    wanted = select(receipts.c.receipt).where(
-        in_project(receipts.c.project_id, project),
-        receipts.c.channel == channel,
-        receipts.c.topic == topic,
-    )
-    found: str | None = connection.scalar(wanted)
-    return found or ""
-
-
-def keep_receipt(
-    transaction: Transaction, project: str, channel: str, topic: str, receipt: str
-) -> None:
-    """Store by what a service finds its message about a topic again; forget it if that is empty."""
-    key = {"project_id": transaction.project(project), "channel": channel, "topic": topic}
-    if receipt:
-        put_row(transaction.connection, receipts, key, {"receipt": receipt})
-    else:
-        here = [receipts.c[name] == value for name, value in key.items()]
-        transaction.connection.execute(delete(receipts).where(*here))
 
 
 def list_recipients(

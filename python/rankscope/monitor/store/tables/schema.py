@@ -346,16 +346,6 @@ outbox = Table(
 )
 """Notifications; `status` is waiting, delivered, dead or summed."""
 
-receipts = Table(
-    "receipts",
-    TABLES,
-    _of_project(is_key=True),
-    Column("channel", TEXT, primary_key=True),
-    Column("topic", TEXT, primary_key=True),
-    Column("receipt", TEXT, nullable=False),
-)
-"""By which a service finds its message about a group of incidents again, while one lasts."""
-
 webhooks = Table(
     "webhooks",
     TABLES,
