@@ -61,7 +61,6 @@ DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 EXTRAS = {
     "monitor": "the [monitor](monitoring.md), its service and `rankscope demo`",
-    "calendar": "[periods from ICS files](calendars-and-bots.md#from-an-ics-file)",
     "people": "[accounts, roles and sign-in](people.md) for the service",
     "postgres": "a store in [PostgreSQL](choose-a-store.md#set-up-postgresql)",
     "telemetry": "[traces for OpenTelemetry](deploy.md#traces-for-opentelemetry)",
@@ -69,7 +68,7 @@ EXTRAS = {
     "delta": "tables of [Delta Lake](reading-files.md)",
     "iceberg": "tables of [Apache Iceberg](reading-files.md)",
     "sql": "[SQL for a warehouse](sql.md)",
-    "plot": "[plots](plots.md), and charts in notifications",
+    "plot": "[plots](plots.md)",
     "report": "the [report](report.md) in one file",
     "spark": "evaluation on [Spark](integrations/spark.md)",
     "dask": "evaluation on [Dask](integrations/dask.md)",

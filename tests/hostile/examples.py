@@ -55,7 +55,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor status": Example(STORE, {}),
     "monitor signals": Example(STORE, {}),
     "monitor expected": Example(STORE, {}),
-    "monitor bots": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
     # One version came after the other, so that there is nothing to compare.
     "monitor compare": Example(STORE, {}, status=3),
@@ -92,7 +91,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor people disable": Example(STORE | {"email": ["ann@example.com"]}, {}, status=2),
     "monitor people reset-password": Example(STORE | {"email": ["ann@example.com"]}, {}, status=2),
     "monitor audit": Example(STORE, {}),
-    "monitor digest": Example(STORE, {}),
     "monitor key revoke": Example(STORE | {"key_id": ["KEY"]}, {}),
     "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
     "monitor backup": Example(STORE | {"place": ["OUT"]}, {}),

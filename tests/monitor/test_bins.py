@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor import Configuration, Monitor, define
-from rankscope.monitor.events.bins import find_bin, find_quintiles, name_bins, read_number
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.events.bins import find_bin, name_bins, read_number
 from rankscope.monitor.setup.file import read_setup
-from rankscope.monitor.setup.plan import apply_projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,27 +76,10 @@ def test_what_is_no_finite_decimal_number_is_in_no_bin(text: str) -> None:
     assert find_bin(text, (1.0,)) is None
 
 
-@given(st.dictionaries(st.integers(-50, 50) | NUMBERS, st.integers(1, 9), min_size=1, max_size=40))
-def test_quintiles_hold_a_fifth_each_as_far_as_equal_numbers_allow(
-    counts: dict[float, int],
-) -> None:
-    edges, total = find_quintiles(counts), sum(counts.values())
-    assert edges == tuple(sorted({*edges}))
-    assert edges == find_quintiles(dict(reversed(counts.items())))
-    shares = [
-        sum(count for number, count in counts.items() if bisect_right(edges, number) == place)
-        / total
-        for place in range(len(edges) + 1)
-    ]
-    largest = max(counts.values()) / total
-    # Rounding moves each edge by 2 % of the numbers at most.
-    assert all(share < 0.2 + largest + 0.04 + 1e-9 for share in shares)
-
-
 @pytest.mark.parametrize(
     ("bins", "message"),
     [
-        ({"price": ()}, "bins.price: expected from 1 to 19 ascending numbers, or quintiles"),
+        ({"price": ()}, "bins.price: expected from 1 to 19 ascending numbers, found"),
         ({"price": (2, 1)}, "ascending"),
         ({"price": (1, 1)}, "ascending"),
         ({"price": (0.0, -0.0)}, "ascending"),
@@ -106,7 +87,7 @@ def test_quintiles_hold_a_fifth_each_as_far_as_equal_numbers_allow(
         ({"price": tuple(range(20))}, "from 1 to 19"),
         ({"price": (True, 2)}, "ascending"),
         ({"price": (1, 10**400)}, "ascending"),
-        ({"price": "deciles"}, "quintiles"),
+        ({"price": "quintiles"}, "ascending"),
         ({"age": (1, 2)}, "bins of the attributes"),
     ],
 )
@@ -165,29 +146,12 @@ def test_what_is_no_number_is_rejected_with_its_place(monitor: Monitor, environm
 def test_numbers_that_were_logged_before_are_in_bins_once_these_are_known(
     monitor: Monitor,
 ) -> None:
-    prices = [float(at) for at in range(100)]
-    with pytest.raises(UsageError, match=r"at least 100 rankings with a number.*found 0"):
-        monitor.configure(configure(bins={"price": "quintiles"}))
-    monitor.log_rankings(show(0, prices[:99]))
-    with pytest.raises(UsageError, match="found 99"):
-        monitor.configure(configure(bins={"price": "quintiles"}))
-    monitor.log_rankings(show(1, prices[99:]))
-    monitor.configure(configure(bins={"price": "quintiles"}))
-    assert monitor.configuration.bins == {"price": (20.0, 40.0, 60.0, 80.0)}
+    monitor.log_rankings(show(0, [float(at) for at in range(100)]))
+    monitor.configure(configure(bins={"price": (20, 40, 60, 80)}))
     assert list_prices(monitor) == {*name_bins((20.0, 40.0, 60.0, 80.0))}
     monitor.evaluate()
     of_bin = monitor.signals(every="day", slice=(("price", "20 to below 40"),))
     assert sum(of_bin["length"].rankings) == 20
-    # They are fixed: what is logged later doesn't move them.
-    monitor.log_rankings(show(2, [1000.0] * 200))
-    monitor.configure(configure(bins={"price": "quintiles"}))
-    assert monitor.configuration.bins == {"price": (20.0, 40.0, 60.0, 80.0)}
-
-
-def test_numbers_that_are_all_the_same_have_no_quintiles(monitor: Monitor) -> None:
-    monitor.log_rankings(show(0, [7] * 100))
-    with pytest.raises(UsageError, match=r"expected different numbers.*found only 7"):
-        monitor.configure(configure(bins={"price": "quintiles"}))
 
 
 def test_a_file_has_the_bins(tmp_path: Path) -> None:
@@ -203,26 +167,6 @@ def test_a_file_has_the_bins(tmp_path: Path) -> None:
     file.write_text(f"{said}bins = {{ price = [25, 10] }}\n{of_file}")
     with pytest.raises(FormatError, match=r"bins\.price: expected .* ascending"):
         read_setup(str(file))
-
-
-def test_applying_quintiles_again_changes_nothing(monitor: Monitor, tmp_path: Path) -> None:
-    file = tmp_path / "rankscope.toml"
-    file.write_text(
-        '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
-        'bins = { price = "quintiles" }\n[projects.default.definition]\nmeasures = ["nDCG@3"]\n'
-        'window = "1h"\nattribution.positive.click = 1\n'
-    )
-    wanted = read_setup(str(file)).projects
-    now = to_micros(FIRST + timedelta(days=30))
-    with pytest.raises(UsageError, match="at least 100 rankings"):
-        apply_projects(monitor.writer, wanted, now=now, actor="ann")
-    monitor.log_rankings(show(0, [*range(100)]))
-    (plan,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
-    assert "configuration" in [step.what for step in plan.steps]
-    monitor.log_rankings(show(1, [*range(900, 1000)]))
-    (again,) = apply_projects(monitor.writer, wanted, now=now, actor="ann")
-    assert again.steps == ()
-    assert monitor.store.bins("default") == {"price": (20.0, 40.0, 60.0, 80.0)}
 
 
 def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor: Monitor) -> None:

@@ -1,4 +1,4 @@
-"""Calendars: days of periods, what they are compared with, and files of other programs."""
+"""Calendars: days of periods, and what they are compared with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
-from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.errors import UsageError
 from rankscope.monitor.definition.calendar import (
     LONGEST,
     MOST_PERIODS,
@@ -15,14 +15,7 @@ from rankscope.monitor.definition.calendar import (
     read_period,
     write_period,
 )
-from rankscope.monitor.definition.calendar_file import MOST_BYTES, MOST_EVENTS, read_ics
 from rankscope.monitor.events.limits import DAY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-TODAY = date(2026, 11, 28)
 
 
 def at(text: str) -> int:
@@ -125,106 +118,3 @@ def test_a_period_is_written_in_a_line() -> None:
     for line in ("Fair", "2026-03-01", "2026-03-01 2026-02-01 Fair"):
         with pytest.raises(UsageError):
             read_period(line)
-
-
-EVENT = """BEGIN:VEVENT
-UID:1
-SUMMARY:Christmas\\, again
-DTSTART;VALUE=DATE:20201224
-DTEND;VALUE=DATE:20201227
-RRULE:FREQ=YEARLY
-END:VEVENT
-"""
-TIMED = """BEGIN:VEVENT
-UID:2
-SUMMARY:Outage
-DTSTART;TZID=Europe/Berlin:20260310T233000
-DTEND;TZID=Europe/Berlin:20260311T013000
-END:VEVENT
-"""
-
-
-def write(path: Path, *parts: str) -> str:
-    """An ICS file."""
-    file = path / "days.ics"
-    text = "".join(("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n", *parts, "END:VCALENDAR\n"))
-    file.write_text(text.replace("\n", "\r\n"))
-    return str(file)
-
-
-def test_a_file_has_a_period_for_each_event_of_four_years(tmp_path: Path) -> None:
-    pytest.importorskip("recurring_ical_events")
-    found = read_ics(write(tmp_path, EVENT, TIMED), baseline="last-year", today=TODAY)
-    christmas = [one for one in found if one.name == "Christmas, again"]
-    assert [(one.first, one.last) for one in christmas] == [
-        (f"{year}-12-24", f"{year}-12-26") for year in (2024, 2025, 2026, 2027)
-    ]
-    # 23:30 to 1:30 in Berlin in winter is 22:30 to 0:30 in UTC.
-    (outage,) = (one for one in found if one.name == "Outage")
-    assert (outage.first, outage.last) == ("2026-03-10", "2026-03-11")
-    assert {one.baseline for one in found} == {"last-year"}
-
-
-def test_events_that_end_at_midnight_have_no_part_of_the_next_day(tmp_path: Path) -> None:
-    pytest.importorskip("recurring_ical_events")
-    event = TIMED.replace(";TZID=Europe/Berlin", "").replace("20260311T013000", "20260311T000000")
-    (found,) = read_ics(write(tmp_path, event), today=TODAY)
-    assert (found.first, found.last) == ("2026-03-10", "2026-03-10")
-
-
-def test_names_of_a_file_are_lines(tmp_path: Path) -> None:
-    pytest.importorskip("recurring_ical_events")
-    event = EVENT.replace("Christmas\\, again", "\u202e<b>\\nA" + "\u00e4" * 400)
-    found = read_ics(write(tmp_path, event), today=TODAY)
-    assert all(one.name.startswith("<b>A") and one.name.isprintable() for one in found)
-
-
-ZONE = """BEGIN:VTIMEZONE
-TZID:x
-BEGIN:STANDARD
-DTSTART:19700101T000000
-TZOFFSETFROM:+0100
-TZOFFSETTO:+0100
-RRULE:FREQ=SECONDLY
-END:STANDARD
-END:VTIMEZONE
-"""
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        [EVENT.replace("YEARLY", "SECONDLY")],
-        [EVENT.replace("YEARLY", "DAILY")],
-        [EVENT.replace("YEARLY", "YEARLY;BYHOUR=1,2,3")],
-        [EVENT.replace("YEARLY", "WEEKLY;INTERVAL=0")],
-        [EVENT.replace("20201224", "2020XX24")],
-        [EVENT.replace("20201224", "00010101")],
-        [EVENT.replace("DTSTART;VALUE=DATE:20201224\n", "")],
-        [EVENT.replace("20201227", "20220101")],
-        [
-            ZONE,
-            EVENT,
-        ],
-        [EVENT.replace("UID:1", f"UID:{number}") for number in range(201)],
-        [TIMED.replace("UID:2", f"UID:{number}") for number in range(MOST_EVENTS + 1)],
-        ["BEGIN:VEVENT\n" * 5000],
-        ["hello\n"],
-    ],
-)
-def test_hostile_files_are_refused(tmp_path: Path, parts: list[str]) -> None:
-    pytest.importorskip("recurring_ical_events")
-    with pytest.raises(FormatError) as refused:
-        read_ics(write(tmp_path, *parts), today=TODAY)
-    assert refused.value.code == "bad_calendar"
-
-
-def test_files_that_are_none_or_too_large_are_refused(tmp_path: Path) -> None:
-    pytest.importorskip("recurring_ical_events")
-    with pytest.raises(FileError):
-        read_ics(str(tmp_path / "none.ics"))
-    for content in (b"", b"\xff\xfe\x00", b"x" * (MOST_BYTES + 1)):
-        file = tmp_path / "a.ics"
-        file.write_bytes(content)
-        with pytest.raises(FormatError):
-            read_ics(str(file))

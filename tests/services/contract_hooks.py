@@ -29,8 +29,6 @@ BEYOND_SCHEMA: dict[str, str] = {
     "unknown_version": "",
     # Slices are by attributes that the project has.
     "unknown_slice": "",
-    # A view shows what the project has, and hours of a few months.
-    "bad_view": "(measures|slices|every): ",
     # What a rule asks for is measured and fits its kind, its name is the one in its address, a
     # share is below 1, and a limit is either above or below a value. Only the rule about data can
     # be left out by name.
@@ -38,10 +36,9 @@ BEYOND_SCHEMA: dict[str, str] = {
     "|expected the fields of a rule",
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.
-    # Events are kept for as long as the attribution window. Edges of bins ascend, and quintiles
-    # need numbers that were logged.
+    # Events are kept for as long as the attribution window. Edges of bins ascend.
     "bad_configuration": r"(bins\.[\s\S]*: |[\w.]+: )?expected (since before until|pairs of two|"
-    r"a window|a grace|\w+ or more|bins of|from 1 to|at least 100)",
+    r"a window|a grace|\w+ or more|bins of|from 1 to)",
     # Roles are for email addresses and groups; lengths are in bytes.
     "bad_email": "",
     "bad_group": "",

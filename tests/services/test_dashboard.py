@@ -33,7 +33,7 @@ PATHS = (
     "/incidents",
     "/incidents/incident_1",
     "/slices?range=30d",
-    "/views?range=30d&slice=device%3Dtv",
+    "/slice?range=30d&slice=device%3Dtv",
     "/rules",
     "/channels",
 )

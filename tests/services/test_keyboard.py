@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rankscope.monitor.ask.views import View
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.pages import find_pages
@@ -28,7 +27,7 @@ PARTS = {"incident_id": "incident_1", "name": "quality"}
 QUERIES = {
     "/": "range=30d&every=day",
     "/trace": "measure=nDCG@5",
-    "/views": "slice=device%3Dtv&range=30d",
+    "/slice": "slice=device%3Dtv&range=30d",
     "/slices": "range=30d",
     "/rankings": "id=r200-0",
 }
@@ -39,7 +38,7 @@ PATHS = sorted(
         + (f"?{QUERIES[page.path]}" if page.path in QUERIES else "")
         for page in find_pages()
     }
-    | {"/channels", "/views", "/nothing"}
+    | {"/channels", "/nothing"}
 )
 FOCUSABLE = """() => [...document.querySelectorAll(
   "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]")]
@@ -68,13 +67,12 @@ CHARTS = """() => [...document.querySelectorAll("svg[role=img]")].map((each) => 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a service with the story, an incident, a rule and a view is."""
+    """Where a service with the story, an incident and a rule is."""
     folder = tmp_path_factory.mktemp("walk")
     made = Service(folder, Settings(open_project="default"), has_key=False)
     log_story(made.store)
     monitor = open_monitor(made.store)
     monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
-    monitor.save_view(View(name="quality", slices=((("device", "tv"),), ()), range="30d"))
     put_incidents(made, make_incident(group="a"), make_incident(2, group="a", slice=()))
     assert monitor.clock() == NOW
     with serve(made.app, made.store) as address:

@@ -358,7 +358,7 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
         "incidents": "/incidents",
         "incident": incident.link,
         "slices": "/slices?range=all",
-        "slice": f"/views?range=all&slice=device%3D{DEVICE}",
+        "slice": f"/slice?range=all&slice=device%3D{DEVICE}",
         "rules": "/rules",
         "channels": "/channels",
         "rule": f"/rules/{RULE.name.replace(' ', '%20').replace('@', '%40')}",

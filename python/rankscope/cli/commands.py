@@ -164,10 +164,6 @@ MONITOR = Group(
         "compare": Command(
             "Compare two versions that serve at the same time.", "monitor.commands.compare"
         ),
-        "bots": Command(
-            "List users whose rate or pattern is unlike people, and leave them out.",
-            "monitor.commands.bots",
-        ),
         "explain": Command(
             "Show how the value of one logged ranking is computed.",
             "monitor.commands.causes:add_explain",
@@ -175,10 +171,6 @@ MONITOR = Group(
         "rule": RULE,
         "incidents": Command("List incidents.", "monitor.commands.incidents:add_list"),
         "incident": INCIDENT,
-        "digest": Command(
-            "Print what happened in the last 7 days, in all projects or those of a team.",
-            "monitor.commands.digest:add_arguments",
-        ),
         "webhook": WEBHOOK,
         "channels": Command(
             "List the channels of notifications, and how their last deliveries went.",

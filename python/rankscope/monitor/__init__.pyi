@@ -1,7 +1,6 @@
 """The names of the monitor. Each is imported when it is first used."""
 
 from rankscope.monitor.ask.trace import Span as Span
-from rankscope.monitor.ask.views import View as View
 from rankscope.monitor.client.client import Client as Client
 from rankscope.monitor.definition.calendar import Calendar as Calendar
 from rankscope.monitor.definition.calendar import Period as Period

@@ -27,11 +27,6 @@ class Links:
     base: str = ""
     project: str | None = None
 
-    @property
-    def is_absolute(self) -> bool:
-        """Whether an address can be opened from elsewhere, such as from a message."""
-        return "://" in self.base
-
     def of(self, project: str | None) -> Links:
         """Return what makes the addresses of another project."""
         return replace(self, project=project)

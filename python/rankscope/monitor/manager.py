@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask import views
-from rankscope.monitor.ask.bots import change_left_out
-from rankscope.monitor.definition.quintiles import settle_bins
 from rankscope.monitor.events.times import read_clock, read_moment, to_micros
 from rankscope.monitor.incidents import management
 from rankscope.monitor.incidents.response import respond
@@ -13,10 +10,9 @@ from rankscope.monitor.reader import ProjectReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from datetime import datetime
 
-    from rankscope.monitor.ask.views import View
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.incidents.incident import Incident
@@ -75,33 +71,10 @@ class ProjectManager(ProjectReader):
             actor: The name for the audit log.
 
         Raises:
-            UsageError: Bins are asked for as quintiles, and too few numbers were logged.
             FileError: The store cannot be written.
         """
-        store = self.writer
-        settled = settle_bins(store, self.project, configuration)
-        store.configure(self.project, settled.to_json(), self.clock(), actor)
+        self.writer.configure(self.project, configuration.to_json(), self.clock(), actor)
         self.__dict__.pop("configuration", None)
-
-    def leave_out(
-        self, users: Iterable[str], *, take_back: Iterable[str] = (), actor: str = "local"
-    ) -> None:
-        """Leave out users, such as bots: their rankings count in no value, baseline or rule.
-
-        The next `evaluate` recomputes all windows from the stored events.
-
-        Args:
-            users: Their IDs.
-            take_back: The IDs of users who count again.
-            actor: The name for the audit log.
-
-        Raises:
-            UsageError: There are too many, or an ID can't be one.
-            FileError: The store cannot be written.
-        """
-        changed = change_left_out(self.configuration, set(users), set(take_back))
-        if changed != self.configuration:
-            self.configure(changed, actor=actor)
 
     def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
         """Create a rule, or change the rule with its name.
@@ -128,29 +101,6 @@ class ProjectManager(ProjectReader):
             FileError: The store cannot be written.
         """
         management.remove_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
-
-    def save_view(self, view: View, *, actor: str = "local") -> None:
-        """Save a view of the project, in place of one with its name.
-
-        Args:
-            view: The view.
-            actor: The name for the audit log.
-
-        Raises:
-            UsageError: The project doesn't have what the view shows, or has too many views.
-            FileError: The store cannot be written.
-        """
-        checked = view.check(self.configuration)
-        views.save_view(self.writer, self.project, checked, now=self.clock(), actor=actor)
-
-    def remove_view(self, name: str, *, actor: str = "local") -> None:
-        """Remove a saved view.
-
-        Raises:
-            UsageError: There is no such view.
-            FileError: The store cannot be written.
-        """
-        views.remove_view(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
         """Send no notifications of a rule until a time; it is still checked.

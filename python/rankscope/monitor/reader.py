@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.ask.bots import find_bots
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
@@ -10,7 +9,6 @@ from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_dat
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
 from rankscope.monitor.ask.versions import describe_version, list_versions
-from rankscope.monitor.ask.views import list_views
 from rankscope.monitor.early_reader import EarlyReader
 from rankscope.monitor.evaluate.baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
@@ -25,14 +23,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankscope.monitor.ask.bots import BotReport
     from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Every, Series
     from rankscope.monitor.ask.trace import Span
     from rankscope.monitor.ask.versions import ModelVersion
-    from rankscope.monitor.ask.views import View
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
@@ -263,19 +259,6 @@ class ProjectReader(EarlyReader):
         facts = find_facts_of_trace(store, project, configuration, found, (before, after), now=now)
         return replace(found, facts=facts)
 
-    def find_bots(self, days: int = 7) -> BotReport:
-        """Find the users of the last days whose rate or pattern is unlike people.
-
-        What is odd about a user is a fact, not a verdict: you decide whether to leave them out.
-
-        Args:
-            days: How many days are read, at most 31. Of more than 500,000 rankings, the newest are.
-
-        Raises:
-            UsageError: The number of days is out of range.
-        """
-        return find_bots(self.store, self.project, self.configuration, now=self.clock(), days=days)
-
     def compare(
         self,
         measure: str | None = None,
@@ -359,10 +342,6 @@ class ProjectReader(EarlyReader):
     def rules(self) -> tuple[Rule, ...]:
         """List the rules of the project by name."""
         return management.list_rules(self.store, self.project)
-
-    def views(self) -> tuple[View, ...]:
-        """Return the saved views, by name."""
-        return list_views(self.store, self.project)
 
     def check(self) -> tuple[RuleState, ...]:
         """Return the states of the rules as of the last call of `evaluate`."""

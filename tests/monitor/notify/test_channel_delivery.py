@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
     from rankscope.monitor.notify.message import Message
     from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -51,17 +50,13 @@ class Services:
     def __init__(self) -> None:
         self.sent: list[tuple[str, Message]] = []
         self.failing: dict[str, str] = {}
-        self.charts: list[Chart | None] = []
-        self.receipt = ""
         self.refuses: Callable[[Message], bool] = lambda _message: False
         self.before: Callable[[str], object] = lambda _name: None
 
-    def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
-        self.charts.append(chart)
+    def send(self, channel: Channel, message: Message) -> Attempt:
         self.before(channel.name)
         self.sent.append((channel.name, message))
-        problem = self.failing.get(channel.name, "status 400" * self.refuses(message))
-        return Attempt(problem, receipt=self.receipt)
+        return Attempt(self.failing.get(channel.name, "status 400" * self.refuses(message)))
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         return tuple("Slack" for _ in channels)

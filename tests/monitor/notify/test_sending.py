@@ -27,7 +27,7 @@ from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening
-from tests.monitor.notify.notices import HOSTILE, make, make_incident
+from tests.monitor.notify.notices import HOSTILE, NOW, make, make_incident
 from tests.monitor.notify.test_posting import PRIVATE, PUBLIC
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def make_channel(url: str, *, allows_private: bool = False) -> Channel:
     return Channel(name="team", url=Secret(url), allows_private=allows_private)
 
 
-def ask(url: str, message: Message, **more: object) -> dict[str, Any]:
+def ask(url: str, message: Message) -> dict[str, Any]:
     """What the process is asked for."""
     said = {
         name: getattr(message, name) for name in ("title", "text", "markdown", "html", "urgency")
@@ -62,7 +62,6 @@ def ask(url: str, message: Message, **more: object) -> dict[str, Any]:
         "seconds": 5.0,
         "most_seconds": 60.0,
         **said,
-        **more,
     }
 
 
@@ -303,3 +302,21 @@ def test_a_process_that_sends_ends_after_30_seconds(monkeypatch: pytest.MonkeyPa
     AppriseSender()._ask({})
     assert asked["timeout"] == 30.0
     assert b'"seconds": 15.0' in asked["input"]
+
+
+@pytest.mark.parametrize("scheme", ["opsgenie", "jira"])
+def test_a_tool_with_aliases_opens_an_alert_for_each_message(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    bodies: list[dict[str, Any]] = []
+
+    def post(*_args: object, **said: Any) -> SimpleNamespace:  # noqa: ANN401 - of requests
+        bodies.append(json.loads(said["data"]))
+        return SimpleNamespace(status_code=202, content=b'{"requestId": "1"}')
+
+    monkeypatch.setattr(requests, "post", post)
+    recovered = write_message([make(("recovered", make_incident(recovered=NOW))).to_json()])
+    for message in (write_test("chat"), recovered):
+        asked = ask(f"{scheme}://{'a' * 20}", message)
+        assert send(asked, Guard(allows_private=True)) == {"problem": ""}
+    assert [said["message"].partition(" ")[0] for said in bodies] == ["Test", "Recovered:"]

@@ -292,13 +292,6 @@ def test_an_attribute_that_has_bins_is_a_number(service: Service, count: int) ->
     prices = {dict(one.attributes)["price"] for one in service.store.contexts("music").values()}
     known = {"below 10", "10 to below 25", "25 or more"}
     assert prices == (known if count > 250 else {"below 10"})
-    # Quintiles need numbers that were logged.
-    body = json.dumps(
-        configuration | {"attributes": ["price", "age"], "bins": {"age": "quintiles"}}
-    )
-    answer = service.ask("PUT", "/v1/configuration", body.encode(), key=key)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_configuration")
-    assert "at least 100 rankings with a number" in answer.json()["error"]["message"]
 
 
 def test_before_a_project_is_configured_nothing_is_said(service: Service) -> None:

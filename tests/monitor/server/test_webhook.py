@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
-    from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Target
     from rankscope.monitor.notify.message import Message
 
@@ -65,8 +64,7 @@ class Services:
     def __init__(self) -> None:
         self.sent: list[tuple[str, Message]] = []
 
-    def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
-        assert chart is None
+    def send(self, channel: Channel, message: Message) -> Attempt:
         self.sent.append((channel.name, message))
         return Attempt(self.problem)
 

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import FileError, FormatError
-from rankscope.monitor.ask.views import View
 from rankscope.monitor.definition.configuration import BASELINES, BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
@@ -115,14 +114,7 @@ def test_a_baseline_is_a_word(word: str, tmp_path: Path) -> None:
     assert project.configuration.baseline == BASELINES[word]
 
 
-VIEW = f"{LEAST}[projects.music.views.tv]"
 WRONG = [
-    (f"{VIEW}\nslice = []", 6, "views.tv.slice: unknown key 'slice'", "did you mean slices?"),
-    (f'{VIEW}\nrange = "9d"', 6, "projects.music.views.tv.range: expected '1d', '7d'", ""),
-    (f'{VIEW}\nslices = [{{ a = "b" }}]', 6, "views.tv.slices: expected slices by", "Settings"),
-    (f'{VIEW}\nslices = ["a=b"]', 6, "projects.music.views.tv.slices.0: expected a valid", ""),
-    (f'{LEAST}[projects.music.views."a/b"]', 5, "views.a/b", ""),
-    (f"{LEAST}[projects.music]\nviews = [1]", 6, "views", ""),
     ("[project.music]", 1, "project: unknown key 'project'", "did you mean projects?"),
     ("projects = 1", 1, "projects: expected tables such as [projects.music]", ""),
     ("[projects]\nmusic = 1", 2, "projects.music: expected", ""),
@@ -316,22 +308,15 @@ CONFIGURATIONS = st.builds(
 )
 
 
-VALUES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
-
-
 @given(
     CONFIGURATIONS,
     RULES,
     NAMES.filter(lambda name: name.isprintable() and name == name.strip()),
-    st.lists(VALUES, max_size=3),
 )
 def test_what_is_written_is_read_again(
-    configuration: Configuration, rules: dict[str, Rule], name: str, values: list[str]
+    configuration: Configuration, rules: dict[str, Rule], name: str
 ) -> None:
-    slices = tuple(((name, value),) for name in configuration.attributes[:1] for value in values)
-    view = View(name="a view", measures=("nDCG@5",), slices=(*slices, ()), every="day")
-    views = {view.name: view} if configuration.attributes else None
-    project = Project(name, configuration, rules, views)
+    project = Project(name, configuration, rules)
     text = write_setup([project])
     tables: Any = tomllib.loads(text)
     said = tables["projects"][name]

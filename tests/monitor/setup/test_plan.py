@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.ask.views import View
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import HOUR
@@ -15,7 +14,6 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.setup.plan import Plan, apply_projects, find_plan, list_left_out
 from rankscope.monitor.setup.project import Project, find_project, read_project
-from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -66,7 +64,6 @@ def digest(store: SQLiteStore) -> tuple[object, ...]:
             store.configurations(name),
             store.list_rules(name),
             store.audit(name),
-            store.list_views(name),
         )
         for name in names
     )
@@ -262,8 +259,6 @@ def test_a_change_that_fails_halfway_leaves_nothing(store: SQLiteStore) -> None:
         project="music",
         before=store.configuration("music"),
         known={row.name: row.revision for row in store.list_rules("music")},
-        views={},
-        shown=[("tv", "{}", AuditEntry(NOW, "ann", "view.save", "tv"))],
         time=NOW,
         actor="ann",
         configuration="{}",
@@ -297,118 +292,3 @@ def test_a_plan_prints_no_control_characters(store: SQLiteStore) -> None:
     [plan] = apply(store, want(attributes=["\x1b[2J"]))
     assert "\x1b" not in str(plan)
     assert "\u202e" not in str(plan)
-
-
-VIEWS = {
-    "low": {"measures": ["nDCG@5"], "range": "30d"},
-    "tv": {"slices": [{"device": "tv"}, {}], "every": "day"},
-}
-
-
-def want_views(views: dict[str, Any] | None, **changes: Any) -> Project:  # noqa: ANN401 - as a file has them
-    """A project with views, one of which is called as its rule; without a table for `None`."""
-    fields = FIELDS | {"attributes": ["device"]} | changes
-    return read_project("music", fields if views is None else fields | {"views": views})
-
-
-def test_views_are_added_changed_and_removed_as_the_file_says(store: SQLiteStore) -> None:
-    apply(store)
-    wanted = want_views(VIEWS)
-    [plan] = apply(store, wanted)
-    assert tell(plan)[1:] == [("add", "view", "low"), ("add", "view", "tv")]
-    assert "slices: device=tv, all rankings" in str(plan)
-    assert find_project(store, "music") == wanted
-    [plan] = apply(store, want_views({"tv": VIEWS["tv"] | {"every": "hour"}}))
-    assert tell(plan) == [("remove", "view", "low"), ("change", "view", "tv")]
-    assert "every: day → hour" in str(plan)
-    assert [entry.action for entry in store.audit("music")][-3:] == [
-        "view.remove",
-        "view.save",
-        "setup.apply",
-    ]
-    [plan] = apply(store, want_views({}, rules={}))
-    assert tell(plan) == [("remove", "rule", "low"), ("remove", "view", "tv")]
-    assert store.list_views("music") == {}
-
-
-def test_a_file_without_views_leaves_them_as_they_are(store: SQLiteStore) -> None:
-    apply(store, want_views(VIEWS))
-    for left_out in (want_views(None), want_views(None, rules={})):
-        [plan] = apply(store, left_out)
-        assert not [step for step in plan.steps if step.what == "view"]
-        assert store.list_views("music").keys() == VIEWS.keys()
-
-
-def test_a_view_that_was_changed_elsewhere_is_drift_and_a_rule_of_its_name_is_not(
-    store: SQLiteStore,
-) -> None:
-    wanted = want_views(VIEWS, rules=FIELDS["rules"] | {"tv": FIELDS["rules"]["low"]})
-    apply(store, wanted)
-    monitor = Monitor(store, "music", clock=lambda: NOW + HOUR)
-    monitor.save_view(View(name="low", range="7d"), actor="bob")
-    monitor.remove_view("tv", actor="eve")
-    plan = find_plan(store, wanted, now=NOW + 2 * HOUR)
-    assert tell(plan) == [("change", "view", "low"), ("add", "view", "tv")]
-    assert [step.drift.split()[2] for step in plan.steps] == ["bob", "eve"]
-    apply(store, wanted)
-    assert find_project(store, "music") == wanted
-
-
-def test_a_view_that_somebody_saves_meanwhile_is_not_overwritten_unseen(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    apply(store, want_views({}))
-    true = SQLiteStore.change_projects
-    seen = []
-
-    def change(opened: SQLiteStore, changes: list[ProjectChange]) -> bool:
-        if not seen:
-            saved = View(name="mine", range="7d")
-            Monitor(opened, "music", clock=lambda: NOW).save_view(saved, actor="bob")
-        seen.append(true(opened, changes))
-        return seen[-1]
-
-    monkeypatch.setattr(SQLiteStore, "change_projects", change)
-    [plan] = apply(store, want_views(VIEWS))
-    assert seen == [False, True]
-    assert ("remove", "view", "mine") in tell(plan)
-
-
-@pytest.mark.parametrize(
-    ("view", "said"),
-    [
-        ({"measures": ["nDCG@7"]}, "measures: expected some of nDCG@5, found "),
-        ({"slices": [{"app": "x"}]}, "slices: expected slices by what the project is sliced by: d"),
-        ({"slices": [{"device": "tv"}] * 13}, "slices: expected at most 12, found "),
-        ({"range": "1y", "every": "hour"}, "every: expected day for more than 90 days, found "),
-        ({"range": "all", "every": "hour"}, "every: expected day for more than 90 days, found "),
-        ({"model": "m" * 1000}, "model: expected the name of a model, found "),
-    ],
-)
-def test_a_view_shows_only_what_the_project_has(view: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        want_views({"a": view})
-    assert refused.value.message.startswith(said)
-    assert refused.value.code == "bad_view"
-
-
-@pytest.mark.parametrize("name", ["new", "a/b", "..", " a", "a\nb", "x" * 101])
-def test_the_name_of_a_view_stands_in_an_address(store: SQLiteStore, name: str) -> None:
-    apply(store)
-    monitor = Monitor(store, "music", clock=lambda: NOW)
-    with pytest.raises(UsageError, match=r"^name: expected a line"):
-        monitor.save_view(View(name=name))
-    with pytest.raises(UsageError, match=r"^there is no view "):
-        monitor.remove_view(name)
-
-
-def test_a_project_has_a_hundred_views_at_most(store: SQLiteStore) -> None:
-    apply(store)
-    monitor = Monitor(store, "music", clock=lambda: NOW)
-    for number in range(100):
-        monitor.save_view(View(name=f"view {number:03}"))
-    monitor.save_view(View(name="view 007", range="7d"))
-    with pytest.raises(UsageError, match="at most 100 views, found 100"):
-        monitor.save_view(View(name="one more"))
-    assert monitor.views()[7] == View(name="view 007", range="7d")
-    assert len(monitor.views()) == 100

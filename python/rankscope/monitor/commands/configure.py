@@ -19,11 +19,8 @@ from rankscope.monitor.commands.store import (
     read_duration,
     take_several,
 )
-from rankscope.monitor.definition.calendar import PERIOD_BASELINES
-from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.configuration import (
     BASELINES,
-    QUINTILES,
     Configuration,
     describe_baseline,
 )
@@ -86,8 +83,7 @@ def add_arguments(parser: Parser) -> None:
         "--bins",
         **take_several(_read_bins),
         metavar="NAME=EDGES",
-        help="attributes that are numbers, and the edges of their bins, such as price=10:25:50; "
-        f"price={QUINTILES} computes edges from what was logged in the last 28 days",
+        help="attributes that are numbers, and the edges of their bins, such as price=10:25:50",
     )
     parser.add_argument(
         "--baseline",
@@ -95,24 +91,6 @@ def add_arguments(parser: Parser) -> None:
         metavar="BASELINE",
         help="what to compare values with: validation (at first) or training, rankings logged "
         "with that environment; version, the version before the newest; or none",
-    )
-    parser.add_argument(
-        "--owner",
-        metavar="TEAM",
-        help="team that looks after the project; the fleet page and the weekly digest go by it",
-    )
-    parser.add_argument(
-        "--calendar",
-        metavar="FILE",
-        help="ICS file whose events are the periods of the calendar, which baselines and alerts "
-        "leave out",
-    )
-    parser.add_argument(
-        "--calendar-baseline",
-        choices=PERIOD_BASELINES,
-        metavar="BASELINE",
-        help="what the periods of the file are compared with instead: last-year, the period of "
-        "the same name before; same-weekday; or none (default: none)",
     )
     parser.add_examples(
         "rankscope monitor configure music.db --positive click=1 --window 24h",
@@ -173,10 +151,9 @@ def _change(options: Namespace, present: dict[str, Any] | None) -> Configuration
     if options.measures is not None:
         definition["measures"] = split_measures(options.measures)
     changed = {**present, "definition": definition} | _read_slices(options, present)
-    for name in ("baseline", "owner"):
-        if getattr(options, name) is not None:
-            changed[name] = getattr(options, name)
-    return read_configuration(changed | _read_calendar(options))
+    if options.baseline is not None:
+        changed["baseline"] = options.baseline
+    return read_configuration(changed)
 
 
 def _read_slices(options: Namespace, present: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,21 +166,6 @@ def _read_slices(options: Namespace, present: Mapping[str, Any]) -> dict[str, An
     return said if options.bins is None else said | {"bins": dict(options.bins)}
 
 
-def _read_calendar(options: Namespace) -> dict[str, Any]:
-    """Return the calendar that the options name, if they do."""
-    if options.calendar is not None:
-        own: Any = options.calendar_baseline or "none"
-        periods = read_ics(options.calendar, baseline=own)
-        return {"calendar": [one.to_dict() for one in periods]}
-    if options.calendar_baseline is not None:
-        raise UsageError(
-            "--calendar-baseline needs --calendar",
-            hint="name the ICS file whose events are compared: --calendar holidays.ics",
-            code="usage",
-        )
-    return {}
-
-
 def _read_positive(text: str) -> tuple[str, float]:
     try:
         return read_weight(text)
@@ -211,7 +173,7 @@ def _read_positive(text: str) -> tuple[str, float]:
         raise ArgumentTypeError(error.message) from None
 
 
-def _read_bins(text: str) -> tuple[str, list[float] | str]:
+def _read_bins(text: str) -> tuple[str, list[float]]:
     try:
         return read_bins(text)
     except UsageError as error:
@@ -231,7 +193,6 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "slices": ", ".join(configuration.attributes) or "none",
         "bins": ", ".join(write_bins(*item) for item in configuration.bins.items()) or "none",
         "baseline": describe_baseline(configuration.baseline),
-        "owner": configuration.owner or "none",
         "calendar": count_periods(configuration.calendar),
         "definition": definition.hash,
     }

@@ -42,8 +42,6 @@ MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
 MOST_EDGES = 19
 LARGEST = sys.float_info.max
-QUINTILES = "quintiles"
-"""In place of edges: they are computed from what was logged."""
 MOST_GRACE = 30 * DAY
 GRACES = "a grace from 0 to 30 days"
 LIMITS = Limits()
@@ -127,10 +125,9 @@ class Configuration:
         baseline: The baseline that values are compared with.
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
-        owner: The team that looks after the project; empty for none.
         bins: By attribute that is a number, such as a price, the ascending edges of its bins, at
             most 19: `{"price": (10, 25)}` makes the values `below 10`, `10 to below 25` and `25 or
-            more`. `"quintiles"` in their place computes edges from what was logged, once.
+            more`.
         retention: How long a service keeps events; values stay (default: for ever).
         calendar: The periods that alerts and baselines leave out, or compare with others like them.
 
@@ -153,8 +150,7 @@ class Configuration:
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
-    owner: str = ""
-    bins: Mapping[str, Sequence[float] | str] = {}
+    bins: Mapping[str, Sequence[float]] = {}
     retention: Duration | None = None
     calendar: Calendar = Calendar()
 
@@ -179,9 +175,6 @@ class Configuration:
         if not 0 <= count_micros(grace) <= MOST_GRACE:
             raise _bad(GRACES, str(grace), "omit it for one hour")
         object.__setattr__(self, "grace", grace)
-        owner = self.owner
-        if owner and not (can_be_stored(owner, LIMITS.name_bytes) and owner.isprintable()):
-            raise _bad(f"an owner of at most {LIMITS.name_bytes} bytes", owner, "name a team")
         if self.retention is not None:
             shortest, length = (
                 self.definition.window * SECOND,
@@ -212,8 +205,8 @@ class Configuration:
 
     @property
     def edges(self) -> Bins:
-        """By attribute that is a number, the edges of its bins, once they are known."""
-        return {name: edges for name, edges in self.bins.items() if isinstance(edges, tuple)}
+        """By attribute that is a number, the edges of its bins."""
+        return {name: tuple(edges) for name, edges in self.bins.items()}
 
     @property
     def digest(self) -> bytes:
@@ -237,7 +230,6 @@ class Configuration:
             "most": self.most,
             "baseline": None if chosen is None else chosen.to_dict(),
             "grace": count_micros(self.grace),
-            "owner": self.owner,
             "bins": dict(self.bins),
             "retention": _count(self.retention),
             "calendar": self.calendar.to_list(),
@@ -264,7 +256,6 @@ class Configuration:
                 "most": given["most"],
                 "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
                 "grace": _read_grace(given["grace"]),
-                "owner": given["owner"],
                 "bins": given.get("bins", {}),
                 "retention": _read_length(given["retention"]),
                 "calendar": Calendar.from_list(given.get("calendar", ())),
@@ -276,22 +267,16 @@ class Configuration:
         return cls(definition=Definition.from_json(definition), **parts)
 
 
-def _read_bins(
-    bins: Mapping[str, Sequence[float] | str], attributes: tuple[str, ...]
-) -> dict[str, Edges | str]:
-    read: dict[str, Edges | str] = {}
+def _read_bins(bins: Mapping[str, Any], attributes: tuple[str, ...]) -> dict[str, Edges]:
+    read: dict[str, Edges] = {}
     for name, given in bins.items():
         if name not in attributes:
             raise _bad("bins of the attributes", name, "add it to the attributes, too")
-        if given == QUINTILES:
-            read[name] = QUINTILES
-            continue
         are_numbers = not isinstance(given, str) and all(map(_is_number, given))
         edges = tuple(float(edge) + 0.0 for edge in given) if are_numbers else ()
         if not 0 < len(edges) <= MOST_EDGES or any(one >= two for one, two in pairwise(edges)):
             raise UsageError(
-                f"bins.{name}: expected from 1 to {MOST_EDGES} ascending numbers, or {QUINTILES}, "
-                f"found {given!r}",
+                f"bins.{name}: expected from 1 to {MOST_EDGES} ascending numbers, found {given!r}",
                 hint="write the numbers that separate the bins, such as 10 and 25",
                 code="bad_configuration",
             )

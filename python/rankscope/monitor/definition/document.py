@@ -14,7 +14,6 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.configuration import (
     BASELINES,
-    QUINTILES,
     BaselineChoice,
     Configuration,
 )
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_WINDOW = 3660 * DAY
-CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "owner", "bins")
+CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "bins")
 DEFINITION_FIELDS = ("measures", "max_grade", "left_out")
 LENGTHS = ("grace", "retention")
 ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
@@ -218,32 +217,30 @@ def write_weight(weight: float) -> str:
     return repr(weight).removesuffix(".0")
 
 
-def read_bins(text: str) -> tuple[str, list[float] | str]:
+def read_bins(text: str) -> tuple[str, list[float]]:
     """Read the edges of the bins of an attribute.
 
     Examples:
-        >>> read_bins("price=10:25.5"), read_bins("price=quintiles")
-        (('price', [10.0, 25.5]), ('price', 'quintiles'))
+        >>> read_bins("price=10:25.5")
+        ('price', [10.0, 25.5])
     """
     name, _, said = text.rpartition("=")
-    if name and said == QUINTILES:
-        return name, said
     edges = [read_number(edge) for edge in said.split(":")]
     numbers = [edge for edge in edges if edge is not None]
     if not name or len(numbers) < len(edges):
         raise UsageError(
-            f"expected an attribute and the edges of its bins, or {QUINTILES}, found {quote(text)}",
+            f"expected an attribute and the edges of its bins, found {quote(text)}",
             hint="write price=10:25:50",
             code="usage",
         )
     return name, numbers
 
 
-def write_bins(name: str, edges: Sequence[float] | str) -> str:
+def write_bins(name: str, edges: Sequence[float]) -> str:
     """Write the edges of the bins of an attribute so that the same are read.
 
     Examples:
         >>> write_bins("price", (10.0, 25.5))
         'price=10:25.5'
     """
-    return f"{name}={edges if isinstance(edges, str) else ':'.join(map(write_number, edges))}"
+    return f"{name}={':'.join(map(write_number, edges))}"

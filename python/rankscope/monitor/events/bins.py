@@ -6,9 +6,9 @@ A bin is named by its range, so that the same value always means the same number
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import isfinite
 
 from rankscope.measures.spelling import NUMBER
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = tuple[tuple[str, str], ...]
     Content: TypeAlias = tuple[str, str, str, Pairs]
     """A model, its version, its environment, and attributes."""
-
-ROUNDED = 0.02
-"""Edges are rounded as far as the share of numbers below each changes by so much at most."""
 
 
 @lru_cache(maxsize=256)
@@ -90,36 +87,3 @@ def bin_content(content: Content, bins: Bins) -> Content:
     """Replace the numbers of what rankings have in common likewise."""
     *ranker, attributes = content
     return (*ranker, bin_attributes(attributes, bins)) if bins else content  # type: ignore[return-value]  # as it came
-
-
-def find_quintiles(counts: Mapping[float, int]) -> Edges:
-    """Return rounded edges that cut numbers into fifths, as far as equal numbers allow.
-
-    Args:
-        counts: How often each number was logged.
-
-    Examples:
-        >>> find_quintiles({length: 10 for length in range(1, 11)})
-        (3.0, 5.0, 7.0, 9.0)
-        >>> find_quintiles({1: 40, 2: 30, 3: 20, 4: 10})
-        (2.0, 3.0, 4.0)
-        >>> find_quintiles({7: 100})
-        ()
-    """
-    numbers = sorted(counts)
-    below = [0, *accumulate(counts[number] for number in numbers)]
-    total = below.pop()
-    # The lowest number of which at least so many are below.
-    places = {bisect_left(below, fifth * total / 5) for fifth in (1, 2, 3, 4)}
-    exact = [numbers[place] for place in sorted(places) if place < len(numbers)]
-    for digits in range(1, 18):
-        edges = [float(f"{edge:.{digits}g}") for edge in exact]
-        moved = [
-            abs(below[bisect_left(numbers, edge)] - below[bisect_left(numbers, own)])
-            if edge <= numbers[-1]
-            else total
-            for edge, own in zip(edges, exact, strict=True)
-        ]
-        if len({*edges}) == len(exact) and max(moved, default=0) <= ROUNDED * total:
-            return tuple(edges)
-    return tuple(map(float, exact))

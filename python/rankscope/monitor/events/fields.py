@@ -57,10 +57,10 @@ TAKEN = frozenset({"new", ".", ".."})
 
 
 def is_label(name: str) -> bool:
-    """Check whether the name of a rule or a view can stand on one line and in an address.
+    """Check whether the name of a rule can stand on one line and in an address.
 
     Examples:
-        >>> is_label("TV in Germany"), is_label("tv/de"), is_label("new")
+        >>> is_label("low quality"), is_label("tv/de"), is_label("new")
         (True, False, False)
     """
     is_line = 0 < len(name.encode(errors="replace")) <= NAME_BYTES and name.isprintable()

@@ -13,13 +13,10 @@ import logging
 import os
 import re
 import sys
-import tempfile
 import threading
 from ipaddress import ip_address
-from pathlib import Path
 
 from rankscope.monitor.notify.addresses import is_metadata_name, is_private, is_public
-from rankscope.monitor.notify.chart import Chart, draw_chart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +42,6 @@ LOCAL = frozenset(
 """Services of the machine itself, which reach nobody."""
 RAW = frozenset({"json", "jsons", "xml", "xmls", "form", "forms"})
 """Services that take any format, and show none."""
-
-MOST_PLACE = 100
-"""Characters of what Slack calls a channel or a message; what it answers is stored."""
 
 STATUS = re.compile(r"error=(\d{3})\b")
 REFUSED = "the address may not be called, as it isn't public"
@@ -135,29 +129,16 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
     plugin = _find_service(asked["url"])
     if plugin is None:
         return {"problem": "the address is none that Apprise knows"}
-    # Before anything is judged: matplotlib may start a program that lists fonts.
-    chart = asked.get("chart")
-    picture = None if chart is None else draw_chart(Chart(**chart))
     if guard is None:
         guard = Guard(allows_private=asked["allows_private"])
         guard.install()
     plugin.redirects = False
     plugin.socket_connect_timeout = plugin.socket_read_timeout = asked["seconds"] / 2
-    form = _choose_format(plugin)
-    topic = asked.get("topic")
-    asked["urgency"] = _follow(plugin, topic, asked["urgency"])
-    places = {} if topic is None else _update(plugin, topic["receipt"])
-    with tempfile.TemporaryDirectory() as folder:
-        attached = None
-        if picture is not None:
-            attached = Path(folder, "chart.png")
-            attached.write_bytes(picture)
-        is_sent = _notify(plugin, asked, form, attached)
-        if not is_sent and attached is not None and not guard.has_refused:
-            # A message without its picture is better than none.
-            is_sent = _notify(plugin, asked, form, None)
-    if is_sent:
-        return {"problem": ""} | ({"receipt": json.dumps(places)} if places else {})
+    if hasattr(plugin, "alias") and plugin.action == "map":
+        # Otherwise it would close alerts, and add notes to them, that it doesn't know.
+        plugin.action = "new"
+    if _notify(plugin, asked, _choose_format(plugin)):
+        return {"problem": ""}
     if guard.has_refused:
         return {"problem": ALLOWED if asked["allows_private"] else REFUSED}
     statuses = [match[1] for line in lines for match in STATUS.finditer(line)]
@@ -166,64 +147,7 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
     return {"problem": "the service did not accept the message, or was not reached"}
 
 
-def _follow(plugin: Any, topic: dict[str, Any] | None, urgency: str) -> str:  # noqa: ANN401 - of Apprise
-    """Let tools such as PagerDuty change the incident of a topic, and return how urgent that is.
-
-    They open one for each message by default. With a key they change that which has the key, and
-    resolve it on success, which may only be said once all of the topic is over.
-    """
-    if topic is None:
-        if hasattr(plugin, "alias"):
-            # A message that is about no incident, such as a test, is no note on one either.
-            plugin.action = "new" if plugin.action == "map" else plugin.action
-        return urgency
-    if hasattr(plugin, "dedup"):
-        plugin.dedup = plugin.dedup or topic["key"]
-        plugin.action = "map" if plugin.action == "trigger" else plugin.action
-        if topic["is_over"]:
-            return "success"
-        return "info" if urgency == "success" else urgency
-    if hasattr(plugin, "alias"):
-        plugin.alias = plugin.alias or topic["key"]
-    return urgency
-
-
-def _update(plugin: Any, receipt: str) -> dict[str, list[str]]:  # noqa: ANN401 - of Apprise
-    """Let a bot of Slack change its message about a topic, and return where messages are.
-
-    An update notifies nobody, so that what is new is a reply to the message, too. A webhook of
-    Slack can't change what it has sent.
-    """
-    places: dict[str, list[str]] = json.loads(receipt) if receipt else {}
-    if plugin.service_name != "Slack" or plugin.mode != "bot":
-        return {}
-    post = plugin._send  # noqa: SLF001 - it has no other place where answers can be seen
-
-    def send_or_update(url: str, payload: dict[str, Any], *args: Any, **more: Any) -> Any:  # noqa: ANN401 - of Apprise
-        method = "chat.postMessage"
-        target = payload.get("channel") if url.endswith(method) else None
-        if target is None:
-            return post(url, payload, *args, **more)
-        if target in places:
-            channel, number = places[target]
-            there = {**payload, "channel": channel}
-            updated = post(url.replace(method, "chat.update"), {**there, "ts": number})
-            if updated:
-                post(url, {**there, "thread_ts": number})
-                return updated
-        answer = post(url, payload, *args, **more)
-        place: list[Any] = []
-        if isinstance(answer, dict):
-            place = [answer.get("channel"), answer.get("ts")]
-        if place and all(isinstance(one, str) and len(one) <= MOST_PLACE for one in place):
-            places[target] = place
-        return answer
-
-    plugin._send = send_or_update  # noqa: SLF001 - likewise
-    return places
-
-
-def _notify(plugin: Any, asked: dict[str, Any], form: str, attached: Path | None) -> bool:  # noqa: ANN401 - of Apprise
+def _notify(plugin: Any, asked: dict[str, Any], form: str) -> bool:  # noqa: ANN401 - of Apprise
     import apprise  # noqa: PLC0415 - only this process needs it
 
     sender = apprise.Apprise(asset=plugin.asset)
@@ -234,7 +158,6 @@ def _notify(plugin: Any, asked: dict[str, Any], form: str, attached: Path | None
             body=asked[form],
             notify_type=asked["urgency"],
             body_format=form,
-            attach=None if attached is None else str(attached),
             interpret_escapes=False,
         )
     )

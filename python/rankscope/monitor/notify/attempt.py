@@ -15,13 +15,11 @@ class Attempt:
         problem: What was wrong; empty if it was delivered.
         wait: For how many seconds the other side asks to be left alone.
         is_gone: Whether it will never take anything again.
-        receipt: By what the other side finds the message again, as only it understands it.
     """
 
     problem: str = ""
     wait: float = 0.0
     is_gone: bool = False
-    receipt: str = ""
 
 
 def judge_reply(status: int, retry_after: float) -> Attempt:

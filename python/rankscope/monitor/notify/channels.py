@@ -12,11 +12,6 @@ url = "mmost://chat.internal/${CHAT_TOKEN}"
 allow_private = true
 digest = "1h"
 
-[channels.search]
-url = "${SEARCH_TEAM_URL}"
-weekly = "monday 09:00 Europe/Berlin"
-owner = "search"
-
 [channels.hook]
 webhook = "https://hooks.internal/rankscope"
 secret = "${HOOK_SECRET}"
@@ -44,7 +39,6 @@ from rankscope.monitor.incidents.incident import SEVERITIES, Severity
 from rankscope.monitor.notify.alertmanager import PATH
 from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.notify.webhook import check_secret, find_webhook
-from rankscope.monitor.notify.weekly import Weekly, read_weekly
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
 from rankscope.names import quote
@@ -77,14 +71,14 @@ VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 TOP = ("public_url", "channels", "sign-in", "projects")
 ADDRESSES: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
-    "url": ("service", ("weekly", "owner")),
-    "webhook": ("webhook", ("secret", "allow_http", "weekly", "owner")),
+    "url": ("service", ()),
+    "webhook": ("webhook", ("secret", "allow_http")),
     "alertmanager": ("alertmanager", ("token", "allow_http")),
 }
 """The keys of addresses, of which a channel has one: its kind, and the keys that belong to it."""
 KEYS = (
     *("url", "webhook", "alertmanager", "secret", "token"),
-    *("allow_http", "allow_private", "severity", "digest", "weekly", "owner"),
+    *("allow_http", "allow_private", "severity", "digest"),
 )
 TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 DIGESTS = (MINUTE, DAY)
@@ -105,8 +99,6 @@ class Channel:
         severity: The least severity that it takes where a rule doesn't name its channels.
         digest: Messages that aren't critical are collected for this many microseconds, and sent
             as one; 0 sends each at once.
-        weekly: When it gets a digest of each week; `None` for never.
-        owner: The team whose projects are in it; `None` for all projects.
     """
 
     name: str
@@ -117,8 +109,6 @@ class Channel:
     allows_private: bool = False
     severity: Severity = "info"
     digest: int = 0
-    weekly: Weekly | None = None
-    owner: str | None = None
 
     def takes(self, severity: Severity) -> bool:
         """Whether it takes incidents of a severity where a rule doesn't name its channels."""
@@ -309,7 +299,6 @@ class _FileReader:
             allows_private=said.get("allow_private", False),
             severity=severity,
             digest=self._read_digest(said, where),
-            **self._read_weekly(said, where),
         )
 
     def _read_secret(self, said: Mapping[str, Any], where: str, address: str) -> Secret | None:
@@ -337,19 +326,6 @@ class _FileReader:
         except UsageError:
             expected = "whsec_ and base64 of 24 to 64 bytes"
             raise self._expect(where, "secret", expected) from None
-
-    def _read_weekly(self, said: Mapping[str, Any], where: str) -> dict[str, Any]:
-        owner = said.get("owner")
-        is_name = isinstance(owner, str) and owner.isprintable() and owner
-        if owner is not None and not (is_name and "weekly" in said):
-            raise self._expect(where, "owner", "the team whose digest is sent, beside weekly")
-        if "weekly" not in said:
-            return {}
-        try:
-            return {"weekly": read_weekly(said["weekly"]), "owner": owner}
-        except UsageError:
-            expected = 'a weekday, a time and a time zone, such as "monday 09:00 Europe/Berlin"'
-            raise self._expect(where, "weekly", expected) from None
 
     def _read_digest(self, said: Mapping[str, Any], where: str) -> int:
         if "digest" not in said:

@@ -12,12 +12,10 @@ from hashlib import blake2b
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.incidents.incident import (
-    ACTIVE,
     CHANGED,
     DIGEST,
     SEVERITIES,
     Notice,
-    read_incident,
 )
 from rankscope.monitor.notify.alertmanager import (
     AlertSchedule,
@@ -28,7 +26,7 @@ from rankscope.monitor.notify.alertmanager import (
 )
 from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.notify.message import LOST, Topic
+from rankscope.monitor.notify.message import LOST
 from rankscope.monitor.notify.sending import (
     AppriseSender,
     add_url,
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.incidents.incident import Incident, Severity
     from rankscope.monitor.notify.channels import Channel
-    from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
     from rankscope.monitor.notify.sending import Sender
     from rankscope.monitor.store.records import OutboxRow
@@ -84,9 +81,6 @@ class Deliverer:
         now: Gives the time, in microseconds since 1970 in UTC.
         channels: The channels of the operator.
         sender: Sends messages to services.
-        find_chart: Returns the chart for a notification, or `None`.
-        prepare: Puts what is due by the calendar into the outbox.
-        fill: Returns the body of a notification with what is read when it is sent.
         alerts: Says when incidents that last are sent to Alertmanager again (default: never).
         chance: Gives a number between 0 and 1, so that not all who failed come back at once.
     """
@@ -97,21 +91,11 @@ class Deliverer:
     now: Callable[[], int]
     channels: Channels = Channels()
     sender: Sender = AppriseSender()
-    find_chart: Callable[[OutboxRow], Chart | None] = lambda _letter: None
-    prepare: Callable[[], object] = lambda: None
-    fill: Callable[[str], str] = lambda body: body
     alerts: AlertSchedule | None = None
     chance: Callable[[], float] = random.random
 
     def step(self) -> int:
         """Try what is due now, and return how many notifications were tried."""
-        try:
-            self.prepare()
-        finally:
-            tried = self._try_due()
-        return tried
-
-    def _try_due(self) -> int:
         self._repeat_alerts()
         due = self.store.list_due(self.now(), AT_ONCE)
         groups: dict[tuple[str, str], list[OutboxRow]] = {}
@@ -205,39 +189,16 @@ class Deliverer:
             if channel.kind == "alertmanager":
                 told = list_current(self.store, letter.project, list_incidents(letter.body))
                 return self._post_alerts(channel, told, now)
-            topic = self._find_topic(batch)
-            outcome = send_notifications(
+            return send_notifications(
                 channel,
-                [replace(one, body=self.fill(one.body)) for one in batch],
+                batch,
                 sender=self.sender,
                 poster=self.poster,
                 public_url=self.channels.public_url,
                 now=now,
-                chart=self.find_chart(letter) if channel.kind == "service" else None,
-                topic=topic,
             )
         except Exception as error:  # noqa: BLE001 - one message must not hold up all others
             return Attempt(f"the message could not be written ({type(error).__name__})")
-        if topic is not None and not outcome.problem:
-            receipt = "" if topic.is_over else outcome.receipt
-            if receipt != topic.receipt:
-                self.store.keep_receipt(letter.project, channel.name, topic.key, receipt)
-        return outcome
-
-    def _find_topic(self, batch: Sequence[OutboxRow]) -> Topic | None:
-        """Return what notifications are about, if that is a group of incidents.
-
-        A reminder of several groups belongs to the first, the most important one.
-        """
-        told = [incident.group for one in batch for incident in list_incidents(one.body)]
-        if not told or (len(batch) > 1 and len(set(told)) > 1):
-            return None
-        rows = self.store.list_incidents(batch[0].project, states=ACTIVE)
-        return Topic(
-            told[0],
-            is_over=all(read_incident(row).group not in told for row in rows),
-            receipt=self.store.find_receipt(batch[0].project, batch[0].channel, told[0]),
-        )
 
     def _call(self, letter: OutboxRow, now: int) -> Attempt:
         """Post a notification to the webhook of the project."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from rankscope.monitor.events.times import describe_length, read_moment
+from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents.grouping import find_cause, list_facts
-from rankscope.monitor.incidents.incident import CHANGED, DIGEST, SEVERITIES, Incident, Notice
+from rankscope.monitor.incidents.incident import CHANGED, DIGEST, SEVERITIES, Notice
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
     Link,
@@ -31,21 +31,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.monitor.incidents.incident import Event
+    from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.notify.markup import Part
 
     Urgency: TypeAlias = Literal["failure", "warning", "success", "info"]
 
 LOST = "notifications.lost"
 """The type of the notification that reports lost ones."""
-WEEK = "fleet.week"
-"""The type of the weekly digest."""
 TEST = "channel.test"
 """The type of test messages."""
 
-MOST_PROJECTS = 20
-MOST_NAMES = 50
-"""Projects that a weekly digest describes, and names because nothing happened there."""
 MOST_PARTS = 10
 """Incidents that a message describes; it only counts the others."""
 
@@ -61,21 +56,6 @@ WORDS: Mapping[Event, str] = {
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
 
 
-@record(frozen=True, slots=True)
-class Topic:
-    """What messages are about that belong together: the incidents of one group.
-
-    Args:
-        key: The ID of the group.
-        is_over: Whether none of its incidents lasts.
-        receipt: By what the service finds its message about this again; empty if it has none.
-    """
-
-    key: str
-    is_over: bool
-    receipt: str = ""
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class Message:
     """A message to people.
@@ -86,8 +66,6 @@ class Message:
         markdown: The same as CommonMark.
         html: The same as HTML.
         urgency: How services that color messages show it.
-        topic: What it is about, for services that can change what they show in place of adding to
-            it; `None` for what is about several topics or none.
     """
 
     title: str
@@ -95,7 +73,6 @@ class Message:
     markdown: str
     html: str
     urgency: Urgency = "info"
-    topic: Topic | None = None
 
 
 def write_message(bodies: Sequence[str], public_url: str | None = None) -> Message:
@@ -158,8 +135,6 @@ def _compose(
         notice = Notice.from_dict(said)
         paragraphs = list(_describe(notice, links))
         return _name_notice(notice), paragraphs, _judge(notice)
-    if said["type"] == WEEK:
-        return _name_week(said), list(_describe_week(said, public_url)), "info"
     if said["type"] == LOST:
         count = said["count"]
         text = (
@@ -170,64 +145,6 @@ def _compose(
         link = _link("Open the incidents", "/incidents", links)
         return title, [Paragraph((Text(text),)), *link], "warning"
     return f"{said['type']} ({said['project']})", [], "info"
-
-
-def _name_week(said: Mapping[str, Any]) -> str:
-    begins, ends = (read_moment(said[name], name) for name in ("since", "until"))
-    count = sum(len(project["open"]) for project in said["projects"])
-    still = "1 incident is open" if count == 1 else f"{count} incidents are open"
-    of = f" ({said['owner']})" if said["owner"] else ""
-    return f"Week from {begins:%-d %b} to {ends:%-d %b %Y}: {still}{of}"
-
-
-WEEK_PARTS: Mapping[str, str] = {"open": "Open", "confirmed": "New this week", "over": "Over"}
-
-
-def _describe_week(said: Mapping[str, Any], public_url: str | None) -> Iterator[Paragraph]:
-    """Describe what happened, by project; those with open incidents first."""
-    calm, told = [], 0
-    for project in sorted(said["projects"], key=lambda one: -len(one["open"])):
-        items = list(_list_week(project))
-        if not items:
-            calm.append(project["project"])
-            continue
-        told += 1
-        if told > MOST_PROJECTS:
-            continue
-        yield Paragraph((Strong("Project "), Name(project["project"])))
-        yield from items[:MOST_PARTS]
-        if len(items) > MOST_PARTS:
-            yield Paragraph((Text(f"… and {len(items) - MOST_PARTS} more"),), is_item=True)
-        links = Links(public_url, project["project"]) if public_url else None
-        yield from _link("Open the project", "/", links)
-    if told > MOST_PROJECTS:
-        yield Paragraph((Text(f"… and {told - MOST_PROJECTS} more projects"),))
-    if calm:
-        names = [part for name in calm[:MOST_NAMES] for part in (Text(", "), Name(name))][1:]
-        rest = len(calm) - MOST_NAMES
-        more = (Text(f" and {rest} more"),) if rest > 0 else ()
-        yield Paragraph((Text("Nothing happened in "), *names, *more))
-
-
-def _list_week(project: Mapping[str, Any]) -> Iterator[Paragraph]:
-    told: set[str] = set()
-    for kind, label in WEEK_PARTS.items():
-        for fields in project[kind]:
-            incident = Incident.from_dict({**fields, "evidence": {}})
-            if incident.incident_id in told:
-                continue
-            told.add(incident.incident_id)
-            parts = (Strong(label), Text(": "), *_show_stream(incident))
-            cause = find_cause([incident]) or incident.reason or name_problem(incident)
-            yield Paragraph((*parts, Text(f". {cause}")), is_item=True)
-    for version in project["versions"]:
-        name = " ".join(filter(None, (version["model"], version["version"])))
-        yield Paragraph((Strong("New version"), Text(": "), Name(name or "unnamed")), is_item=True)
-    for change in project["changes"]:
-        what, _, done = change["action"].partition(".")
-        text = f"{what} {done.replace('_', ' ')}: "
-        by = (Text(" by "), Name(change["actor"]))
-        yield Paragraph((Strong("Change"), Text(f": {text}"), Name(change["subject"]), *by), True)
 
 
 def _name_notice(notice: Notice) -> str:

@@ -7,7 +7,6 @@ import os
 import secrets
 import subprocess
 import sys
-from pathlib import Path
 from typing import Protocol
 
 from rankscope.errors import UsageError
@@ -19,7 +18,7 @@ from rankscope.monitor.notify.http import PostError
 from rankscope.monitor.notify.message import TEST, write_message, write_test
 from rankscope.monitor.notify.webhook import call
 from rankscope.monitor.store.records import Webhook
-from rankscope.records import as_dict, record, replace
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.notify.channels import Channel, Channels
-    from rankscope.monitor.notify.chart import Chart
     from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.message import Message, Topic
+    from rankscope.monitor.notify.message import Message
     from rankscope.monitor.store.records import OutboxRow
 
 
@@ -41,13 +39,10 @@ def send_notifications(
     poster: Poster,
     public_url: str | None,
     now: int,
-    chart: Chart | None = None,
-    topic: Topic | None = None,
 ) -> Attempt:
     """Send notifications to a channel of the operator, as one message."""
     if channel.kind == "service":
-        message = write_message([letter.body for letter in letters], public_url)
-        return sender.send(channel, replace(message, topic=topic), chart)
+        return sender.send(channel, write_message([each.body for each in letters], public_url))
     (letter,) = letters
     body = add_url(letter.body, public_url)
     return _post(channel, letter.notification_id, body, poster=poster, now=now)
@@ -120,7 +115,7 @@ def _post(
 SECONDS = 15.0
 """How long an attempt may take."""
 STARTING_SECONDS = 15.0
-"""How long the process may take to start and to draw; a machine may be busy."""
+"""How long the process may take to start; a machine may be busy."""
 
 COMMAND = """\
 import sys
@@ -141,7 +136,7 @@ that only channels that may call private ones use it."""
 class Sender(Protocol):
     """Sends messages to services."""
 
-    def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
+    def send(self, channel: Channel, message: Message) -> Attempt:
         """Send a message to a channel, once."""
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
@@ -158,7 +153,7 @@ class AppriseSender:
 
     seconds: float = SECONDS
 
-    def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
+    def send(self, channel: Channel, message: Message) -> Attempt:
         """Send a message to a channel, once."""
         said = self._ask(
             {
@@ -169,13 +164,10 @@ class AppriseSender:
                 "markdown": message.markdown,
                 "html": message.html,
                 "urgency": message.urgency,
-                "topic": None if message.topic is None else as_dict(message.topic),
-                # Python's JSON has NaN.
-                "chart": None if chart is None else chart.to_dict(),
             },
             allows_proxy=channel.allows_private,
         )
-        return Attempt(said["problem"], receipt=said.get("receipt", ""))
+        return Attempt(said["problem"])
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         """Return the names of the services of channels; `None` for an address of no service."""
@@ -201,7 +193,8 @@ class AppriseSender:
                 input=json.dumps(asked | {"seconds": self.seconds, "most_seconds": most}).encode(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment | _choose_files(),
+                # Passwords of the user are for none of the services.
+                env=environment | {"NETRC": os.devnull},
                 timeout=most,
                 process_group=0 if os.name == "posix" else None,
                 check=False,
@@ -214,10 +207,3 @@ class AppriseSender:
         except ValueError:
             return {"problem": "nothing was answered in time"}
         return said if isinstance(said, dict) else {"problem": "nothing was answered in time"}
-
-
-def _choose_files() -> dict[str, str]:
-    """Return where the process finds files of the machine's user."""
-    fonts = os.environ.get("MPLCONFIGDIR") or str(Path.home() / ".cache" / "matplotlib")
-    # Passwords of the user are for none of the services.
-    return {"NETRC": os.devnull, "MPLCONFIGDIR": fonts}

@@ -19,7 +19,6 @@ from rankscope.monitor.server.access.entrance import Entrance
 from rankscope.monitor.server.access.provider import CALLBACK, OpenID
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import (
-    bots,
     causes,
     incidents,
     maintenance,
@@ -31,7 +30,6 @@ from rankscope.monitor.server.api import (
 )
 from rankscope.monitor.server.api.audit import make_audit_endpoints
 from rankscope.monitor.server.api.evaluation import Evaluating
-from rankscope.monitor.server.api.feeds import make_feed_endpoints
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.notifications import Notifying
@@ -43,12 +41,11 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import make_endpoint as make_metrics_endpoint
 from rankscope.monitor.server.pages.account import AccountPages
 from rankscope.monitor.server.pages.audit import make_audit_page
-from rankscope.monitor.server.pages.fleet import ROUTES as FLEET
 from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.people import PeoplePages
+from rankscope.monitor.server.pages.projects import ROUTES as PROJECTS
 from rankscope.monitor.server.pages.sign_in import SignIn
-from rankscope.monitor.server.pages.views import ROUTES as VIEWS
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
 from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpoints
@@ -127,7 +124,7 @@ class Service:
         pool = MonitorPool(store, settings, now, deadlines)
         slow = MonitorPool(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
         notifying = Notifying(settings.notifying, sender or AppriseSender(), poster or Poster())
-        pages = Pages(pool, now, notifying, slow, store)
+        pages = Pages(pool, now, notifying, slow)
         openid = None
         if settings.provider is not None:
             address = f"{settings.notifying.public_url or 'http://localhost:8000'}{CALLBACK}"
@@ -138,7 +135,6 @@ class Service:
         ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
         routes = (
             *values.ROUTES,
-            *bots.ROUTES,
             *causes.ROUTES,
             *rules.ROUTES,
             *incidents.ROUTES,
@@ -149,13 +145,11 @@ class Service:
             *people.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,
-            *VIEWS,
-            *FLEET,
+            *PROJECTS,
         )
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *make_endpoints(routes, pool, slow),
-            *make_feed_endpoints(pool, settings.notifying.public_url),
             make_metrics_endpoint(pool, telemetry),
             *make_audit_endpoints(store),
             *SignIn(

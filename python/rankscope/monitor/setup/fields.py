@@ -11,7 +11,6 @@ from pydantic import Discriminator, Field, Tag, WrapValidator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from rankscope.monitor.ask.views import CHARTS, MOST_SHOWN, MOST_VIEWS, RANGES
 from rankscope.monitor.definition.calendar import MOST_PERIODS, PERIOD_BASELINES
 from rankscope.monitor.definition.configuration import (
     BASELINES,
@@ -19,7 +18,6 @@ from rankscope.monitor.definition.configuration import (
     MOST_EDGES,
     MOST_GRACE,
     MOST_VALUES,
-    QUINTILES,
 )
 from rankscope.monitor.definition.definition import DEEPEST, EMPTY, MOST_LEFT_OUT, POLICY
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
@@ -192,13 +190,6 @@ class CalendarPeriod(TypedDict):
     baseline: NotRequired[OwnBaseline]
 
 
-class CalendarFile(TypedDict):
-    """The events of an ICS file, each a period."""
-
-    ics: Annotated[str, Field(description="The path of the file, from the folder of this one.")]
-    baseline: NotRequired[OwnBaseline]
-
-
 class ConfigurationFields(TypedDict):
     """How a project is measured. Only the labels that count and the window are required."""
 
@@ -210,13 +201,11 @@ class ConfigurationFields(TypedDict):
         Annotated[
             dict[
                 Attribute,
-                Annotated[list[Number], Field(min_length=1, max_length=MOST_EDGES)]
-                | Annotated[str, OneOf(QUINTILES)],
+                Annotated[list[Number], Field(min_length=1, max_length=MOST_EDGES)],
             ],
             Field(
                 max_length=MOST_ATTRIBUTES,
-                description="By attribute that is a number, the ascending edges of its bins, or "
-                f"{QUINTILES}, which are computed once from what was logged.",
+                description="By attribute that is a number, the ascending edges of its bins.",
             ),
         ]
     ]
@@ -230,13 +219,6 @@ class ConfigurationFields(TypedDict):
                 "how long alerts wait for late events; a number is in seconds",
                 "a duration such as 1h, or a number of seconds",
             ),
-        ]
-    ]
-    owner: NotRequired[
-        Annotated[
-            str,
-            described(maxLength=LIMITS.name_bytes),
-            Field(description="The team that looks after the project."),
         ]
     ]
     retention: NotRequired[
@@ -281,30 +263,6 @@ def _keep_or_leave(value: object, _read: object) -> object:
 
 FileRule = Annotated[RuleFields | Literal[False], WrapValidator(_keep_or_leave)]
 MOST_PROJECTS = 1000
-MOST_CALENDARS = 20
-
-
-class ViewFields(TypedDict, total=False):
-    """What of a project is shown together; what is left out is as on the overview."""
-
-    measures: Annotated[
-        list[Id], Field(description="The measures (default: all, unless signals are chosen).")
-    ]
-    signals: Annotated[
-        list[Annotated[str, OneOf(*CHARTS)]],
-        Field(description="Signals, which are known before labels arrive (default: none)."),
-    ]
-    slices: Annotated[
-        list[Annotated[dict[Attribute, Value], Field(max_length=2)]],
-        Field(
-            max_length=MOST_SHOWN,
-            description="The slices, each shown by itself; {} is all rankings (default: these).",
-        ),
-    ]
-    range: Annotated[str, OneOf(*RANGES), Field(description="The range of time.")]
-    every: Annotated[Literal["hour", "day"], Field(description="The length of the windows.")]
-    model: Annotated[Part, Field(description="Only this model (default: all).")]
-    version: Annotated[Part, Field(description="Only this version (default: all).")]
 
 
 Members = Annotated[
@@ -322,24 +280,13 @@ class RolesFields(TypedDict, total=False):
 
 
 class ProjectFields(ConfigurationFields):
-    """How a project is measured, watched and shown: its configuration, rules and views, by name.
+    """How a project is measured and watched: its configuration and its rules by name.
 
     The rule `data`, which every project has, needs no entry; `false` leaves it out. Without the
     table of roles, roles stay as they are.
     """
 
     roles: NotRequired[RolesFields]
-
-    calendar_files: NotRequired[
-        Annotated[
-            list[CalendarFile],
-            Field(
-                max_length=MOST_CALENDARS,
-                description="ICS files whose events are periods of the calendar, too. They are "
-                "read when the file is applied.",
-            ),
-        ]
-    ]
 
     rules: NotRequired[
         Annotated[
@@ -359,17 +306,6 @@ class ProjectFields(ConfigurationFields):
         ]
     ]
 
-    views: NotRequired[
-        Annotated[
-            dict[str, ViewFields],
-            Field(
-                max_length=MOST_VIEWS,
-                description="All saved views by name (default: those that are there stay).",
-            ),
-            described(propertyNames={"type": "string", **RULE_NAME}),
-        ]
-    ]
-
 
 PROJECT_NAME = {"minLength": 1, "maxLength": LIMITS.name_bytes, "pattern": "^[^\\u0000]+$"}
 ProjectName = Annotated[str, described(**PROJECT_NAME)]
@@ -386,10 +322,6 @@ class ChannelFields(TypedDict, total=False):
     allow_http: bool
     allow_private: bool
     severity: Literal["info", "warning", "critical"]
-    weekly: Annotated[
-        str, Field(description="When it gets a weekly digest, such as monday 09:00 Europe/Berlin.")
-    ]
-    owner: Annotated[str, Field(description="The team in whose digest it is (default: all).")]
     digest: Annotated[str, Field(description="Collect what isn't critical so long, such as 1h.")]
 
 

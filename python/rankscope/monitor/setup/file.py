@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time
-from pathlib import Path
 
 from rankscope.errors import FormatError, MeasureError, RankscopeError
-from rankscope.monitor.ask.views import View
-from rankscope.monitor.definition.calendar_file import read_ics
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
@@ -27,11 +24,9 @@ from rankscope.toml_file import find_line, list_toml, read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
-    from rankscope.monitor.definition.calendar import Period
-    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.setup.project import Project
     from rankscope.toml_file import TomlFlaw
 
@@ -159,8 +154,6 @@ class _FileReader:
             said = _read_times(table)
             rules = said.pop("rules", {}) if isinstance(said, dict) else {}
             given = validate(said, shapes.ProjectFields)
-            files = self._read_calendars(given.pop("calendar_files", ()), keys)
-            given["calendar"] = [*given.get("calendar", ()), *files]
             configuration = read_configuration(given)
             read_webhook(given.get("webhook"))
         except RankscopeError as error:
@@ -174,7 +167,6 @@ class _FileReader:
                     read_rule(each, fields, configuration)
             except RankscopeError as error:
                 raise self._place(error, (*keys, "rules", each)) from None
-        self._check_views(given.get("views", {}), configuration, (*keys, "views"))
         try:
             project = read_project(name, {**given, "rules": rules})
         except RankscopeError as error:
@@ -189,30 +181,6 @@ class _FileReader:
                         "channel",
                     )
         return project
-
-    def _read_calendars(
-        self, files: Sequence[Mapping[str, Any]], keys: tuple[str, ...]
-    ) -> list[dict[str, str]]:
-        """Return the periods of ICS files, whose paths are relative to this file."""
-        folder = Path(self.path).parent
-        periods: list[Period] = []
-        for each in files:
-            try:
-                path = str(folder / each["ics"])
-                periods += read_ics(path, baseline=each.get("baseline", "none"))
-            except RankscopeError as error:
-                problem = f"{quote(each['ics'])}: {error.message}"
-                raise self.refuse(problem, error.hint, (*keys, "calendar_files")) from None
-        return [period.to_dict() for period in periods]
-
-    def _check_views(
-        self, views: Mapping[str, Any], configuration: Configuration, keys: tuple[str, ...]
-    ) -> None:
-        for name, fields in views.items():
-            try:
-                View.from_dict(name, fields).check(configuration)
-            except RankscopeError as error:
-                raise self._place(error, (*keys, name)) from None
 
     def _place(self, error: RankscopeError, keys: tuple[str, ...]) -> FormatError:
         """Return the error with its file, table and key, and the line if it is written as usual."""
@@ -293,19 +261,16 @@ class _FileReader:
 def _list_named(
     table: object,
 ) -> Iterator[tuple[tuple[str, str], dict[str, Any], Collection[str], Collection[str]]]:
-    """Yield the views and rules of a project: where each is, its fields, and which are known.
+    """Yield the rules of a project: where each is, its fields, and which are known.
 
     Fields of other kinds of rules are refused later, with what they are for.
     """
-    for group in ("views", "rules"):
-        named = table.get(group) if isinstance(table, dict) else None
-        for name, fields in named.items() if isinstance(named, dict) else ():
-            kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
-            if group == "views" and isinstance(fields, dict):
-                yield (group, name), fields, list(shapes.ViewFields.__annotations__), ()
-            elif isinstance(kind, str) and kind in KINDS:
-                known = [each for each in KINDS[kind].record.model_fields if each != "name"]
-                yield (group, name), fields, known, FIELDS
+    named = table.get("rules") if isinstance(table, dict) else None
+    for name, fields in named.items() if isinstance(named, dict) else ():
+        kind = fields.get("kind", DROP) if isinstance(fields, dict) else None
+        if isinstance(kind, str) and kind in KINDS:
+            known = [each for each in KINDS[kind].record.model_fields if each != "name"]
+            yield ("rules", name), fields, known, FIELDS
 
 
 def _read_times(value: Any) -> Any:  # noqa: ANN401 - of TOML

@@ -5,9 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rankscope.monitor.ask.views import REMOVED, SAVED, write_view
 from rankscope.monitor.definition.document import write_configuration
-from rankscope.monitor.definition.quintiles import settle_bins
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.incidents.incident import TRIES, busy
 from rankscope.monitor.incidents.management import make_change, prepare_change, prepare_removal
@@ -19,12 +17,11 @@ from rankscope.monitor.setup.project import Project, find_project, write_fields
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import ProjectChange, Webhook
 from rankscope.output.text import show
-from rankscope.records import as_dict, record, replace
+from rankscope.records import as_dict, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rankscope.monitor.ask.views import View
     from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -41,8 +38,6 @@ CHANGING = {
     "rule.change": "rule",
     "rule.change_and_restart": "rule",
     "rule.remove": "rule",
-    SAVED: "view",
-    REMOVED: "view",
     "role.set": "roles",
     "role.remove": "roles",
     "webhook.set": "webhook",
@@ -50,8 +45,6 @@ CHANGING = {
 }
 """What an entry of the audit log has changed."""
 CALENDAR = "calendar"
-NAMED = frozenset({"rule", "view"})
-"""What a project may have several of, each with a name."""
 UNKNOWN = "Its secret is made by the store: `rankscope monitor webhook set` makes one that you see."
 DELETES = "All of its events, values, rules, incidents, keys and settings are deleted."
 RECOMPUTES = "Every value is recomputed from the stored events."
@@ -65,8 +58,8 @@ class Step:
 
     Args:
         action: `add`, `change` or `remove`.
-        what: `configuration`, `rule`, `view`, `roles`, `webhook` or `project`.
-        name: The name of the rule or view; empty for the others.
+        what: `configuration`, `rule`, `roles`, `webhook` or `project`.
+        name: The name of the rule; empty for the others.
         changes: What differs, one field each.
         effect: What follows from the change; empty where nothing does.
         drift: Who made it differ since the files were last applied; empty if nobody did.
@@ -141,10 +134,8 @@ def _prepare(
     name, configuration = wanted.name, wanted.configuration
     if configuration is None:
         raise TypeError("a project that is wanted is configured")
-    configuration = settle_bins(store, name, configuration)
-    wanted = replace(wanted, configuration=configuration)
     drift = _find_drift(store, name)
-    text, views = store.configuration(name), store.list_views(name)
+    text = store.configuration(name)
     present = find_project(store, name)
     listed = {row.name: row for row in store.list_rules(name)}
     steps: list[Step] = []
@@ -161,11 +152,6 @@ def _prepare(
         rows += changed
         for kind, values in more.items():
             effects[kind] += values
-    shown = []
-    for step, body in _compare_views(present.views or {}, wanted.views, drift):
-        entry = AuditEntry(now, actor, REMOVED if body is None else SAVED, step.name)
-        shown.append((step.name, body, entry))
-        steps.append(step)
     roles = _find_roles(present.roles or {}, wanted.roles)
     webhook = _find_webhook(store, wanted, now)
     steps += _describe_roles(present.roles or {}, roles, drift)
@@ -174,8 +160,6 @@ def _prepare(
         project=name,
         before=text,
         known={row.name: row.revision for row in listed.values()},
-        views=views,
-        shown=tuple(shown),
         time=now,
         actor=actor,
         configuration=configuration.to_json() if is_changed else None,
@@ -214,22 +198,6 @@ def _compare_rules(
                 effect = RESTARTS if entry.action.endswith("restart") else ""
                 step = Step("change", "rule", name, fields, effect, told)
             yield step, entry, [row], more
-
-
-def _compare_views(
-    present: Mapping[str, View], wanted: Mapping[str, View] | None, drift: Drift
-) -> Iterator[tuple[Step, str | None]]:
-    """Yield what differs between saved views, each with the JSON of the view as it is wanted."""
-    for name in sorted({*present, *wanted}) if wanted is not None else ():
-        before, after = present.get(name), (wanted or {}).get(name)
-        told = drift.get(("view", name), "")
-        if after is None:
-            yield Step("remove", "view", name, (), "", told), None
-        elif after != before:
-            old = {} if before is None else before.to_dict()
-            fields = tuple(compare_fields(old, after.to_dict()))
-            action = "add" if before is None else "change"
-            yield Step(action, "view", name, fields, "", told), write_view(after)
 
 
 def _find_roles(
@@ -332,20 +300,18 @@ def _show(value: object, unset: str = "") -> str:
 
 
 def _show_part(value: object) -> str:
-    """Write a pair of attributes, a slice, or another part of a list."""
-    if isinstance(value, dict):
-        return " and ".join(f"{name}={each}" for name, each in value.items()) or "all rankings"
+    """Write a pair of attributes, or another part of a list."""
     return ":".join(value) if isinstance(value, list) else str(value)
 
 
 def _find_drift(store: StoreReader, project: str) -> Drift:
-    """Return who changed the configuration, rules and views since an apply."""
+    """Return who changed the configuration and rules since an apply."""
     entries = store.audit(project)
     last = max((at for at, each in enumerate(entries) if each.action == APPLIED), default=None)
     if last is None:
         return {}
     return {
-        (what, each.subject if what in NAMED else ""): f"Changed by {each.actor} on "
+        (what, each.subject if what == "rule" else ""): f"Changed by {each.actor} on "
         f"{describe_time(to_datetime(each.time))}, after the files were last applied."
         for each in entries[last + 1 :]
         if (what := CHANGING.get(each.action)) is not None and each.actor != ACTOR

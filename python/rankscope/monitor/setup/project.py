@@ -1,11 +1,10 @@
-"""A project as code: how it is measured, and all of its rules and saved views."""
+"""A project as code: how it is measured, and all of its rules."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.views import View, list_views
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.document import read_configuration, write_configuration
 from rankscope.monitor.incidents.management import list_rules
@@ -29,7 +28,6 @@ class Project:
         name: Its name.
         configuration: How it is measured; `None` for one that is not set up yet.
         rules: Its rules by name.
-        views: Its saved views by name; `None` where a file leaves them as they are.
         roles: Who has which role; `None` where a file leaves them as they are.
         webhook: The address of its webhook, an empty text for none; `None` where that isn't said.
     """
@@ -37,7 +35,6 @@ class Project:
     name: str
     configuration: Configuration | None
     rules: Mapping[str, Rule]
-    views: Mapping[str, View] | None = None
     roles: Mapping[str, str] | None = None
     webhook: str | None = None
 
@@ -65,18 +62,10 @@ def read_project(name: str, given: Mapping[str, Any]) -> Project:
         for each, fields in sorted(said.items())
         if fields is not False or each not in DEFAULTS
     }
-    listed = given.get("views")
-    views = None
-    if listed is not None:
-        views = {
-            each: View.from_dict(each, fields).check(configuration)
-            for each, fields in sorted(listed.items())
-        }
     return Project(
         name,
         configuration,
         rules,
-        views,
         read_roles(given.get("roles")),
         read_webhook(given.get("webhook")),
     )
@@ -136,11 +125,10 @@ def find_project(store: StoreReader, name: str) -> Project:
     text = store.configuration(name)
     configuration = None if text is None else Configuration.from_json(text)
     rules = {rule.name: rule for rule in list_rules(store, name)}
-    views = {view.name: view for view in list_views(store, name)}
     webhook = store.find_webhook(name)
     # A file has no address without TLS, which only a command allows.
     url = None if webhook is None or webhook.allows_http else webhook.url
-    return Project(name, configuration, rules, views or None, store.roles(name) or None, url)
+    return Project(name, configuration, rules, store.roles(name) or None, url)
 
 
 def write_project(project: Project) -> dict[str, Any]:
@@ -158,8 +146,6 @@ def write_project(project: Project) -> dict[str, Any]:
             rules.setdefault(name, False)
     more: dict[str, Any] = {} if word is None else {"baseline": word}
     more["rules"] = rules
-    if project.views is not None:
-        more["views"] = {name: view.to_dict() for name, view in project.views.items()}
     if project.roles:
         given = project.roles.items()
         listed = {role: [who for who, has in given if has == role] for role in ROLES}

@@ -405,8 +405,6 @@ class ProjectChange:
         time: When it is changed, in microseconds since 1970 in UTC.
         actor: Who changes it.
         configuration: The new configuration as JSON; `None` where it stays.
-        views: The saved views that it had, as JSON by name.
-        shown: The views that are new, change or go: the name, the JSON or `None`, and who did it.
         rows: The rules that are new or change.
         removed: The names of the rules that are removed.
         had_roles: Who had which role before.
@@ -421,8 +419,6 @@ class ProjectChange:
     project: str
     before: str | None
     known: Mapping[str, int]
-    views: Mapping[str, str]
-    shown: Sequence[tuple[str, str | None, AuditEntry]]
     time: int
     actor: str
     configuration: str | None

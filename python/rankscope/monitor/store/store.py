@@ -26,7 +26,6 @@ from rankscope.monitor.store.tables import (
     outbox,
     rules,
     setup,
-    views,
     windows,
 )
 from rankscope.monitor.store.tables import keys as key_table
@@ -210,7 +209,6 @@ class StoreReader(ABC):
     hours = reads(windows.read_hours)
     open_hours = reads(windows.read_open_hours)
 
-    list_views = reads(views.list_views)
     list_rules = reads(rules.list_rules)
     find_rule = reads(rules.find_rule)
 
@@ -224,7 +222,6 @@ class StoreReader(ABC):
     count_notifications = reads(outbox.count_notifications)
     count_dead = reads(outbox.count_dead)
     list_recipients = reads(outbox.list_recipients)
-    find_receipt = reads(outbox.find_receipt)
     list_channel_deliveries = reads(outbox.list_channel_deliveries)
     find_webhook = reads(outbox.find_webhook)
 
@@ -440,7 +437,6 @@ class Store(StoreReader):
     drop_windows = writes(windows.drop_windows)
 
     change_projects = writes(setup.change_projects)
-    put_view = writes(views.put_view)
     _empty_project = writes(setup.empty_project)
     _forget_project = writes(setup.forget_project)
     save_rules = writes(rules.save_rules)
@@ -448,8 +444,6 @@ class Store(StoreReader):
 
     update_notification = writes(outbox.update_notification)
     expand_notification = writes(outbox.expand_notification)
-    keep_receipt = writes(outbox.keep_receipt)
-    put_once = writes(outbox.put_once)
     set_webhook = writes(outbox.set_webhook)
     remove_webhook = writes(outbox.remove_webhook)
     disable_webhook = writes(outbox.disable_webhook)

@@ -1,11 +1,10 @@
-"""The page, the API, the command line, messages and feeds give one account of an incident.
+"""The page, the API, the command line and messages give one account of an incident.
 
 When it began, the values before and after, and the cause are each decided in one place.
 """
 
 from __future__ import annotations
 
-from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from rankscope.monitor.commands.incidents import describe_incident
@@ -50,21 +49,18 @@ def test_all_accounts_of_an_incident_are_one(site: Service) -> None:
     page = check_page(get(site, incident.link)).text
     listed = check_page(get(site, "/incidents")).text
     printed, message = describe_incident(said), write(incident)
-    feed = unescape(site.browser().get("/v1/incidents.atom").text)
     alert = write_alert(incident, NOW)
-    texts = [page, listed, printed, message, feed, str(alert["annotations"])]
+    texts = [page, listed, printed, message, str(alert["annotations"])]
     for text in texts:
         assert PAIR in " ".join(text.split())
         assert CAUSE["sentence"] in " ".join(text.split())
     day = f"{BEGAN.day} {BEGAN:%b %Y}"
-    for text in (page, listed, message, feed):
+    for text in (page, listed, message):
         assert day in text
     assert f"since {BEGAN:%Y-%m-%dT%H:%M:%SZ}" in printed
     assert alert["startsAt"] == format_time(BEGAN)
-    calendar = site.browser().get("/v1/incidents.ics").text
-    assert f"DTSTART:{BEGAN:%Y%m%dT%H%M%SZ}" in calendar
     opened = f"{incident.opened.day} {incident.opened:%b %Y}"
-    for text in (listed, printed, message, calendar):
+    for text in (listed, printed, message):
         assert opened not in text
 
 

@@ -193,13 +193,13 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
 
-def test_quintiles_that_cannot_be_computed_are_wrong_beside_their_field(site: Service) -> None:
+def test_edges_that_do_not_ascend_are_wrong_beside_their_field(site: Service) -> None:
     open_monitor(site.store)
-    answer = send(site, PATH, FIELDS | {"bins": "device=quintiles"})
+    answer = send(site, PATH, FIELDS | {"bins": "device=25:10"})
     assert answer.status_code == 422
     assert "Fix the highlighted fields" in answer.text
-    assert "at least 100 rankings with a number" in answer.text
-    assert read_fields(answer.text)["bins"] == "device=quintiles"
+    assert "ascending numbers" in answer.text
+    assert read_fields(answer.text)["bins"] == "device=25:10"
 
 
 def test_values_are_made_anew(story: Service) -> None:

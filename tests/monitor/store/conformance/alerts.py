@@ -179,25 +179,6 @@ class AlertConformance:
             counted = store.count_notifications("music")
             assert counted == {"delivered": 1, "waiting": 1}
 
-    def test_receipts_are_kept_by_project_channel_and_topic(self, opened: Open) -> None:
-        places = [("music", "chat", "a"), ("music", "chat", "b"), ("music", "x", "a")]
-        with opened() as store:
-            for number, place in enumerate([*places, ("films", "chat", "a")]):
-                assert store.find_receipt(*place) == ""
-                store.keep_receipt(*place, "before")
-                store.keep_receipt(*place, f"receipt {number}")
-        with opened() as store:
-            assert [store.find_receipt(*place) for place in places] == [
-                f"receipt {number}" for number in range(3)
-            ]
-            store.keep_receipt(*places[0], "")
-            assert [store.find_receipt(*place) for place in places] == [
-                "",
-                "receipt 1",
-                "receipt 2",
-            ]
-            assert store.find_receipt("films", "chat", "a") == "receipt 3"
-
     def test_notifications_that_were_given_up_are_reported_once(self, store: Store) -> None:
         set_hook(store)
         notify(store, "a", "b", "c", channels=("webhook",))

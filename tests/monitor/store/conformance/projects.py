@@ -71,23 +71,6 @@ class ProjectConformance:
                 AuditEntry(6, "you", "configuration.set", "music", '{"a": 1}', '{"a": 2}'),
             ]
 
-    def test_views_are_kept_by_name_until_they_are_removed(self, opened: Open) -> None:
-        saved, gone = (AuditEntry(3, "ann", f"view.{what}", "tv") for what in ("save", "remove"))
-        with opened() as store:
-            assert not store.put_view("music", "tv", None, gone)
-            assert not store.put_view("music", "tv", "{1}", saved)
-            assert store.put_view("music", "tv", "{2}", saved)
-            assert not store.put_view("music", "a", "{3}", saved)
-        with opened() as store:
-            assert (store.list_views("music"), store.list_views("films")) == (
-                {"a": "{3}", "tv": "{2}"},
-                {},
-            )
-            assert not store.put_view("films", "tv", None, gone)
-            assert store.put_view("music", "tv", None, gone)
-            assert store.list_views("music") == {"a": "{3}"}
-            assert store.audit("music") == [saved, saved, saved, gone]
-
     def test_new_windows_replace_those_of_the_same_time(self, opened: Open) -> None:
         one, other = bytes(16), bytes([1] * 16)
         cell = CellRow(HOUR, 0, "[]", "production", "m", "3", False, b"1", b"2", b"3", b"")

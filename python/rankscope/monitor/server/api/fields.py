@@ -74,12 +74,12 @@ def read_part(text: str) -> tuple[str, str]:
     return read_id(name, "", LIMITS.name_bytes), read_text(value, "", LIMITS.value_bytes)
 
 
-def read_count(text: str, most: int = MOST_ROWS) -> int:
+def read_count(text: str) -> int:
     """Read a whole number from 1."""
     is_number = text.isascii() and text.isdigit() and len(text) < 10
-    if not is_number or not 1 <= int(text) <= most:
+    if not is_number or not 1 <= int(text) <= MOST_ROWS:
         raise UsageError(
-            f"expected a whole number from 1 to {most}, found {text[:40]!a}",
+            f"expected a whole number from 1 to {MOST_ROWS}, found {text[:40]!a}",
             hint="leave it out",
             code="parameter",
         )

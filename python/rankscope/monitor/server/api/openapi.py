@@ -87,7 +87,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
             "title": "rankscope",
             "version": __version__,
             "description": "Ranking quality in production. A key opens one project, and every "
-            "answer belongs to that project, but for the fleet. Times are in UTC.",
+            "answer belongs to that project, but for the list of projects. Times are in UTC.",
         },
         "servers": [
             {"url": ".", "description": "The project of the key."},
@@ -183,7 +183,7 @@ def _add_token(form: dict[str, Any]) -> dict[str, Any]:
 
 def _name(endpoint: Endpoint) -> str:
     words = re.findall(r"\w+", endpoint.path.replace(":id", "")) or [
-        "fleet" if endpoint.is_global else "overview"
+        "projects" if endpoint.is_global else "overview"
     ]
     return "_".join([endpoint.method.lower(), *words])
 

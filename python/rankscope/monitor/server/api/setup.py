@@ -43,7 +43,7 @@ class StepFields(TypedDict):
     """A difference, and what making it so does."""
 
     action: Literal["add", "change", "remove"]
-    what: Literal["configuration", "rule", "view", "roles", "webhook"]
+    what: Literal["configuration", "rule", "roles", "webhook"]
     name: str
     changes: list[str]
     effect: str

@@ -294,8 +294,7 @@ def get_series(monitor: Monitor, call: Call) -> Series:
     query: SeriesQuery = call.query
     every = query.get("every", "hour")
     check_span(query, monitor.clock(), every)
-    parts = tuple(sorted(query.get("slice", ())))
-    _check_slice(parts, monitor.configuration)
+    parts = order_slice(query.get("slice", ()), monitor.configuration)
     series = monitor.series(query["measure"], every=every, slice=parts, **_read_part(query))
     if len(series) > MOST_POINTS:
         raise refuse_long(series.every)
@@ -307,8 +306,7 @@ def get_signal(monitor: Monitor, call: Call) -> Signal:
     query: SignalsQuery = call.query
     every = query.get("every", "hour")
     check_span(query, monitor.clock(), every)
-    parts = tuple(sorted(query.get("slice", ())))
-    _check_slice(parts, monitor.configuration)
+    parts = order_slice(query.get("slice", ()), monitor.configuration)
     name = query["signal"]
     series = monitor.signals(every=every, slice=parts, **_read_part(query))[name]
     if len(series) > MOST_POINTS:
@@ -340,8 +338,7 @@ def get_expected(monitor: Monitor, call: Call) -> Expected:
     query: ExpectedQuery = call.query
     every = query.get("every", "day")
     check_span(query, monitor.clock(), every)
-    parts = tuple(sorted(query.get("slice", ())))
-    _check_slice(parts, monitor.configuration)
+    parts = order_slice(query.get("slice", ()), monitor.configuration)
     expected = monitor.expected(query.get("measure"), every=every, slice=parts, **_read_part(query))
     if len(expected) > MOST_POINTS:
         raise refuse_long(expected.every)
@@ -398,20 +395,19 @@ def get_baseline(monitor: Monitor, _call: Call) -> BaselineAnswer:
     return {"baseline": cast("BaselineValues", said)}
 
 
-def _check_slice(parts: Slice, configuration: Configuration) -> None:
-    """Refuse a slice that is not kept, for that is another thing than one without rankings."""
-    names = {name for name, _ in parts}
-    pairs = [{*pair} for pair in configuration.all_pairs]
-    is_kept = len(names) == len(parts) and (
-        not names or (len(names) == 1 and names <= {*configuration.attributes}) or names in pairs
+def order_slice(parts: Slice, configuration: Configuration) -> Slice:
+    """Return a slice as windows have it; refuse one that is not kept, which differs from empty."""
+    values = dict(parts)
+    singles = tuple((name,) for name in configuration.attributes)
+    for known in ((), *singles, *configuration.all_pairs):
+        if len(values) == len(parts) and values.keys() == {*known}:
+            return tuple((name, values[name]) for name in known)
+    names = ", ".join(configuration.attributes) or "none"
+    raise UsageError(
+        f"expected a slice by an attribute, or a pair, of those configured: {names}",
+        hint="name it in the configuration first",
+        code="unknown_slice",
     )
-    if not is_kept:
-        known = ", ".join(configuration.attributes) or "none"
-        raise UsageError(
-            f"expected a slice by an attribute, or a pair, of those configured: {known}",
-            hint="name it in the configuration first",
-            code="unknown_slice",
-        )
 
 
 ROUTES = (

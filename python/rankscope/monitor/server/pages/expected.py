@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.monitor.ask.series import LENGTHS
-from rankscope.monitor.ask.views import RANGES
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.expect.kinds import DOUBTS, REFUSALS
 from rankscope.monitor.server.api.fields import make_query
@@ -14,7 +13,7 @@ from rankscope.monitor.server.pages.measure_view import (
     read_expected,
     take_expected,
 )
-from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import CHOSEN, RANGES, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page
 from rankscope.output.table import name_rows
 from rankscope.records import record

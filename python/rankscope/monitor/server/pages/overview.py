@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.ask.series import LENGTHS
-from rankscope.monitor.ask.views import RANGES
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
@@ -19,7 +18,7 @@ from rankscope.monitor.server.pages.measure_view import (
     view_measures,
 )
 from rankscope.monitor.server.pages.onboarding import list_tasks
-from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import CHOSEN, RANGES, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.slices import list_slices
 from rankscope.monitor.server.routing.endpoint import Route

@@ -5,20 +5,30 @@ from __future__ import annotations
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS
 from rankscope.monitor.ask.versions import list_versions
-from rankscope.monitor.ask.views import MOST_HOURS, RANGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server.pages.page import read_configuration
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankscope.monitor.ask.series import Every
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.store.records import Version
 
+RANGES: Mapping[str, tuple[int | None, str]] = {
+    "1d": (1, "1 day"),
+    "7d": (7, "7 days"),
+    "30d": (30, "30 days"),
+    "90d": (90, "90 days"),
+    "1y": (366, "1 year"),
+    "all": (None, "all"),
+}
+"""How many days a range of time has, and what it is called."""
+MOST_HOURS = 90
+"""Hours are shown over so many days at most."""
 CHOSEN = {
     "range": "The range of time to show.",
     "every": "The length of the windows.",

@@ -15,7 +15,6 @@ from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.render import FILTERS, Frame
 from rankscope.monitor.server.pages.rules import show_fields
-from rankscope.monitor.server.pages.views import VIEW
 from rankscope.monitor.server.routing.endpoint import Endpoint, make_endpoints
 from rankscope.monitor.server.routing.static import name_files, serve_files
 from rankscope.web.templating import make_environment, read_style, read_template
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.page import Page
     from rankscope.monitor.server.routing.endpoint import Call, Route
     from rankscope.monitor.server.routing.pool import MonitorPool
-    from rankscope.monitor.store.store import StoreReader
 
 STYLES = ("look.css", "explanation.css", "pages.css")
 
@@ -57,7 +55,6 @@ class Pages:
         now: Returns the time, in microseconds since 1970 in UTC.
         notifying: Knows the channels of the operator.
         slow: Asks the monitors where that may take long.
-        store: The store, which has the saved views of projects.
     """
 
     def __init__(
@@ -66,10 +63,8 @@ class Pages:
         now: Callable[[], int],
         notifying: Notifying,
         slow: MonitorPool,
-        store: StoreReader,
     ) -> None:
         self._pool = pool
-        self._store = store
         self._now = now
         self._templates = make_templates()
         channel_page, channel_form = make_channel_page(notifying)
@@ -157,8 +152,6 @@ class Pages:
             here=page.here,
             now=self._now(),
             refresh=page.refresh,
-            views=() if page.is_global else tuple(self._store.list_views(call.principal.project)),
-            view=call.part("name") if page.path == VIEW.path else "",
         )
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view)
@@ -168,7 +161,7 @@ class Pages:
         return self._frame(
             call.links,
             project="" if is_global else principal.project,
-            has_fleet=not is_global and len(principal.readable) > 1,
+            has_others=not is_global and len(principal.readable) > 1,
             person=principal.person,
             csrf=principal.csrf,
             can_change="edit" in principal.scopes,

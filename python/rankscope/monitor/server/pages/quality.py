@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 
 from rankscope.monitor.ask.series import LENGTHS
-from rankscope.monitor.ask.views import RANGES
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.measure_view import take_share
-from rankscope.monitor.server.pages.overview_range import Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import RANGES, Choice, read_extent
 from rankscope.monitor.server.pages.page import Page
 from rankscope.records import record
 

@@ -64,11 +64,9 @@ class Frame:
         can_change: Whether the reader may change rules and incidents.
         can_manage: Whether the reader may change settings, keys and roles.
         is_operator: Whether the reader may change accounts.
-        has_fleet: Whether there are other projects that the caller may see.
+        has_others: Whether there are other projects that the caller may see.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
-        views: The names of the saved views of the project.
-        view: The name of the view that is shown, if one is.
     """
 
     links: Links
@@ -82,11 +80,9 @@ class Frame:
     can_change: bool = False
     can_manage: bool = False
     is_operator: bool = False
-    has_fleet: bool = False
+    has_others: bool = False
     now: int | None = None
     refresh: int = 0
-    views: tuple[str, ...] = ()
-    view: str = ""
 
     @property
     def release(self) -> str:

@@ -122,7 +122,6 @@ def fill_form(configuration: Configuration) -> FormState:
         "bins": " ".join(write_word(write_bins(*item)) for item in configuration.bins.items()),
         "baseline": next((name for name, one in BASELINES.items() if one == chosen), KEPT),
         "grace": write_duration(configuration.grace),
-        "owner": configuration.owner,
         "calendar": "\n".join(map(write_period, configuration.calendar.periods)),
     }
     return FormState(values={name: (text,) for name, text in texts.items()})
@@ -216,7 +215,6 @@ CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
     "bins": lambda made, text: replace(made, bins=dict(map(read_bins, split_words(text)))),
     "baseline": _change_baseline,
     "grace": lambda made, text: replace(made, grace=text),
-    "owner": lambda made, text: replace(made, owner=text),
     "calendar": _change_calendar,
 }
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.ask.views import CHARTS, MEDIAN
 from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.events.bins import read_number
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -249,7 +248,7 @@ def _view_quantiles(parts: Sequence[Mapping[str, SignalSeries]], extent: Extent)
     inner = [Line("", tuple(take_values(spread(part, 1))), "range") for part in parts]
     ends = (end for one in made for end in (*one.lower, *one.upper))
     return SignalView(
-        title=CHARTS[MEDIAN],
+        title="Quantiles of scores",
         says="The median of the scores of each day; the bands have half of the scores, and 90%.",
         signal=QUANTILES[2],
         series=made,

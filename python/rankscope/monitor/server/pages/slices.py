@@ -1,30 +1,37 @@
-"""The slices page: all slices in order of their contribution."""
+"""The pages of slices: all of them in order of their contribution, and one over time."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from rankscope.monitor.ask.series import rank_slices
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.links import add_query
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.server.api.fields import make_query
+from rankscope.monitor.server.api.fields import Measure, SliceParts, make_query
+from rankscope.monitor.server.api.values import order_slice
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
-from rankscope.monitor.server.pages.measure_view import (
-    OverTime,
-)
+from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
 from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
-from rankscope.monitor.server.pages.page import Page
+from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.output.table import name_rows
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.measure_view import MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
 
 
@@ -83,8 +90,116 @@ SLICES = Page(
         CHOSEN | {"measure": "The measure by which slices are ordered."},
     ),
 )
-PAGES = (SLICES,)
-WORDS = {"most_slices": MOST_SLICES}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SliceView(OverTime):
+    """A slice over time.
+
+    Args:
+        slice: The slice; empty for all rankings.
+        configuration: How the project is measured; `None` where it is not.
+        now: As of when, in microseconds since 1970 in UTC.
+        extent: The range of time, and what is shown of it.
+        versions: The versions in production.
+        chosen: The measures that the address names.
+        measures: The measures that are shown.
+        groups: The incidents that concern the slice, by cause.
+    """
+
+    slice: Slice
+    configuration: Configuration | None
+    now: int
+    extent: Extent
+    versions: tuple[Version, ...]
+    chosen: tuple[str, ...] = ()
+    measures: tuple[MeasureView, ...] = ()
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[str, LineChart]:
+        """What the values stand on."""
+        return draw_counts(self.measures, self.extent)
+
+
+class SliceQuery(make_query("SpanQuery", CHOSEN), total=False):  # type: ignore[call-arg, misc]  # it is made
+    """What is shown of a slice."""
+
+    measure: Annotated[
+        tuple[Measure, ...], Field(description="Show only these measures (default: all).")
+    ]
+    slice: SliceParts
+
+
+def view_slice(monitor: Monitor, call: Call) -> SliceView:
+    """Look at a slice over time."""
+    query: dict[str, Any] = dict(call.query)
+    place, chosen = query.pop("slice", ()), query.pop("measure", ())
+    now = monitor.clock()
+    configuration, versions, extent = read_extent(monitor, Choice(**query), now)
+    view = SliceView(
+        slice=place, configuration=configuration, now=now, extent=extent, versions=versions
+    )
+    if configuration is None:
+        return view
+    place = order_slice(place, configuration)
+    for each in chosen:
+        configuration.definition.only(each)  # refuses one that is not measured
+    groups = keep_slice(group_incidents(read_incidents(monitor)), place)
+    measures = view_measures(
+        monitor,
+        extent,
+        baseline=monitor.baseline(),
+        groups=groups,
+        rules=list_states(monitor),
+        slice=place,
+    )
+    return replace(
+        view,
+        slice=place,
+        chosen=chosen,
+        measures=tuple(each for each in measures if each.measure in (chosen or monitor.measures)),
+        groups=groups,
+    )
+
+
+def name_slice(slice_: Slice) -> str:
+    """Name a slice, as `read_slice` reads it.
+
+    Examples:
+        >>> name_slice((("device", "tv"), ("country", "jp"))), name_slice(())
+        ('device=tv, country=jp', 'all rankings')
+    """
+    return ", ".join(f"{name}={value}" for name, value in slice_) or "all rankings"
+
+
+def keep_slice(groups: Sequence[Group], slice_: Slice) -> tuple[Group, ...]:
+    """Keep the incidents that concern a slice: its own, and those of what it is part of."""
+    wanted = set(slice_)
+    kept = (
+        tuple(each for each in group.parts if wanted.issuperset(each.slice)) for group in groups
+    )
+    return tuple(Group(parts) for parts in kept if parts)
+
+
+def address_slice(slice_: Slice, extent: Extent) -> str:
+    """Return the path of a slice over time."""
+    pairs = [f"{name}={value}" for name, value in slice_]
+    return add_query(
+        SLICE.path, range=extent.range, model=extent.model, version=extent.version, slice=pairs
+    )
+
+
+SLICE = Page(
+    path="/slice",
+    here="Overview",
+    template="slice.html.j2",
+    summary="A slice over time: its measures, and the incidents that concern it.",
+    view=view_slice,
+    query=SliceQuery,
+)
+PAGES = (SLICES, SLICE)
+WORDS = {"most_slices": MOST_SLICES, "name_slice": name_slice, "address_slice": address_slice}
 
 
 @record(frozen=True, slots=True, kw_only=True)

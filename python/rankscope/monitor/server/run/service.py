@@ -17,7 +17,6 @@ from rankscope.monitor.backups import BackupPlan, BackupSchedule
 from rankscope.monitor.deletion import TidySchedule, tidy_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
-from rankscope.monitor.fleet.digest import DigestSchedule, fill_digest
 from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
@@ -29,7 +28,6 @@ from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.proxies import Proxies, read_prefix
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
-from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.run.tracing import trace_requests
 from rankscope.monitor.server.telemetry import Telemetry
@@ -132,9 +130,6 @@ def serve_store(
                 now=now,
                 channels=settings.notifying,
                 sender=sender,
-                find_chart=partial(find_chart, store),
-                prepare=DigestSchedule(store, settings.notifying, now).step,
-                fill=partial(fill_digest, store),
                 alerts=AlertSchedule(),
             ),
             seconds=seconds,

@@ -15,8 +15,8 @@ from rankscope.monitor.store.records import (
     Webhook,
 )
 from rankscope.monitor.store.tables.keys import insert_audit
-from rankscope.monitor.store.tables.schema import outbox, people, projects, receipts, webhooks
-from rankscope.monitor.store.tables.statements import in_project, put_row, read_records
+from rankscope.monitor.store.tables.schema import outbox, people, projects, webhooks
+from rankscope.monitor.store.tables.statements import in_project, read_records
 from rankscope.records import as_dict
 
 TYPE_CHECKING = False
@@ -42,21 +42,6 @@ def insert_notifications(connection: Connection, project_id: int, notice: Notice
         if channel == WEBHOOK and not connection.execute(select(webhooks).where(here)).all():
             continue
         _insert(connection, project_id, notice, channel)
-
-
-def put_once(transaction: Transaction, project: str, notice: NoticeRow) -> bool:
-    """Add the notifications of a notice unless there are some, and return whether it was done.
-
-    Raises:
-        FileError: Another process evaluates the store.
-    """
-    transaction.require_evaluator()
-    connection = transaction.connection
-    same = select(outbox.c.number).where(outbox.c.notification_id == notice.notice_id)
-    if connection.execute(same.limit(1)).first() is not None:
-        return False
-    insert_notifications(connection, transaction.project(project), notice)
-    return True
 
 
 def _insert(connection: Connection, project_id: int, notice: NoticeRow, channel: str) -> None:
@@ -185,29 +170,6 @@ def expand_notification(transaction: Transaction, row: OutboxRow, channels: Sequ
         )
         if connection.execute(known).first() is None:
             _insert(connection, project_id, notice, channel)
-
-
-def find_receipt(connection: Connection, project: str, channel: str, topic: str) -> str:
-    """Return by what a service finds its message about a topic again; empty if it has none."""
-    wanted = select(receipts.c.receipt).where(
-        in_project(receipts.c.project_id, project),
-        receipts.c.channel == channel,
-        receipts.c.topic == topic,
-    )
-    found: str | None = connection.scalar(wanted)
-    return found or ""
-
-
-def keep_receipt(
-    transaction: Transaction, project: str, channel: str, topic: str, receipt: str
-) -> None:
-    """Store by what a service finds its message about a topic again; forget it if that is empty."""
-    key = {"project_id": transaction.project(project), "channel": channel, "topic": topic}
-    if receipt:
-        put_row(transaction.connection, receipts, key, {"receipt": receipt})
-    else:
-        here = [receipts.c[name] == value for name, value in key.items()]
-        transaction.connection.execute(delete(receipts).where(*here))
 
 
 def list_recipients(

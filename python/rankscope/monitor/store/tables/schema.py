@@ -289,15 +289,6 @@ rules = Table(
 )
 """Rules and their states; `rule` and `progress` are JSON, and each change adds 1 to `revision`."""
 
-views = Table(
-    "views",
-    TABLES,
-    _of_project(is_key=True),
-    Column("name", TEXT, primary_key=True),
-    Column("body", TEXT, nullable=False),
-)
-"""Saved views; `body` is JSON."""
-
 incidents = Table(
     "incidents",
     TABLES,
@@ -339,16 +330,6 @@ outbox = Table(
     Index("outbox_by_status", "status", "due"),
 )
 """Notifications; `status` is waiting, delivered, dead or summed."""
-
-receipts = Table(
-    "receipts",
-    TABLES,
-    _of_project(is_key=True),
-    Column("channel", TEXT, primary_key=True),
-    Column("topic", TEXT, primary_key=True),
-    Column("receipt", TEXT, nullable=False),
-)
-"""By which a service finds its message about a group of incidents again, while one lasts."""
 
 webhooks = Table(
     "webhooks",

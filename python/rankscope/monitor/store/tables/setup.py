@@ -25,7 +25,6 @@ from rankscope.monitor.store.tables.schema import (
     rules,
 )
 from rankscope.monitor.store.tables.statements import in_project
-from rankscope.monitor.store.tables.views import list_views, put_view
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -52,8 +51,6 @@ def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) 
         if change.configuration is not None:
             text, time, actor = change.configuration, change.time, change.actor
             insert_configuration(transaction, project, text, time, actor)
-        for shown in change.shown:
-            put_view(transaction, project, *shown)
         set_roles(transaction, project, change.roles, change.time, change.actor)
         if change.webhook is not None:
             entry = AuditEntry(change.time, change.actor, "webhook.set", project)
@@ -79,8 +76,6 @@ def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) 
 def _is_as_before(connection: Connection, change: ProjectChange) -> bool:
     """Return whether a project is as it was when its change was prepared."""
     if read_configuration(connection, change.project) != change.before:
-        return False
-    if list_views(connection, change.project) != change.views:
         return False
     if change.roles and list_roles(connection, change.project) != change.had_roles:
         return False

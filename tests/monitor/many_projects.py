@@ -27,7 +27,6 @@ SEARCH = Configuration(
     definition=define(measures=("nDCG@5", "nDCG@10"), positive={"click": 1}, window=3600),
     attributes=("device",),
     baseline=BaselineChoice(kind="version"),
-    owner="search",
 )
 
 
@@ -65,12 +64,11 @@ def evaluate(store: Store, project: str, configuration: Configuration = SEARCH) 
     return monitor
 
 
-def copy_project(store: Store, source: str, project: str, owner: str = "search") -> None:
+def copy_project(store: Store, source: str, project: str) -> None:
     """Make a project with the windows, the rules and one ranking of another one."""
-    configuration = replace(SEARCH, owner=owner)
     log_days(store, project, days=1, values=1)
-    Monitor(store, project, clock=lambda: NOW).configure(configuration)
-    digest = configuration.digest
+    Monitor(store, project, clock=lambda: NOW).configure(SEARCH)
+    digest = SEARCH.digest
     progress = store.progress(source, digest)
     assert progress is not None
     hours = store.hours(source, digest)
@@ -88,8 +86,6 @@ def put_incidents(store: Store, project: str, *incidents: Incident) -> None:
     store.save_rules(project, (), incidents=rows)
 
 
-def make_fall(number: int, fall: float | None, **said: object) -> Incident:
+def make_fall(number: int) -> Incident:
     """An incident about a measure that fell."""
-    evidence = {"fall": fall, "judged": "value", "lane": "final"}
-    made = {"incident_id": f"incident_{number:020x}", "model": "m0", "version": "1", "slice": ()}
-    return make_incident(**{**made, "evidence": evidence, **said})
+    return make_incident(incident_id=f"incident_{number:020x}", model="m0", version="1", slice=())

@@ -20,85 +20,72 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import CellRow
 
 
-class FleetRule(NamedTuple):
+class StoredRule(NamedTuple):
     """A rule without its progress, which is long.
 
     Args:
         name: Its name.
-        rule: The rule, as JSON.
         state: Its state.
         reason: The reason for the state.
     """
 
     name: str
-    rule: str
     state: str
     reason: str
 
 
-class FleetProject(NamedTuple):
+class StoredProject(NamedTuple):
     """What is known of a project beside its windows.
 
     Args:
         configuration: Its configuration as JSON, `None` if it has none.
         rules: Its rules.
         incidents: Its incidents that were asked for, as JSON, the oldest first.
-        models: By model in production, when its newest ranking was shown.
+        newest: When the newest ranking in production was shown, if there is one.
     """
 
     configuration: str | None
-    rules: list[FleetRule]
+    rules: list[StoredRule]
     incidents: list[str]
-    models: dict[str, int]
+    newest: list[int]
 
 
 def read_projects(
-    connection: Connection,
-    projects: Collection[str],
-    states: Collection[str],
-    since: int | None = None,
-) -> dict[str, FleetProject]:
-    """Read the projects that have something stored, by name.
-
-    They have the incidents in some states, and those that changed since a time.
-    """
+    connection: Connection, projects: Collection[str], states: Collection[str]
+) -> dict[str, StoredProject]:
+    """Read the projects that have something stored, by name, with incidents in some states."""
     known = select(schema.projects.c.name).where(schema.projects.c.name.in_(projects))
-    found = {name: FleetProject(None, [], [], {}) for name in connection.execute(known).scalars()}
+    found = {name: StoredProject(None, [], [], []) for name in connection.execute(known).scalars()}
     table = schema.configurations
     newest = select(func.max(table.c.configuration_id)).group_by(table.c.project_id)
     wanted = _of(table, projects, table.c.text).where(table.c.configuration_id.in_(newest))
     for name, text in connection.execute(wanted):
         found[name] = found[name]._replace(configuration=text)
     table = schema.rules
-    wanted = _of(table, projects, *(table.c[name] for name in FleetRule._fields))
+    wanted = _of(table, projects, *(table.c[name] for name in StoredRule._fields))
     for name, *row in connection.execute(wanted.order_by(table.c.name)):
-        found[name].rules.append(FleetRule(*row))
+        found[name].rules.append(StoredRule(*row))
     table = schema.incidents
-    is_wanted: ColumnElement[bool] = table.c.state.in_(sorted(states))
-    if since is not None:
-        is_wanted |= table.c.updated >= since
-    wanted = _of(table, projects, table.c.body).where(is_wanted)
+    wanted = _of(table, projects, table.c.body).where(table.c.state.in_(sorted(states)))
     for name, body in connection.execute(wanted.order_by(table.c.opened, table.c.incident_id)):
         found[name].incidents.append(body)
     table = schema.contexts
-    wanted = _of(table, projects, table.c.model, func.max(table.c.last))
+    wanted = _of(table, projects, func.max(table.c.last))
     wanted = wanted.where(table.c.environment == "production", table.c.last.is_not(None))
-    for name, model, last in connection.execute(
-        wanted.group_by(schema.projects.c.name, table.c.model)
-    ):
-        found[name].models[model] = last
+    for name, last in connection.execute(wanted.group_by(schema.projects.c.name)):
+        found[name].newest.append(last)
     return found
 
 
 def read_days(
-    connection: Connection, digests: Mapping[str, bytes], slices: Collection[str], since: int
+    connection: Connection, digests: Mapping[str, bytes], place: str, since: int
 ) -> dict[str, list[CellRow]]:
-    """Read the windows of days in production of some slices of projects.
+    """Read the windows of days in production of a slice of projects.
 
     Args:
         connection: A connection.
         digests: The digests of configurations, by project.
-        slices: The slices, as JSON.
+        place: The slice, as JSON.
         since: The earliest start of a window, in microseconds since 1970.
 
     Raises:
@@ -114,11 +101,11 @@ def read_days(
         table.c.project_id.in_(numbers),
         table.c.digest.in_(set(digests.values())),
         table.c.length == DAY,
-        table.c.slice.in_(slices),
+        table.c.slice == place,
         table.c.start >= since,
         table.c.environment == "production",
     )
-    for row, cell in fetch_cells(connection, wanted) if slices else ():
+    for row, cell in fetch_cells(connection, wanted):
         name = numbers[row[0]]
         if row[1] == digests[name]:
             cells[name].append(cell)

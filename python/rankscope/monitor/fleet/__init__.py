@@ -1,1 +1,0 @@
-"""All projects at once: how each model stands, and what happened in a week."""
