@@ -16,13 +16,12 @@ from dev.simulate.alerts import ALERTS
 from dev.simulate.clicks.page import CLICKS
 from dev.simulate.compare.page import COMPARISONS
 from dev.simulate.early.page import EARLY
-from dev.simulate.expected import EXPECTED
 from dev.simulate.record import Record
 
 if TYPE_CHECKING:
     from dev.simulate.case import Case, Row
 
-PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY, EXPECTED)}
+PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY)}
 
 
 def main() -> int:

@@ -69,7 +69,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "evaluate": (days, 0),
         "status": ([], 0),
         "signals": ([], 0),
-        "expected": ([], 0),
         "bots": ([], 0),
         "check": (["--fail-on", "ALERT", "--max-age", "500d"], 1),
         "incidents": ([], 0),
@@ -142,7 +141,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
-    *("evaluate", "status", "signals", "expected", "check", "explain", "run"),
+    *("evaluate", "status", "signals", "check", "explain", "run"),
     *("export", "backup", "restore", "upgrade", "files", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""

@@ -10,8 +10,6 @@ from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
-from rankscope.monitor.expect.kinds import digest as expected_digest
-from rankscope.monitor.expect.refresh import refresh_expected
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.facts import find_facts_of_incident
 from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
@@ -102,10 +100,8 @@ def evaluate_project(
     shown = refresh_signals(
         store, project, configuration, refreshed.slicing, now=now, threads=threads
     )
-    is_first = refresh_expected(store, project, configuration, refreshed.slicing, now=now)
-    if refreshed.is_new or shown.is_new or is_first:
-        kept = [configuration.digest, digest(configuration), expected_digest(configuration)]
-        store.drop_windows(project, kept)
+    if refreshed.is_new or shown.is_new:
+        store.drop_windows(project, [configuration.digest, digest(configuration)])
     add_default_rules(store, project, configuration, now)
     advanced = advance_rules(
         store,
