@@ -215,7 +215,6 @@ def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit: Visit) -> None:
     fields = {
         "drop": {"tolerance", "false_alarms", "method", "lanes", "anchor", "slices-1"},
         "data": {"false_alarms", "watches-2"},
-        "trace": {"false_alarms"},
     }
     every = set.union(*fields.values())
     for kind, expected in fields.items():

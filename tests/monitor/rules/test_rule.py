@@ -12,7 +12,6 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.rule import DropRule, find_dimension
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.trace import TraceRule
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
@@ -34,7 +33,6 @@ RULES = [
     ),
     make_rule(measure="empty", lanes=("15m", "4h"), anchor=False, slices=("device:country",)),
     make_rule(tolerance=0.1, is_relative=True),
-    Rule(name="night", kind="trace", measure="RR@3", false_alarms=0.04, model="m"),
 ]
 
 
@@ -197,14 +195,6 @@ def is_rule(**said: object) -> bool:
 def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> None:
     assert is_rule(**{field: at})
     assert not is_rule(**{field: above})
-
-
-def test_a_trace_promises_at_most_2_250_nights() -> None:
-    rule = TraceRule(name="nights", measure="nDCG@3", kind="trace", false_alarms=0.04)
-    assert rule.check(CONFIGURATION) == rule
-    assert rule.run_length == 90 / 0.04
-    with pytest.raises(UsageError, match=r"at least 0\.04 for a trace"):
-        rule.replace(false_alarms=math.nextafter(0.04, 0.0)).check(CONFIGURATION)
 
 
 def test_a_chance_of_5_percent_in_90_days_is_one_false_alarm_in_1_800_days() -> None:

@@ -285,7 +285,6 @@ RULES = st.sampled_from(
         {"q": Rule(name="q", measure="nDCG@5", tolerance=0.05, is_relative=True, lanes=("15m",))},
         {"q": Rule(name="q", measure="nDCG@5", channels=(), lanes=(), model="")},
         {"a b": Rule(name="a b", measure="empty", kind="limit", above=0.25, rankings=100)},
-        {"n": Rule(name="n", measure="nDCG@5", kind="trace"), **DEFAULTS},
         {"early": DEFAULTS["early"].replace(severity="warning", false_warnings=0.5)},
         {"d": Rule(name="d", kind="data", since="2026-09-01T00:00:00Z")},
     ]

@@ -90,7 +90,6 @@ def add_add(parser: Parser) -> None:
     parser.add_examples(
         "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
         "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
-        "rankscope monitor rule add music.db night -m nDCG@5 --kind trace",
     )
 
 

@@ -16,7 +16,6 @@ from rankscope.monitor.rules.early.run import KIND as EARLY
 from rankscope.monitor.rules.limit import KIND as LIMIT
 from rankscope.monitor.rules.rule import Rule, register
 from rankscope.monitor.rules.settings import Setting
-from rankscope.monitor.rules.trace import KIND as TRACE
 from rankscope.records import record, replace
 
 if TYPE_CHECKING:
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
     ]
 
 
-KINDS: Mapping[str, Kind] = {
-    register(kind.record): kind for kind in (DROP, LIMIT, DATA, TRACE, EARLY)
-}
+KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, EARLY)}
 PROBLEMS: Mapping[str, Problem] = {
     name: problem for kind in KINDS.values() for name, problem in kind.problems.items()
 }
