@@ -35,8 +35,6 @@ LIMIT = [
     "0.999",
     "--hours",
     "48",
-    "--since",
-    "2026-09-04",
 ]
 SCOPES = ["admin", "ingest", "read"]
 NONE = 2

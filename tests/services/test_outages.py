@@ -50,9 +50,7 @@ CONFIGURATION = Configuration(
     attributes=("device", "country"),
     baseline=BaselineChoice(kind="period", since=to_datetime(START), until=to_datetime(DAY_0)),
 )
-RULE = Rule(
-    name="quality by device", measure="nDCG@5", slices=("device",), since=to_datetime(DAY_0 - DAY)
-)
+RULE = Rule(name="quality by device", measure="nDCG@5", slices=("device",))
 STREAMS = {
     TV: ("quality", "lambda", (("device", "tv"),)),
     PHONE: ("quality", "trees", (("device", "phone"),)),

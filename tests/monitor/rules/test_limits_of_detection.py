@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WEEK = 7 * DAY
 START = 2857 * WEEK
 MICROSECOND = timedelta(microseconds=1)
-RULE = DropRule(name="quality", measure="RR@3", slices=("device",), lanes=())
+RULE = DropRule(name="quality", measure="RR@3", slices=("device",))
 
 
 def make_sample(contexts: int, *, times: int = START) -> Sample:
@@ -75,7 +75,7 @@ def test_a_rule_watches_400_streams(known: int) -> None:
     )
     floors: Any = SimpleNamespace(
         reader=SimpleNamespace(cells=make_cells(1), scene=make_scene()),
-        has_anchor=lambda _: False,
+        has_anchor=False,
         refer=lambda _: None,
         find=lambda *_: Floor(lane=Evidence()),
     )

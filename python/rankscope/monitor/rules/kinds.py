@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from rankscope.monitor.rules.data.rule import DataRule
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.run import Kind, Problem, Progress
     from rankscope.monitor.store.records import RuleRow
 
-    Control: TypeAlias = Literal[
-        "text", "number", "integer", "time", "choice", "flag", "boxes", "list"
-    ]
+    Control: TypeAlias = Literal["text", "number", "integer", "choice", "flag", "boxes", "list"]
 
 
 KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, EARLY)}
@@ -81,7 +78,7 @@ class RuleField:
     @property
     def metavar(self) -> str:
         """What stands for its value in the help of its option."""
-        names = {"number": "N", "integer": "N", "time": "TIME", "choice": self.name.upper()}
+        names = {"number": "N", "integer": "N", "choice": self.name.upper()}
         return self.setting.metavar or names.get(self.control, "NAME")
 
     @property
@@ -97,12 +94,7 @@ class RuleField:
             return "boxes" if self.choices or self.setting.source else "list"
         if self.choices or self.setting.source == "measures":
             return "choice"
-        controls: dict[Any, Control] = {
-            bool: "flag",
-            int: "integer",
-            float: "number",
-            datetime: "time",
-        }
+        controls: dict[Any, Control] = {bool: "flag", int: "integer", float: "number"}
         return controls.get(self.type, "text")
 
 

@@ -9,7 +9,7 @@ from rankscope.monitor.rules.drop.findings import decide, make_findings
 from rankscope.monitor.rules.drop.floors import Floors
 from rankscope.monitor.rules.drop.periods import PeriodReader, next_step, pass_empty
 from rankscope.monitor.rules.drop.progress import RuleProgress
-from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.rule import DropRule, choose_ages
 from rankscope.monitor.rules.run import Kind, Problem, RuleRun, Scene
 from rankscope.monitor.rules.state import Finding
 from rankscope.monitor.rules.stream import ALL
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
 def share_floors(scene: Scene) -> Floors:
     """Return what reads periods and baselines, once for all rules about drops."""
-    rules = [rule for rule in scene.rules if isinstance(rule, DropRule)]
-    ages = {age for rule in rules for age in rule.choose_ages(scene.window)}
-    measures = {rule.measure for rule in rules}
-    reader = PeriodReader(scene, measures, [age for age in ages if age < scene.window])
-    return Floors(reader)
+    measures = {rule.measure for rule in scene.rules if isinstance(rule, DropRule)}
+    return Floors(PeriodReader(scene, measures, choose_ages(scene.window)))
 
 
 class DropRun(RuleRun):
@@ -46,7 +43,7 @@ class DropRun(RuleRun):
 
     def _begin(self) -> None:
         """Begin with the first ranking in a replay; otherwise `_pass_empty` does."""
-        if self._scene.is_replay and self.rule.since is None and not self.progress.streams:
+        if self._scene.is_replay and not self.progress.streams:
             super()._begin()
 
     def find_due(self) -> int | None:
