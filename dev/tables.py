@@ -53,7 +53,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TESTS = ROOT / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
-FORECASTS = TESTS.parent / "dev" / "simulate" / "records_expected"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 COUNTERPARTS = TESTS / "parity" / "counterparts.py"
@@ -402,9 +401,9 @@ def write_formats() -> str:
     return "\n".join(["| extension | format |", "| --- | --- |", *lines])
 
 
-def write_simulations(folder: Path = SIMULATIONS) -> str:
-    """Return the tables of the newest record of simulated quarters, or of another folder."""
-    text = max(folder.glob("*.md")).read_text(encoding="utf-8")
+def write_simulations() -> str:
+    """Return the tables of the newest record of simulated quarters."""
+    text = max(SIMULATIONS.glob("*.md")).read_text(encoding="utf-8")
     return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
 
 
@@ -477,7 +476,6 @@ def write_table(what: str, which: str) -> str:
         "measures": write_measures,
         "formats": write_formats,
         "simulations": write_simulations,
-        "expected": lambda: write_simulations(FORECASTS),
         "counterparts": write_counterparts,
         "conventions": conventions.write_table,
     }

@@ -15,7 +15,6 @@ from rankscope.monitor.definition.configuration import BaselineChoice, Configura
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -48,9 +47,9 @@ CONFIGURATION = Configuration(
     baseline=BaselineChoice(kind="version"),
 )
 RULES = (
-    Rule(name="quality", measure="nDCG@5", since=to_datetime(START)),
-    Rule(name="slices", measure="nDCG@5", slices=SLICED, since=to_datetime(START)),
-    Rule(name="first", measure="RR@5", since=to_datetime(START)),
+    Rule(name="quality", measure="nDCG@5"),
+    Rule(name="slices", measure="nDCG@5", slices=SLICED),
+    Rule(name="first", measure="RR@5"),
 )
 CLOSED = START + (DAYS + 1) * DAY + HOUR
 """When all days of the log are final."""
@@ -85,7 +84,7 @@ def measure(path: Path, rankings: int) -> Iterator[tuple[str, float]]:
         monitor.configure(CONFIGURATION)
         yield "the windows of 30 days", _time_round(monitor)
         for rule in RULES:
-            monitor.set_rule(rule)
+            Monitor(store, PROJECT, clock=lambda: START).set_rule(rule)
         yield "3 rules and the data, over 30 days", _time_round(monitor)
         idle, due = [], []
         for hour in range(ROUNDS):

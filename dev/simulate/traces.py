@@ -37,8 +37,6 @@ MEAN, BETWEEN_USERS = 0.75, 0.08
 STANDARD_ERRORS = 3.0
 # Intervals are not what is counted.
 CHOICES = TraceChoices(interval=Interval(resamples=100))
-# The level of a rule that names a slice wrongly in one of 20 nights, instead of one of 1,800.
-NIGHT = TraceChoices(direction="fall", is_apart=True, level=0.05, interval=Interval(resamples=100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,6 @@ class TraceCase:
         fall: By how much its mean falls.
         is_mixed: Whether a quarter of the traffic moves to another device and another app.
         version: The share of the queries after that a new version has, which is no different.
-        everywhere: By how much all queries after are worse, as on a holiday.
-        is_night: Whether it is traced as a rule traces every night, which names slices only.
     """
 
     name: str
@@ -62,8 +58,6 @@ class TraceCase:
     fall: float = 0.0
     is_mixed: bool = False
     version: float | None = None
-    everywhere: float = 0.0
-    is_night: bool = False
 
 
 CASES = (
@@ -71,8 +65,6 @@ CASES = (
     TraceCase("nothing changed, a release", 0.05, version=1.0),
     TraceCase("nothing changed, 40 % of a release", 0.05, version=0.4),
     TraceCase("nothing changed but the mix", 0.05, is_mixed=True),
-    TraceCase("nothing changed, a night", NIGHT.level, is_night=True),
-    TraceCase("a worse day everywhere, a night", NIGHT.level, everywhere=0.03, is_night=True),
     TraceCase(
         "a pair of 1.7 % falls by 0.35", 0.95, planted=(("device", 2), ("country", 1)), fall=0.35
     ),
@@ -127,7 +119,7 @@ def count_named(case: TraceCase, runs: int, seed: int = 0) -> int:
     for run in range(seed, seed + runs):
         random = np.random.default_rng(run)
         before, after = draw_window(random, case, is_after=False), draw_window(random, case)
-        causes = trace(before, after, NIGHT if case.is_night else CHOICES).causes
+        causes = trace(before, after, CHOICES).causes
         named += bool(causes) and (not wanted or set(causes[0].slice) == wanted)
     return named
 
@@ -159,8 +151,6 @@ def draw_window(
     value = random.beta(2.2 * mean, 2.2 * (1 - mean))
     # nDCG has mass at both ends.
     value = np.where(value > 0.97, 1.0, np.where(value < 0.03, 0.0, value))
-    if case.everywhere and is_after:
-        value = np.maximum(value - case.everywhere, 0.0)
     if case.planted and is_after:
         falls = np.logical_and.reduce([codes[name] == at for name, at in case.planted])
         value = np.where(falls, value * (1 - case.fall / value[falls].mean()), value)

@@ -28,8 +28,6 @@ LIMIT = [
     "0.999",
     "--hours",
     "48",
-    "--since",
-    "2026-09-04",
 ]
 SCOPES = ["admin", "ingest", "read"]
 NONE = 2
@@ -60,7 +58,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "evaluate": (days, 0),
         "status": ([], 0),
         "signals": ([], 0),
-        "expected": ([], 0),
         "check": (["--fail-on", "ALERT", "--max-age", "500d"], 1),
         "incidents": ([], 0),
         "incident acknowledge": (["INCIDENT", "--note", "seen"], 0),
@@ -118,15 +115,15 @@ def fill(store: str, folder: Path) -> None:
 
 
 READING = {
-    *("configuration", "plan", "status", "signals", "expected", "bots", "check", "incidents"),
+    *("configuration", "plan", "status", "signals", "check", "incidents"),
     *("rule list", "trace", "compare", "explain", "channels", "channel test", "webhook test"),
-    *("webhook show", "key list", "people list", "audit", "digest", "export", "backup", "restore"),
+    *("webhook show", "key list", "people list", "audit", "export", "backup", "restore"),
     "doctor",
 }
 """Commands that only read the store, which goes on beside a service."""
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
-    *("status", "signals", "expected", "check", "explain"),
+    *("status", "signals", "check", "explain"),
     *("export", "backup", "restore", "upgrade", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""

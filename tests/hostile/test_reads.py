@@ -242,9 +242,7 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
 
 
 def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
-    rule = Rule(
-        name="quality", measure="nDCG@3", false_alarms=0.9, since=to_datetime(START), period="hour"
-    )
+    rule = Rule(name="quality", measure="nDCG@3", false_alarms=0.9, period="hour")
     with open_monitor(tmp_path, make_log(900)) as monitor:
         set_rule(monitor.store, PROJECT, MUSIC, rule, now=START, actor="test")
         progress = monitor.store.progress(PROJECT, MUSIC.digest)

@@ -8,7 +8,6 @@ from rankscope.monitor.definition.configuration import BaselineChoice, Configura
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.incident import write_incident
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
@@ -58,9 +57,8 @@ def evaluate(store: Store, project: str, configuration: Configuration = SEARCH) 
     """Configure a project, and bring its windows and rules up to date."""
     monitor = Monitor(store, project, clock=lambda: NOW)
     monitor.configure(configuration)
-    since = to_datetime(TODAY - 30 * DAY)
-    monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",), since=since))
-    monitor.evaluate()
+    monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
+    monitor.evaluate(is_replay=True)
     return monitor
 
 

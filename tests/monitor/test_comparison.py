@@ -190,7 +190,7 @@ def test_a_version_that_serves_alone_is_compared_with_none(worse: Monitor) -> No
 
 @pytest.mark.slow
 def test_the_incident_says_that_both_versions_fell_alike(shared: Monitor) -> None:
-    shared.set_rule(Rule(name="quality", measure="nDCG@5", lanes=(), anchor=False))
+    shared.set_rule(Rule(name="quality", measure="nDCG@5"))
     # Two days after the fall its first days are final, and there is no need to trace it again.
     now = START + (FALL + 3) * DAY + 3 * HOUR
     Monitor(shared.writer, clock=lambda: now).evaluate(is_replay=True)

@@ -59,10 +59,10 @@ def make_monitor(path: Path, definition: Definition, *, has_bots: bool) -> Monit
     since, until = NIGHT, NIGHT + timedelta(days=5)
     chosen = BaselineChoice(kind="period", since=since, until=until)
     monitor.configure(Configuration(definition=definition, attributes=("device",), baseline=chosen))
-    monitor.set_rule(Rule(name="quality", measure="nDCG@3", since=NIGHT, lanes=()))
+    monitor.set_rule(Rule(name="quality", measure="nDCG@3"))
     for day in range(10):
         monitor.log_rankings(make_searches(day, has_bots=has_bots))
-    monitor.evaluate()
+    monitor.evaluate(is_replay=True)
     return monitor
 
 

@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.demo import Story, make_story
-from rankscope.demo.commands.story import list_days, rate_forecasts
 from rankscope.demo.expected import TAKEN
 from rankscope.demo.playback import Clock, PlayedStep, play, prepare
 from rankscope.demo.verification import check_monitor, list_spans
@@ -92,26 +91,4 @@ def test_a_number_that_differs_is_told(
     differing = check_monitor(other, monitor, trace).differing
     assert {each.split(":")[0] for each in differing} == {
         f"baseline {measure}" for measure in monitor.measures
-    }
-
-
-@pytest.mark.slow
-def test_expected_values_are_told_beside_what_came(
-    story: Story, monitor: Monitor, steps: list[PlayedStep]
-) -> None:
-    assert steps
-    made = monitor.expected("nDCG@5", every="day")
-    rows = list(zip(made.times, made.lower, made.values, made.upper, made.finals, strict=True))
-    known = [row for row in rows if row[2] == row[2] and row[4] == row[4]]
-    assert len(known) > 3
-    within = sum(lower <= final <= upper for _, lower, _, upper, final in known)
-    told = rate_forecasts(monitor)
-    assert f"On {within} of {len(known)} days, the final value is within the 90% interval." in told
-    # Version 4 has had too few final days.
-    assert "Version 4 has no expected values yet: A version needs" in told
-    table = list_days(story, monitor)
-    expected = {str(time)[:10]: value for time, _, value, _, _ in known}
-    days = zip(table.column("day"), table.column("nDCG@5 expected"), strict=True)
-    assert {day: value for day, value in days if value is not None} == {
-        day: expected[day] for day in table.column("day") if day in expected
     }

@@ -32,7 +32,7 @@ BEYOND_SCHEMA: dict[str, str] = {
     # What a rule asks for is measured and fits its kind, its name is the one in its address, a
     # share is below 1, and a limit is either above or below a value. Only the rule about data can
     # be left out by name.
-    "bad_rule": "(measure|slices|name|tolerance|above|below|rankings|lanes|channels|remind): "
+    "bad_rule": "(measure|slices|name|tolerance|above|below|rankings|channels|remind): "
     "|expected the fields of a rule",
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.

@@ -213,9 +213,8 @@ def test_a_table_wider_than_a_phone_says_so_also_after_newer_data(
 def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit: Visit) -> None:
     page = visit("/rules/new")
     fields = {
-        "drop": {"tolerance", "false_alarms", "method", "lanes", "anchor", "slices-1"},
+        "drop": {"tolerance", "false_alarms", "slices-1"},
         "data": {"false_alarms", "watches-2"},
-        "trace": {"false_alarms"},
     }
     every = set.union(*fields.values())
     for kind, expected in fields.items():

@@ -164,9 +164,9 @@ def fill(path: Path) -> None:
         assert monitor.log_rankings(rankings).accepted == len(rankings)
         assert monitor.log_labels(clicks).accepted == len(clicks)
         monitor.evaluate()
-        rule = LimitRule(name="volume", kind="limit", measure="rankings", above=1.0, since=since)
+        rule = LimitRule(name="volume", kind="limit", measure="rankings", above=1.0)
         monitor.set_rule(rule)
-        monitor.evaluate()
+        monitor.evaluate(is_replay=True)
 
 
 def make_ranking(since: datetime, number: int) -> dict[str, Any]:

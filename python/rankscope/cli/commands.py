@@ -152,10 +152,6 @@ MONITOR = Group(
             evaluate="Compute windows and baselines, and check alerts.",
             status="Show the newest values next to the baseline.",
         ),
-        "expected": Command(
-            "Show the values that are expected before labels arrive.",
-            "monitor.commands.expected",
-        ),
         "signals": Command(
             "Show what was shown and how it was ordered, before labels arrive.",
             "monitor.commands.signals",

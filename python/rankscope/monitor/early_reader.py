@@ -1,15 +1,13 @@
-"""What a project answers before labels arrive: signals, forecasts and early warnings."""
+"""What a project answers before labels arrive: signals and early warnings."""
 
 from __future__ import annotations
 
-from rankscope.monitor.ask.expected import make_expected, tabulate_forecasts
 from rankscope.monitor.ask.mix import read_mix
 from rankscope.monitor.ask.series import read_length
 from rankscope.monitor.ask.signals import average_set, make_signal_series
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import read_span
-from rankscope.monitor.expect.lists import list_measures
 from rankscope.monitor.incidents.warnings import rate_warnings
 from rankscope.monitor.opened import OpenedProject
 from rankscope.monitor.signals.kinds import REFERENCE_DAYS
@@ -19,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.monitor.ask.expected import Expected
     from rankscope.monitor.ask.mix import Mix
     from rankscope.monitor.ask.series import Every
     from rankscope.monitor.ask.signals import SignalSeries
@@ -27,88 +24,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.incidents.warnings import WarningRecord
-    from rankscope.output.table import Table
     from rankscope.stats.means import Mean
 
 
 class EarlyReader(OpenedProject):
     """Answers questions about rankings whose labels haven't arrived."""
-
-    @property
-    def forecast_measures(self) -> tuple[str, ...]:
-        """The names of the measures whose values are forecast before labels arrive."""
-        return tuple(one.name for one in list_measures(self.configuration.definition))
-
-    def expected(
-        self,
-        measure: str | None = None,
-        *,
-        every: Every = "day",
-        since: Time | None = None,
-        until: Time | None = None,
-        model: str | None = None,
-        version: str | None = None,
-        slice: Slice = (),  # noqa: A002 - the word for it
-    ) -> Expected:
-        """Return the values that rankings were expected to have before their labels arrived.
-
-        Args:
-            measure: One of the nDCG measures (default: the first).
-            every: The length of the windows: `hour` or `day`.
-            since: As in `series`, like the next three.
-            until: The time before which windows start.
-            model: The model that ranked.
-            version: Its version.
-            slice: An attribute and its value; slices by two attributes have no forecasts.
-
-        Raises:
-            UsageError: There is no such measure, it isn't nDCG, or a time has no time zone.
-        """
-        begin, end = read_span(since, until)
-        return make_expected(
-            self.store,
-            self.project,
-            self.configuration,
-            self._find_forecast(measure),
-            every=every,
-            since=begin,
-            until=end,
-            model=model,
-            version=version,
-            place=slice,
-        )
-
-    def forecasts(
-        self, measure: str | None = None, *, since: Time | None = None, until: Time | None = None
-    ) -> Table:
-        """Tabulate how good the forecasts of days were that have become final.
-
-        Args:
-            measure: One of the nDCG measures (default: the first).
-            since: As in `series`.
-            until: The time before which days start.
-
-        Returns:
-            One row for each model, version and slice, with `days`; `coverage`, the share of final
-            values within their intervals; `bias`, what was expected less the final value on
-            average; `error`, the mean of the absolute differences; `half_width` of the intervals;
-            how many days were `doubtful`; how many `missed`; and how many of these were doubtful.
-
-        Raises:
-            UsageError: There is no such measure, it isn't nDCG, or a time has no time zone.
-        """
-        begin, end = read_span(since, until)
-        return tabulate_forecasts(
-            self.store,
-            self.project,
-            self.configuration,
-            self._find_forecast(measure),
-            since=begin,
-            until=end,
-        )
-
-    def _find_forecast(self, measure: str | None) -> str:
-        return measure if measure is not None else [*self.forecast_measures, *self.measures][0]
 
     def signals(
         self,

@@ -247,7 +247,7 @@ class Monitor(ProjectManager):
 
         Args:
             is_replay: Whether the clock says a time in the past of the log: a rule that has looked
-                at no period yet, and names no first one, then begins with the first ranking.
+                at no period yet then begins with the first ranking.
 
         Raises:
             UsageError: The project is not configured.

@@ -9,8 +9,6 @@ from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.times import count_micros, format_time, to_datetime, to_micros
-from rankscope.monitor.expect.kinds import digest as expected_digest
-from rankscope.monitor.expect.refresh import refresh_expected
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
 from rankscope.monitor.incidents.facts import find_facts_of_incident
 from rankscope.monitor.incidents.incident import write_part
@@ -99,10 +97,8 @@ def evaluate_project(
     shown = refresh_signals(
         store, project, configuration, refreshed.slicing, now=now, threads=threads
     )
-    is_first = refresh_expected(store, project, configuration, refreshed.slicing, now=now)
-    if refreshed.is_new or shown.is_new or is_first:
-        kept = [configuration.digest, digest(configuration), expected_digest(configuration)]
-        store.drop_windows(project, kept)
+    if refreshed.is_new or shown.is_new:
+        store.drop_windows(project, [configuration.digest, digest(configuration)])
     add_default_rules(store, project, configuration, now)
     advanced = advance_rules(
         store,

@@ -87,8 +87,6 @@ class TraceChoices:
         most_queries: The maximum number of queries to list for a slice, up to 1000.
         direction: Whether to search for slices that made the mean `fall` or `rise` (default: both,
             because a small slice can fall while the whole rises by chance).
-        is_apart: Whether slices have to change more than everything does, which is no cause then. A
-            day that is worse everywhere, as holidays are, names no slice.
         level: The probability that a trace names a cause where nothing changed. A new version that
             only some queries have is tested at half of it.
         permutations: The number of times that users are reassigned between the windows, at least
@@ -106,7 +104,6 @@ class TraceChoices:
     most_found: int = 5
     most_queries: int = 10
     direction: Literal["fall", "rise"] | None = None
-    is_apart: bool = False
     level: float = 0.025
     permutations: int = PERMUTATIONS
     interval: Interval = Interval(resamples=1999)
@@ -360,7 +357,6 @@ def _search(
         level=choices.level if is_whole else choices.level / 2,
         direction=choices.sign,
         rankers=frozenset(at for at, axis in enumerate(axes) if axis.name in RANKERS),
-        is_apart=choices.is_apart,
         threads=threads,
         check=check,
     )

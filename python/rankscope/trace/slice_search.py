@@ -111,7 +111,6 @@ class SearchChoices:
         level: The probability that something is found where nothing changed.
         direction: 1 to search for what rose, -1 for what fell (default: both).
         rankers: The indices of the attributes of the ranker, such as its version.
-        is_apart: Whether slices are compared with the change of everything, which is no cause then.
         threads: The number of threads; what is found doesn't depend on it.
         check: Called now and then; it stops the search by raising, as when a deadline is over.
     """
@@ -123,7 +122,6 @@ class SearchChoices:
     level: float
     direction: float | None
     rankers: frozenset[int] = frozenset()
-    is_apart: bool = False
     threads: int = 1
     check: Callable[[], None] | None = None
 
@@ -173,7 +171,7 @@ def _find_strongest(
     grids = tabulate(
         rows.codes, choices.sizes, [[take_high_part(each, len(each)) for each in rows.values]]
     )
-    is_apart = choices.is_apart or beyond is not None
+    is_apart = beyond is not None
     residuals = _take_exact_residuals(
         rows, fit_effects(grids, choices.sizes, choices.rankers), is_apart=is_apart
     )

@@ -91,9 +91,10 @@ def test_a_change_of_what_is_measured_voids_the_evidence(store: SQLiteStore) -> 
     state = state_of(store)
     assert (state.state, state.streams) == ("INSUFFICIENT", ())
     assert list_turns(store) == ["opened", "resolved"]
-    # `since` says so: all of it is looked at again.
-    advance(store, known_at(3))
-    assert state_of(store).state == "ALERT"
+    # It begins anew with the newest period.
+    pass_day(store, 4, make_day(4, BAD))
+    (stream,) = state_of(store).streams
+    assert (stream.state, stream.periods) == ("ALERT", 1)
 
 
 def test_a_change_of_anything_else_does_not(store: SQLiteStore) -> None:

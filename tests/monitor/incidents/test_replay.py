@@ -44,7 +44,7 @@ def open_log(path: Path, clock: Clock) -> Monitor:
         events = make_day(day, device="phone") + make_day(day, tv, device="tv")
         monitor.writer.append("music", events)
     rule = make_rule(slices=("device",), tolerance=0.1, remind=24.0)
-    monitor.set_rule(rule)
+    Monitor(monitor.writer, "music", clock=lambda: START).set_rule(rule)
     return monitor
 
 
@@ -100,11 +100,9 @@ def test_a_replay_goes_on_from_what_is_stored(tmp_path: Path) -> None:
         assert monitor.incidents() == opened
 
 
-def test_a_rule_that_names_no_first_period_is_replayed_from_the_first_ranking(
-    tmp_path: Path,
-) -> None:
+def test_a_new_rule_is_replayed_from_the_first_ranking(tmp_path: Path) -> None:
     with open_log(tmp_path / "events.db", Clock(LAST + 90 * DAY)) as monitor:
-        monitor.set_rule(make_rule(name="late", slices=("device",), since=None))
+        monitor.set_rule(make_rule(name="late", slices=("device",)))
         found = {one.rule for one in monitor.replay(END).incidents}
         assert "late" in found
         assert min(to_micros(one.opened) for one in monitor.replay(END).incidents) < START + 5 * DAY

@@ -21,6 +21,7 @@ from rankscope.records import replace
 
 from tests.monitor.rules.world import (
     BAD,
+    CLICKS,
     CONFIGURATION,
     GOOD,
     PROJECT,
@@ -86,14 +87,16 @@ def test_a_fall_that_lasts_is_found_after_the_period(store: SQLiteStore) -> None
 
 def test_early_values_of_such_days_are_no_evidence(store: SQLiteStore) -> None:
     chosen = BaselineChoice(kind="version")
-    configuration = replace(leave_out((3, 3)), baseline=chosen)
-    put(store, make_rule(lanes=("30m",)))
+    configuration = replace(
+        leave_out((3, 3)), baseline=chosen, definition=replace(CLICKS, window=7200)
+    )
+    put(store, make_rule())
     for day in range(4):
         version = "1" if day < 3 else "2"
         store.append(PROJECT, make_day(day, BAD if day == 3 else GOOD, version=version))
     advance(store, known_at(3), configuration)
     assert state_of(store).state != "ALERT"
-    put(store, make_rule(name="other", lanes=("30m",)))
+    put(store, make_rule(name="other"))
     advance(store, known_at(3), replace(configuration, calendar=Calendar()))
     assert state_of(store, "other").state == "ALERT"
 

@@ -176,17 +176,17 @@ def test_a_clock_that_jumps_makes_no_period_come_twice_or_never(store: SQLiteSto
     assert (stream.periods, stream.at) == (5, to_datetime(START + 4 * DAY))
 
 
-def test_a_rule_begins_with_the_newest_period_unless_it_says_so(store: SQLiteStore) -> None:
+def test_a_rule_begins_with_the_newest_period_when_it_is_made(store: SQLiteStore) -> None:
     for day in range(4):
         store.append(PROJECT, make_day(day))
-    put(store, make_rule(since=None), now=START + 3 * DAY + HOUR)
+    put(store, make_rule(), now=START + 3 * DAY + HOUR)
     assert advance(store, known_at(3)).periods == 1
-    put(store, make_rule(name="all", since=START + HOUR), now=START + 3 * DAY + HOUR)
+    put(store, make_rule(name="all"), now=START + HOUR)
     assert advance(store, known_at(3)).periods == 4
 
 
 def test_periods_before_the_first_ranking_are_not_looked_at(store: SQLiteStore) -> None:
-    put(store, make_rule(since=0))
+    put(store, make_rule(), now=0)
     store.append(PROJECT, make_day(0))
     since_validation = 30
     assert advance(store, known_at(0)).periods == since_validation + 1
@@ -227,13 +227,13 @@ def test_a_rule_of_one_model_sees_no_other(store: SQLiteStore) -> None:
 def test_another_definition_starts_the_streams_anew(store: SQLiteStore) -> None:
     watch(store, *(make_day(day) for day in range(2)))
     other = Configuration(
-        definition=replace(CLICKS, window=7200), attributes=("device",), grace="1h"
+        definition=replace(CLICKS, window=3000), attributes=("device",), grace="1h"
     )
     advance(store, known_at(1), other)
     assert state_of(store).streams == ()
     assert store.audit(PROJECT)[-1].action == "rule.restart"
     store.append(PROJECT, make_day(2))
-    assert advance(store, known_at(2) + HOUR, other).periods == 1
+    assert advance(store, known_at(2), other).periods == 1
 
 
 def test_a_measure_that_is_measured_no_more_is_told(store: SQLiteStore) -> None:
@@ -254,19 +254,21 @@ def test_a_round_reads_each_day_once_for_all_rules_and_ages(
 ) -> None:
     for day in range(DAYS):
         store.append(PROJECT, make_day(day, users=8))
-    put(store, make_rule(lanes=("5m", "30m")))
-    put(store, make_rule(name="slices", measure="nDCG@3", slices=("device",), lanes=("30m",)))
+    put(store, make_rule())
+    put(store, make_rule(name="slices", measure="nDCG@3", slices=("device",)))
     asked = []
     read = store.read
     monkeypatch.setattr(
         store, "read", lambda *args, **named: asked.append(args[1:]) or read(*args, **named)
     )
-    advanced = advance(store, known_at(DAYS - 1))
+    # Early values are those at 15 minutes, and at an hour.
+    slow = replace(CONFIGURATION, definition=replace(CLICKS, window=4 * 3600))
+    advanced = advance(store, known_at(DAYS - 1) + 4 * HOUR, slow)
     # What is before is the baseline.
     shown = [span for span in asked if span[0] >= START]
     assert shown == [(START + day * DAY, START + (day + 1) * DAY) for day in range(DAYS)]
-    # Both have looked at each day, and at its hours once or twice.
-    assert advanced.periods >= DAYS * (2 + 24 + 2 * 24)
+    # Both have looked at each day, and at its hours twice.
+    assert advanced.periods >= DAYS * (2 + 2 * 2 * 24)
 
 
 def test_values_of_several_ages_are_those_that_are_read_one_by_one(store: SQLiteStore) -> None:

@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Iterator[SQLiteStore]:
 def make_rule(**said: Any) -> LimitRule:  # noqa: ANN401 - whatever a rule has
     """A rule about rankings without a relevant document in the last hour."""
     given: dict[str, Any] = {"name": "limit", "kind": "limit", "measure": "empty", "hours": 1}
-    given |= {"since": to_datetime(START), "remind": 0.0}
+    given |= {"remind": 0.0}
     return LimitRule(**given | ({} if "below" in said else {"above": 0.25}) | said)
 
 
@@ -151,7 +151,7 @@ def test_a_count_below_its_limit_alerts_at_once(store: SQLiteStore, count: int, 
 
 
 def test_a_count_is_of_all_hours_and_of_one_model(store: SQLiteStore) -> None:
-    put(store, make_rule(measure=RANKINGS, below=10, hours=3, model="m", since=None))
+    put(store, make_rule(measure=RANKINGS, below=10, hours=3, model="m"))
     for hour, count in enumerate((3, 9, 18)):
         fill(store, hour, count)
     store.append(PROJECT, show("other", START, 1, model="other"))

@@ -41,7 +41,7 @@ def watch(
     clock = [FIRST + timedelta(hours=1)]
     with Monitor.open(str(path / "x.db"), now=lambda: clock[-1]) as monitor:
         monitor.configure(CONFIGURATION)
-        rule: dict[str, Any] = {"measure": "length", "below": 0.75, "hours": 1, "since": FIRST}
+        rule: dict[str, Any] = {"measure": "length", "below": 0.75, "hours": 1}
         monitor.set_rule(Rule(name="short", kind="limit", **rule | said))
         clock.append(now)
         monitor.log_rankings(rankings)

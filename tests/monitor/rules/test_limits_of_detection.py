@@ -14,7 +14,6 @@ from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import management
-from rankscope.monitor.rules import trace as nightly
 from rankscope.monitor.rules.drop import check
 from rankscope.monitor.rules.drop.check import Period, _add_hour, check_labels, compare_grades
 from rankscope.monitor.rules.drop.feed import _follow, _may_inherit, feed
@@ -26,13 +25,6 @@ from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.drop.sample import Cells, Sample, _discount
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.stream import ALL, Evidence, Inherited, Stream
-from rankscope.monitor.rules.trace import (
-    NightlyProgress,
-    SliceNight,
-    TraceRule,
-    _compare,
-    decide_night,
-)
 from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
 
@@ -45,8 +37,7 @@ if TYPE_CHECKING:
 WEEK = 7 * DAY
 START = 2857 * WEEK
 MICROSECOND = timedelta(microseconds=1)
-RULE = DropRule(name="quality", measure="RR@3", slices=("device",), lanes=())
-TRACE = TraceRule(name="nights", measure="RR@3", kind="trace", false_alarms=0.9)
+RULE = DropRule(name="quality", measure="RR@3", slices=("device",))
 
 
 def make_sample(contexts: int, *, times: int = START) -> Sample:
@@ -84,7 +75,7 @@ def test_a_rule_watches_400_streams(known: int) -> None:
     )
     floors: Any = SimpleNamespace(
         reader=SimpleNamespace(cells=make_cells(1), scene=make_scene()),
-        has_anchor=lambda _: False,
+        has_anchor=False,
         refer=lambda _: None,
         find=lambda *_: Floor(lane=Evidence()),
     )
@@ -180,40 +171,6 @@ def test_periods_of_600_000_rankings_are_held_for_later_ages(
     assert reader._has_room(1) == has_room
 
 
-def list_models(versions: list[Version]) -> list[str]:
-    """The models that a night traces."""
-    return [*nightly._list_models(versions, TRACE, START)]
-
-
-@pytest.mark.parametrize("count", [19, 20, 21])
-def test_20_models_are_traced_in_a_night(count: int) -> None:
-    versions = [
-        Version(f"{number:02}", "1", "production", START - DAY, START - 1, 100 - number)
-        for number in range(count)
-    ]
-    assert list_models(versions) == [f"{number:02}" for number in range(min(count, 20))]
-
-
-@pytest.mark.parametrize(("after", "is_traced"), [(-1, False), (0, True), (1, True)])
-def test_a_model_is_traced_if_it_ranked_in_the_last_week(after: int, *, is_traced: bool) -> None:
-    last = START - 7 * DAY + after
-    assert list_models([Version("m", "1", "production", last, last, 1)]) == ["m"] * is_traced
-
-
-def test_a_night_looks_at_a_week_and_100_000_rankings(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-
-    def trace(*said: Any, **named: Any) -> None:  # noqa: ANN401 - what it is called with
-        asked.update(named, after=said[4])
-
-    monkeypatch.setattr(nightly, "trace_spans", trace)
-    versions = [Version("m", "1", "production", START - 60 * DAY, START, 1)]
-    scene = make_scene(versions=versions)
-    nightly._trace(scene, TRACE, "m", "1", moment=START, level=0.01)
-    assert asked["sample"] == 100_000
-    assert asked["after"].since == to_datetime(START - 7 * DAY)
-
-
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_three_streams_are_named(count: int) -> None:
     streams = [
@@ -235,18 +192,6 @@ def test_three_streams_are_named(count: int) -> None:
     assert found.state == "ALERT"
     assert found.reason.count("version=") == min(count, 3)
     assert found.reason.endswith("; and 1 more") == (count == 4)
-
-
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_three_slices_of_a_night_are_named(count: int) -> None:
-    slices = tuple(
-        SliceNight(model="m", slice=(), fall=0.1, reason=f"slice {number}")
-        for number in range(count)
-    )
-    progress = NightlyProgress(basis="", first=START, following=START + DAY, slices=slices)
-    assert decide_night(progress).reason == "; ".join(
-        f"slice {number}" for number in range(min(count, 3))
-    )
 
 
 @pytest.mark.parametrize("count", [999, 1000, 1001])
@@ -373,23 +318,6 @@ def test_usual_labels_are_those_of_four_weeks() -> None:
     assert [one[0] for one in found.days] == [*range(13, 41)]
     lost = check_labels(days, day=40, rankings=100, labels=1)
     assert [one[0] for one in lost.days] == [*range(13, 41)]
-
-
-def test_a_muted_slice_learns_its_fall_for_a_week() -> None:
-    night = SliceNight(model="m", slice=(), fall=0.125, reason="").mute()
-    for nights, limit in ((6, math.inf), (7, 1.5 * 0.125)):
-        for fall in (0.1874, 0.1875, 0.1876):
-            kept = replace(night, nights=nights).keep_muted(fall)
-            assert (kept is not None) == (fall < limit)
-            if kept is not None:
-                assert kept.muted == (fall if nights < 7 else 0.125)
-
-
-def test_a_slice_has_recovered_after_two_clean_nights() -> None:
-    night = SliceNight(model="m", slice=(("device", "tv"),), fall=0.1, reason="")
-    for clean, verdicts in ((0, []), (1, ["good"]), (2, ["good"])):
-        found = _compare([replace(night, clean=clean)], [], [])
-        assert [one.verdict for one in found] == verdicts
 
 
 def test_no_data_is_two_whole_periods_without_a_ranking() -> None:

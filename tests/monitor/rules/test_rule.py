@@ -8,11 +8,9 @@ import math
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.rules.drop.rule import DropRule, find_dimension
+from rankscope.monitor.events.limits import HOUR, MINUTE
+from rankscope.monitor.rules.drop.rule import choose_ages, find_dimension
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.trace import TraceRule
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 RULES = [
     make_rule(),
-    make_rule(since=None, model="m", slices=("device",), period="hour", channels=("log",)),
+    make_rule(model="m", slices=("device",), period="hour", channels=("log",)),
     Rule(
         name="arrivals",
         kind="data",
@@ -32,9 +30,8 @@ RULES = [
         remind=0.0,
         watches=("volume", "labels"),
     ),
-    make_rule(measure="empty", lanes=("15m", "4h"), anchor=False, slices=("device:country",)),
+    make_rule(measure="empty", slices=("device:country",)),
     make_rule(tolerance=0.1, is_relative=True),
-    Rule(name="night", kind="trace", measure="RR@3", false_alarms=0.04, model="m"),
 ]
 
 
@@ -53,14 +50,10 @@ REFUSED: dict[str, list[object]] = {
     "period": ["week"],
     "tolerance": [-0.1, float("nan"), float("inf"), "0.1", True],
     "false_alarms": [0.0, 1.0, float("nan")],
-    "method": ["bayes", None],
-    "since": ["yesterday", "2026-11-21T00:00:00"],
     "webhook": ["yes"],
     "severity": ["bad"],
     "channels": ["log", ["log", "log"], [""]],
     "remind": [float("nan"), True],
-    "lanes": ["15m", ["soon"], ["60m", "1h"], [900]],
-    "anchor": ["no"],
     "is_relative": [1],
     "wbehook": [True],
     "rule": [None],
@@ -98,7 +91,6 @@ def test_a_share_is_below_1() -> None:
         ({"slices": ("country",)}, "slices"),
         ({"slices": ("device:country",)}, "slices"),
         ({"slices": ("device:device",)}, "slices"),
-        ({"lanes": ("1h",)}, "lanes"),
     ],
 )
 def test_what_is_not_measured_is_refused(changes: dict[str, Any], field: str) -> None:
@@ -154,16 +146,12 @@ def test_a_drop_is_of_values_from_0_to_1() -> None:
         ({"channels": ("log",)}, False),
         ({"severity": "critical"}, False),
         ({"remind": 1.0}, False),
-        ({"lanes": ("20m",)}, True),
-        ({"anchor": False}, True),
         ({"name": "other"}, False),
         ({"tolerance": 0.5}, True),
         ({"measure": "nDCG@3"}, True),
         ({"slices": ("device",)}, True),
         ({"period": "hour"}, True),
-        ({"since": to_datetime(DAY)}, True),
         ({"false_alarms": 0.25}, True),
-        ({"method": "anytime"}, True),
     ],
 )
 def test_what_is_measured_is_told_from_what_is_not(change: dict[str, Any], is_other: bool) -> None:
@@ -186,8 +174,6 @@ def is_rule(**said: object) -> bool:
         ("name", "é" * 50, "é" * 50 + "x"),
         ("channels", tuple(map(str, range(20))), tuple(map(str, range(21)))),
         ("channels", ("x" * 100,), ("x" * 101,)),
-        ("lanes", ("1m", "2m", "3m", "4m"), ("1m", "2m", "3m", "4m", "5m")),
-        ("lanes", ("1s",), ("0s",)),
         ("remind", 8760.0, 8760.001),
         ("remind", 0.0, -0.001),
         ("false_alarms", 5e-324, 0.0),
@@ -199,21 +185,12 @@ def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> 
     assert not is_rule(**{field: above})
 
 
-def test_a_trace_promises_at_most_2_250_nights() -> None:
-    rule = TraceRule(name="nights", measure="nDCG@3", kind="trace", false_alarms=0.04)
-    assert rule.check(CONFIGURATION) == rule
-    assert rule.run_length == 90 / 0.04
-    with pytest.raises(UsageError, match=r"at least 0\.04 for a trace"):
-        rule.replace(false_alarms=math.nextafter(0.04, 0.0)).check(CONFIGURATION)
-
-
 def test_a_chance_of_5_percent_in_90_days_is_one_false_alarm_in_1_800_days() -> None:
     assert make_rule(false_alarms=0.05).run_length == 90 / 0.05
 
 
 def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window() -> None:
-    rule = DropRule(name="quality", measure="nDCG@5")
     ages = (15 * MINUTE, HOUR, 4 * HOUR)
     for at, age in enumerate(ages):
-        assert rule.choose_ages(4 * age - 1) == ages[max(at - 2, 0) : at]
-        assert rule.choose_ages(4 * age) == ages[max(at - 1, 0) : at + 1]
+        assert choose_ages(4 * age - 1) == ages[max(at - 2, 0) : at]
+        assert choose_ages(4 * age) == ages[max(at - 1, 0) : at + 1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import tempfile
 from contextlib import ExitStack, closing
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from rankscope.demo.generator import SEED, make_story
 from rankscope.demo.playback import RULE, Clock, play, prepare
-from rankscope.demo.story import DEVICE, POSITIVE, VERSIONS, WINDOW
+from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
 from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError, hint_extra
 from rankscope.monitor.events.limits import DAY
@@ -173,52 +172,27 @@ def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Play
         "",
         f"Version 4 was released on {_moment(story.release)} UTC:",
         "",
-        str(list_days(story, monitor)),
-        "",
-        rate_forecasts(monitor),
+        str(_list_days(story, monitor)),
     )
     return steps
 
 
-def list_days(story: Story, monitor: Monitor) -> Table:
-    """Return the values of the days around the release, beside what was expected of them."""
+def _list_days(story: Story, monitor: Monitor) -> Table:
+    """Return the values of the days around the release."""
     since = to_datetime((story.release // DAY - SHOWN_BEFORE) * DAY)
     whole = {name: monitor.series(name, every="day", since=since) for name in monitor.measures}
     name = RULE.measure
     harmed = monitor.series(name, every="day", since=since, slice=(("device", DEVICE),))
     first = whole[name]
-    expected = monitor.expected(name, every="day", since=since)
-    forecasts = {
-        start: value
-        for start, value in zip(expected.times, expected.values, strict=True)
-        if not math.isnan(value)
-    }
     return Table(
         {
             "day": [_day(start) for start in first.times],
             "searches": first.rankings,
             **{name: each.values for name, each in whole.items()},
             f"{name} {DEVICE}": harmed.values,
-            f"{name} expected": [forecasts.get(start) for start in first.times],
             "status": ["final" if is_final else "provisional" for is_final in first.is_final],
         }
     )
-
-
-def rate_forecasts(monitor: Monitor) -> str:
-    """Say how often the final value of a day was as expected before its labels arrived."""
-    name = RULE.measure
-    made = monitor.expected(name, every="day")
-    ends = zip(made.lower, made.finals, made.upper, strict=True)
-    known = [each for each in ends if not any(map(math.isnan, each))]
-    within = sum(lower <= final <= upper for lower, final, upper in known)
-    said = (
-        f"The {name} of a day is expected from its lists, before its labels arrive. On {within} of "
-        f"{len(known)} days, the final value is within the {made.level:.0%} interval."
-    )
-    new = VERSIONS[-1]
-    problem = monitor.expected(name, every="day", version=new).problem
-    return f"{said} Version {new} has no expected values yet: {problem}" if problem else said
 
 
 def _print_incidents(story: Story, monitor: Monitor, changes: list[tuple[Event, Incident]]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag, read_integer, read_number
+from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
-    TIME_HELP,
     add_store_arguments,
     ask_service,
     is_service,
@@ -19,7 +18,6 @@ from rankscope.monitor.commands.store import (
     open_writer,
     print_fields,
     read_duration,
-    read_moment,
     read_word,
     take_several,
     write_moment,
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
     from rankscope.monitor.commands.store import Run
     from rankscope.monitor.rules.kinds import RuleField
-
-TIMES = ("since", "silenced_until")
 
 
 def add_list(parser: Parser) -> None:
@@ -90,7 +86,6 @@ def add_add(parser: Parser) -> None:
     parser.add_examples(
         "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
         "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
-        "rankscope monitor rule add music.db night -m nDCG@5 --kind trace",
     )
 
 
@@ -103,26 +98,15 @@ def _add_field(parser: Parser, field: RuleField) -> None:
         default = f"{field.default:g}" if field.control == "number" else str(field.default)
     kinds = "" if field.kinds == tuple(KINDS) else f"kind {', '.join(field.kinds)}: "
     text = kinds + setting.text.replace("`", "") + (f" (default: {default})" if default else "")
-    if field.control == "time":
-        text = text.replace(" (default", f": {TIME_HELP} (default")
     names = [setting.option or f"--{field.name.replace('_', '-')}"]
     if field.name == "measure":
         names.insert(0, "-m")
-    if field.control == "flag":
-        parser.add_argument(
-            f"--no-{field.name}",
-            action=OnceFlag,
-            dest=field.name,
-            help=f"{kinds}don't {setting.text}",
-        )
-        return
     how: dict[str, dict[str, Any]] = {
         "boxes": {"nargs": "+", "choices": field.choices} if field.choices else take_several(),
         "list": {"nargs": "*"},
         "choice": {"choices": field.choices or None},
         "number": {"type": _read_tolerance if field.name == "tolerance" else read_number},
         "integer": {"type": read_integer},
-        "time": {"type": read_moment},
         "text": {"type": read_word},
     }
     options: dict[str, Any] = {
@@ -140,9 +124,7 @@ def run_add(options: Namespace) -> int:
     given: dict[str, Any] = {"kind": options.kind}
     for name, field in FIELDS.items():
         value = getattr(options, name, None)
-        if field.control == "flag":
-            given |= {name: False} if value else {}
-        elif value is not None:
+        if value is not None:
             given[name] = tuple(value) if isinstance(value, list) else value
         elif field.is_required and options.kind in field.kinds:
             raise UsageError(
@@ -235,11 +217,11 @@ def _show(fields: dict[str, Any], name: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
-    if name in TIMES and value is not None:
+    if name == "silenced_until" and value is not None:
         return write_moment(read_time(value, name)[0])
     shown = ", ".join(value) if isinstance(value, list) else value
     unset = FIELDS[name].setting.unset if name in FIELDS else ""
-    # Without lanes there are no early values, and without channels only the log.
+    # Without channels, only the log is notified.
     is_unset = value is None or name == "watches"
     return str(shown or (unset if is_unset else "") or "-")
 

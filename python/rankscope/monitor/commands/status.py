@@ -55,7 +55,7 @@ def add_evaluate(parser: Parser) -> None:
     parser.description = (
         "Compute windows and baselines, check the alert rules, and open, change and close "
         "incidents. Every moment since the last evaluation at which something is due is passed in "
-        "order. With --as-of, a rule that names no first period begins with the first ranking."
+        "order. With --as-of, a rule that has looked at nothing begins with the first ranking."
     )
 
 

@@ -103,7 +103,7 @@ def replay_rules(
 ) -> Advanced:
     """Return what `advance_rules` would change, without writing anything.
 
-    A rule that has looked at no period yet, and names no first one, begins with the first ranking.
+    A rule that has looked at no period yet begins with the first ranking.
     If the rules have looked at periods after the time, all of them begin again, without incidents:
     what was concluded later isn't known then. See `advance_rules` for the arguments.
     """

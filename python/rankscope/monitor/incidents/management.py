@@ -151,7 +151,7 @@ def set_rule(
     """Create a rule, or change the rule with its name.
 
     A change of what is measured voids the evidence that was collected: the streams start anew with
-    the newest period, or with that of `since`. The audit says so.
+    the newest period. The audit says so.
     """
     change = make_change(store, project, configuration, rule, now)
     _write(store, project, rule.name, change, now=now, actor=actor)

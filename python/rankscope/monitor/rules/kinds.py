@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from rankscope.monitor.rules.data.rule import DataRule
@@ -16,7 +15,6 @@ from rankscope.monitor.rules.early.run import KIND as EARLY
 from rankscope.monitor.rules.limit import KIND as LIMIT
 from rankscope.monitor.rules.rule import Rule, register
 from rankscope.monitor.rules.settings import Setting
-from rankscope.monitor.rules.trace import KIND as TRACE
 from rankscope.records import record, replace
 
 if TYPE_CHECKING:
@@ -26,14 +24,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.run import Kind, Problem, Progress
     from rankscope.monitor.store.records import RuleRow
 
-    Control: TypeAlias = Literal[
-        "text", "number", "integer", "time", "choice", "flag", "boxes", "list"
-    ]
+    Control: TypeAlias = Literal["text", "number", "integer", "choice", "flag", "boxes", "list"]
 
 
-KINDS: Mapping[str, Kind] = {
-    register(kind.record): kind for kind in (DROP, LIMIT, DATA, TRACE, EARLY)
-}
+KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, EARLY)}
 PROBLEMS: Mapping[str, Problem] = {
     name: problem for kind in KINDS.values() for name, problem in kind.problems.items()
 }
@@ -84,7 +78,7 @@ class RuleField:
     @property
     def metavar(self) -> str:
         """What stands for its value in the help of its option."""
-        names = {"number": "N", "integer": "N", "time": "TIME", "choice": self.name.upper()}
+        names = {"number": "N", "integer": "N", "choice": self.name.upper()}
         return self.setting.metavar or names.get(self.control, "NAME")
 
     @property
@@ -100,12 +94,7 @@ class RuleField:
             return "boxes" if self.choices or self.setting.source else "list"
         if self.choices or self.setting.source == "measures":
             return "choice"
-        controls: dict[Any, Control] = {
-            bool: "flag",
-            int: "integer",
-            float: "number",
-            datetime: "time",
-        }
+        controls: dict[Any, Control] = {bool: "flag", int: "integer", float: "number"}
         return controls.get(self.type, "text")
 
 

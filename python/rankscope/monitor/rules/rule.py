@@ -12,7 +12,7 @@ from rankscope.engine.requests import read_measure
 from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import show
-from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity, Since
+from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity
 from rankscope.stats.sequential.noise import QUARTER
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class Rule(BaseModel):
     Args:
         name: What it is known by; one in a project.
         kind: What it does.
-        fields: What else a rule of its kind has. All kinds have `model`, `since`, `severity`,
-            `channels` and `remind`.
+        fields: What else a rule of its kind has. All kinds have `model`, `severity`, `channels` and
+            `remind`.
 
     Raises:
         UsageError: A field is unknown to the kind, or its value is none of those it takes.
@@ -58,7 +58,6 @@ class Rule(BaseModel):
     name: Annotated[Name, Field(default_factory=str, validate_default=True)]
     kind: str
     model: Model = None
-    since: Since = None
     severity: Severity = "warning"
     channels: Channels = None
     remind: Remind = 24.0

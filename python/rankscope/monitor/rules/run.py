@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.events.times import count_micros, to_datetime
 from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.state import RuleVerdict
 from rankscope.monitor.store.keys import AuditEntry
@@ -215,7 +215,7 @@ class RuleRun(ABC):
         """Begin with the first period that has rankings."""
         scene, length = self._scene, self.rule.step
         start = min(each.first for each in scene.shown) // length * length
-        if not scene.is_replay or self.rule.since is not None:
+        if not scene.is_replay:
             start = max(self.progress.following, min(start, scene.now // length * length))
         self.progress = replace(self.progress, first=start, following=start)
 
@@ -317,9 +317,8 @@ class Kind:
 
     def begin(self, rule: Rule, configuration: Configuration, now: int, seq: int) -> str:
         """Return the stored progress of a rule that has looked at nothing yet."""
-        at = now if rule.since is None else to_micros(rule.since)
         basis = rule.find_basis(configuration)
-        return self.run.progress_type.begin(basis, at - at % rule.step, seq).to_text()
+        return self.run.progress_type.begin(basis, now - now % rule.step, seq).to_text()
 
     def read_progress(self, text: str) -> Progress:
         """Read what `begin`, or a check, has returned."""

@@ -6,22 +6,13 @@ add`, the OpenAPI description, error messages and the table in the documentation
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import CoreSchema, core_schema
 
-from rankscope.errors import RankscopeError
 from rankscope.monitor.events.fields import NAME_BYTES, can_be_stored, is_label
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
-from rankscope.monitor.events.times import (
-    format_time,
-    read_length,
-    read_moment,
-    to_micros,
-    write_duration,
-)
 from rankscope.records import record
 
 if TYPE_CHECKING:
@@ -33,7 +24,6 @@ EMPTY = "empty"
 """The share of rankings without a relevant document, of which more is worse."""
 BETWEEN = ":"
 """What stands between two attributes whose values are watched together."""
-MOST_LANES = 4
 MOST_CHANNELS = 20
 MOST_REMIND = 24.0 * 365
 
@@ -100,18 +90,6 @@ def keep_if(is_good: Callable[[Any], bool]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def read_by(read: Callable[[Any], object], kind: object) -> BeforeValidator:
-    """Read a value by a function that may refuse it; JSON has it as another type."""
-
-    def check(value: object) -> object:
-        try:
-            return None if value is None else read(value)
-        except RankscopeError:
-            raise ValueError from None
-
-    return BeforeValidator(check, json_schema_input_type=kind)
-
-
 def described(**keywords: Any) -> Any:  # noqa: ANN401 - as `Annotated` takes it
     """Return keywords of JSON Schema for a type; what reads the value checks them."""
     return Field(json_schema_extra=keywords)
@@ -125,18 +103,6 @@ def are_names(names: tuple[str, ...] | None, most: int) -> bool:
 
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _read_lanes(value: object) -> object:
-    if isinstance(value, tuple | list):
-        return tuple(read_length(each, "") for each in value)
-    return value
-
-
-def _are_ages(lanes: tuple[timedelta, ...] | None) -> bool:
-    ages = lanes or ()
-    is_whole = all(age >= timedelta(seconds=1) and not age.microseconds for age in ages)
-    return is_whole and len(set(ages)) == len(ages) <= MOST_LANES
 
 
 PRINTABLE = "\\u0000-\\u0020\\u007f-\\u00a0\\u00ad\\u2028\\u2029"
@@ -155,7 +121,6 @@ RULE_NAME: dict[str, Any] = {
 }
 NAME_SCHEMA = described(**RULE_NAME)
 TimeText = Annotated[str, described(format="date-time", pattern="^[1-8][0-9]{3}-.{1,59}$")]
-AgeText = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")]
 
 Name = Annotated[
     str,
@@ -215,28 +180,6 @@ FalseAlarms = Annotated[
         label="Chance of a false alarm in a quarter",
     ),
 ]
-Method = Annotated[
-    Literal["calibrated", "anytime"],
-    Setting(
-        "the test that finds a drop: `calibrated` learns from the baseline how users and days "
-        "vary; `anytime` assumes less and takes longer",
-        words=(
-            ("calibrated", "calibrated on how the baseline varies"),
-            ("anytime", "anytime-valid, which takes longer"),
-        ),
-    ),
-]
-Since = Annotated[
-    datetime | None,
-    read_by(lambda value: read_moment(value, ""), TimeText | None),
-    PlainSerializer(lambda value: None if value is None else format_time(to_micros(value))),
-    Setting(
-        "when the first period that is checked begins",
-        "a time with its zone",
-        label="First period (UTC)",
-        unset="the newest period",
-    ),
-]
 Severity = Annotated[
     Literal["info", "warning", "critical"], Setting("how bad the incidents of this rule are")
 ]
@@ -260,21 +203,5 @@ Remind = Annotated[
         label="Remind after (hours)",
         unit="hours",
         metavar="HOURS",
-    ),
-]
-Lanes = Annotated[
-    tuple[timedelta, ...] | None,
-    keep_if(_are_ages),
-    read_by(_read_lanes, list[AgeText] | None),
-    PlainSerializer(lambda ages: None if ages is None else [write_duration(age) for age in ages]),
-    described(uniqueItems=True, maxItems=MOST_LANES),
-    Setting(
-        "the ages at which early values are checked, too, such as `15m`; none for final values "
-        "only",
-        f"at most {MOST_LANES} different durations of whole seconds, such as 15m, in a list",
-        label="Ages of early values",
-        unset="the last two of 15m, 1h and 4h that are at most a quarter of the attribution window",
-        option="--early",
-        metavar="AGE",
     ),
 ]

@@ -11,7 +11,6 @@ from rankscope.monitor.definition.configuration import BaselineChoice, Configura
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 
@@ -127,10 +126,9 @@ def open_monitor(
 
 def watch_story(monitor: Monitor, **parts: Any) -> None:  # noqa: ANN401 - as `Rule` takes them
     """Let a rule look at the story day by day."""
-    since = to_datetime(NOW // DAY * DAY - 10 * DAY)
-    made = {"name": "quality", "measure": "nDCG@5", "slices": ("device",), "since": since}
+    made = {"name": "quality", "measure": "nDCG@5", "slices": ("device",)}
     monitor.set_rule(Rule(**made | parts))
-    monitor.evaluate()
+    monitor.evaluate(is_replay=True)
 
 
 class Reader(HTMLParser):

@@ -11,7 +11,7 @@ from rankscope.monitor.rules.drop.check import START, Period, check_stream, comp
 from rankscope.monitor.rules.drop.confirm import ALIKE, Confirmation, describe_group
 from rankscope.monitor.rules.drop.floors import CALENDAR
 from rankscope.monitor.rules.drop.periods import FINAL, continue_at
-from rankscope.monitor.rules.drop.rule import find_dimension
+from rankscope.monitor.rules.drop.rule import choose_ages, find_dimension
 from rankscope.monitor.rules.stream import ALL, Evidence, Stream
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
@@ -68,7 +68,7 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
         (stream.model, stream.version) for stream in progress.streams if stream.version != ALL
     }
     folding = _choose(rule, sample, cells.contexts, watched)
-    has_anchor = step.age == FINAL and period.floors.has_anchor(rule)
+    has_anchor = step.age == FINAL and period.floors.has_anchor
     groups = group_contexts(rule, sample, cells, folding, has_anchor=has_anchor)
     passed = continue_at(progress, step.age, step.until)
     is_late = False
@@ -86,7 +86,7 @@ def feed(progress: RuleProgress, period: Period) -> RuleProgress:
     new.sort(key=lambda key: (-len(rows[key]), key))
     room = max(MOST_STREAMS - len(known), 0)
     known |= {key: _begin(key, progress.streams, step) for key in new[:room]}
-    lanes = 1 + len(rule.choose_ages(reader.scene.window))
+    lanes = 1 + len(choose_ages(reader.scene.window))
     streams = []
     for key, stream in sorted(known.items()):
         followed: Stream | None = stream

@@ -127,10 +127,10 @@ class Floors:
         self._samples: dict[tuple[_Wanted, int], Sample] = {}
         self._found: dict[tuple[str, str | None, str | None], tuple[int, ...]] = {}
 
-    def has_anchor(self, rule: DropRule) -> bool:
-        """Whether a rule compares models with a baseline that releases don't renew."""
-        is_renewed = self._choice is not None and self._choice.kind == "version"
-        return is_renewed and rule.anchor
+    @property
+    def has_anchor(self) -> bool:
+        """Whether models are compared with a baseline that releases don't renew, too."""
+        return self._choice is not None and self._choice.kind == "version"
 
     def find(self, rule: DropRule, key: Key, lane: Evidence, step: Step, count: int) -> Floor:
         """Return what a stream is compared with, or why it is with nothing."""
@@ -194,7 +194,7 @@ class Floors:
                 tolerance=tolerance,
                 level=LEVEL / max(count, 1),
                 is_hourly=step.until - step.start < DAY,
-                is_calibrated=rule.method == "calibrated",
+                is_calibrated=True,
             )
         except (InputError, UsageError) as error:
             return replace(lane, reason=f"the baseline has no floor: {error.message}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.rules.drop.rule import choose_ages
 from rankscope.monitor.rules.drop.sample import Cells, View, collect_samples
 from rankscope.records import record, replace
 
@@ -46,7 +47,7 @@ def next_step(rule: DropRule, progress: RuleProgress, scene: Scene) -> Step:
     Periods are checked in the order in which they can be: final periods once their attribution
     windows are closed, and the hours of early values once they have the age.
     """
-    steps = [_make_step(rule, progress, age, scene) for age in _list_ages(rule, scene)]
+    steps = [_make_step(rule, progress, age, scene) for age in _list_ages(scene)]
     # What is final comes first: it says more than what is early.
     return min(steps, key=lambda one: (one.due, one.start, one.age))
 
@@ -56,7 +57,7 @@ def pass_empty(rule: DropRule, progress: RuleProgress, scene: Scene) -> tuple[Ru
     first = min(version.first for version in scene.versions)
     last = max(version.last for version in scene.versions)
     passed = 0
-    for age in _list_ages(rule, scene):
+    for age in _list_ages(scene):
         step = _make_step(rule, progress, age, scene)
         length = step.until - step.start
         if not progress.streams and step.start < first:
@@ -72,8 +73,8 @@ def pass_empty(rule: DropRule, progress: RuleProgress, scene: Scene) -> tuple[Ru
     return progress, passed
 
 
-def _list_ages(rule: DropRule, scene: Scene) -> tuple[int, ...]:
-    return (FINAL, *rule.choose_ages(scene.window))
+def _list_ages(scene: Scene) -> tuple[int, ...]:
+    return (FINAL, *choose_ages(scene.window))
 
 
 def _make_step(rule: DropRule, progress: RuleProgress, age: int, scene: Scene) -> Step:

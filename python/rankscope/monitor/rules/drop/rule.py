@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field
 
-from rankscope.monitor.events.limits import HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import count_micros, write_duration
+from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.settings import (
     BETWEEN,
     EMPTY,
     LENGTHS,
     FalseAlarms,
-    Lanes,
     Measure,
-    Method,
     Period,
     Setting,
     Slices,
@@ -28,10 +25,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
 
 AGES = (15 * MINUTE, HOUR, 4 * HOUR)
-"""The ages at which early values are checked by default: the last two that the window allows."""
+"""The ages at which early values are checked: the last two that the window allows."""
 MOST_AGES = 2
 LEAST_WINDOW = 4
-"""The default ages are at most the attribution window divided by this."""
+"""The ages are at most the attribution window divided by this."""
 
 Tolerance = Annotated[
     float,
@@ -49,13 +46,6 @@ IsRelative = Annotated[
         label="Tolerance is a share of the baseline",
     ),
 ]
-Anchor = Annotated[
-    bool,
-    Setting(
-        "compare models with a long-term baseline, too, which releases don't renew",
-        label="Also compare with a long-term baseline, if the baseline is the previous version",
-    ),
-]
 
 
 class DropRule(Rule):
@@ -68,9 +58,6 @@ class DropRule(Rule):
     tolerance: Tolerance = 0.02
     is_relative: IsRelative = False
     false_alarms: FalseAlarms = 0.05
-    method: Method = "calibrated"
-    lanes: Lanes = None
-    anchor: Anchor = True
 
     def model_post_init(self, _: object) -> None:
         """Check what depends on two fields."""
@@ -100,11 +87,6 @@ class DropRule(Rule):
     def check(self, configuration: Configuration) -> Self:
         """Check that the project measures what the rule needs, and return it with full names."""
         slices = tuple(check_slice(name, configuration) for name in self.slices)
-        window = configuration.definition.window * SECOND
-        for age in self.lanes or ():
-            if count_micros(age) >= window:
-                shown = write_duration(window)
-                raise bad("lanes", f"ages below the attribution window of {shown}", str(age))
         if self.measure == EMPTY:
             return self.replace(slices=slices)
         measure = check_measure(self.measure, configuration, more=[EMPTY])
@@ -133,19 +115,18 @@ overall and by device. The chance of a false alarm in a quarter is at most 5%.'
             f"alarm in a quarter is at most {100 * self.false_alarms:g}%."
         )
 
-    def choose_ages(self, window: int) -> tuple[int, ...]:
-        """Return the ages at which early values are checked, in microseconds, the youngest first.
 
-        Examples:
-            >>> rule = DropRule(name="quality", measure="nDCG@5")
-            >>> [age // HOUR for age in rule.choose_ages(24 * HOUR)]
-            [1, 4]
-            >>> rule.replace(lanes=()).choose_ages(24 * HOUR)
-            ()
-        """
-        if self.lanes is None:
-            return tuple(age for age in AGES if LEAST_WINDOW * age <= window)[-MOST_AGES:]
-        return tuple(sorted(map(count_micros, self.lanes)))
+def choose_ages(window: int) -> tuple[int, ...]:
+    """Return the ages at which early values are checked, in microseconds, the youngest first.
+
+    Args:
+        window: The attribution window, in microseconds.
+
+    Examples:
+        >>> [age // HOUR for age in choose_ages(24 * HOUR)]
+        [1, 4]
+    """
+    return tuple(age for age in AGES if LEAST_WINDOW * age <= window)[-MOST_AGES:]
 
 
 def check_slice(name: str, configuration: Configuration) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.rules.drop import decay
 from rankscope.monitor.rules.drop.check import Period
 from rankscope.monitor.rules.drop.feed import feed
 from rankscope.monitor.rules.drop.findings import decide, make_findings
 from rankscope.monitor.rules.drop.floors import Floors
 from rankscope.monitor.rules.drop.periods import PeriodReader, next_step, pass_empty
 from rankscope.monitor.rules.drop.progress import RuleProgress
-from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.rule import DropRule, choose_ages
 from rankscope.monitor.rules.run import Kind, Problem, RuleRun, Scene
 from rankscope.monitor.rules.state import Finding
 from rankscope.monitor.rules.stream import ALL
@@ -25,11 +24,8 @@ if TYPE_CHECKING:
 
 def share_floors(scene: Scene) -> Floors:
     """Return what reads periods and baselines, once for all rules about drops."""
-    rules = [rule for rule in scene.rules if isinstance(rule, DropRule)]
-    ages = {age for rule in rules for age in rule.choose_ages(scene.window)}
-    measures = {rule.measure for rule in rules}
-    reader = PeriodReader(scene, measures, [age for age in ages if age < scene.window])
-    return Floors(reader)
+    measures = {rule.measure for rule in scene.rules if isinstance(rule, DropRule)}
+    return Floors(PeriodReader(scene, measures, choose_ages(scene.window)))
 
 
 class DropRun(RuleRun):
@@ -47,7 +43,7 @@ class DropRun(RuleRun):
 
     def _begin(self) -> None:
         """Begin with the first ranking in a replay; otherwise `_pass_empty` does."""
-        if self._scene.is_replay and self.rule.since is None and not self.progress.streams:
+        if self._scene.is_replay and not self.progress.streams:
             super()._begin()
 
     def find_due(self) -> int | None:
@@ -68,15 +64,9 @@ class DropRun(RuleRun):
         self.progress = feed(self.progress, period)
         self.pass_period()
         self.has_ended_day = not step.age and step.until % DAY == 0
-        was = self.progress.trends
-        if self.has_ended_day:
-            trends = decay.judge_trends(self.rule, self.progress, self._scene, step.until)
-            self.progress = replace(self.progress, trends=trends)
         self._pass_empty()
         left = watched - {stream.key for stream in self.progress.streams}
-        trends = self.progress.trends
-        found = decay.add_shapes(make_findings(self.rule, self.progress), trends)
-        return (*found, *decay.make_findings(self.rule, trends, was), *map(_leave, sorted(left)))
+        return (*make_findings(self.rule, self.progress), *map(_leave, sorted(left)))
 
     def _pass_empty(self) -> None:
         """Pass all periods before the first ranking and after the last one at once."""
@@ -131,14 +121,6 @@ KIND = Kind(
             verb="fell",
             step="Open the incident for the queries that fell most. If a release caused it, "
             "roll it back. Then acknowledge the incident.",
-            drawn="measure",
-        ),
-        decay.KIND: Problem(
-            name="quality falls slowly",
-            verb="falls slowly",
-            step="Look for what changes from week to week: an index or features that are no longer "
-            "refreshed, a model that gets old, a catalogue that grows. Then acknowledge the "
-            "incident.",
             drawn="measure",
         ),
     },

@@ -30,8 +30,7 @@ class EarlyRule(Rule):
 
     def find_basis(self, _configuration: object) -> str:
         """Return what it looks at: what is usual is learned anew at every check."""
-        since = "" if self.since is None else self.since.isoformat()
-        return f"{self.model or ''} {since}".strip()
+        return self.model or ""
 
     def describe(self) -> str:
         """Describe the rule in a sentence."""

@@ -157,52 +157,6 @@ class Mix(TypedDict):
     rankings: list[Count]
 
 
-class ExpectedQuery(PartQuery, total=False):
-    """Which forecasts are read."""
-
-    measure: Measure
-
-
-class Expected(Windows):
-    """The values that rankings were expected to have before their labels arrived."""
-
-    measure: str
-    finals: list[Number | None]
-    rankings: list[Count]
-    reasons: list[list[str]]
-    problem: str
-    is_doubtful: list[bool]
-
-
-class ForecastsQuery(SpanQuery, total=False):
-    """Which forecasts are compared with final values."""
-
-    measure: Measure
-
-
-class ForecastRow(TypedDict):
-    """How good the forecasts of days were."""
-
-    model: str
-    version: str
-    slice: str
-    days: Count
-    coverage: Number
-    bias: Number
-    error: Number
-    half_width: Number
-    doubtful: Count
-    missed: Count
-    missed_doubtful: Count
-
-
-class Forecasts(TypedDict):
-    """How good the forecasts of days were, by model, version and slice."""
-
-    forecasts: list[ForecastRow]
-    left_out: Count
-
-
 class SliceValue(TypedDict):
     """The value of a slice."""
 
@@ -333,26 +287,6 @@ def _read_part(query: Mapping[str, Any]) -> dict[str, Any]:
     return to_datetimes({name: value for name, value in query.items() if name in SPAN})
 
 
-def get_expected(monitor: Monitor, call: Call) -> Expected:
-    """Return the values that rankings were expected to have before their labels arrived."""
-    query: ExpectedQuery = call.query
-    every = query.get("every", "day")
-    check_span(query, monitor.clock(), every)
-    parts = order_slice(query.get("slice", ()), monitor.configuration)
-    expected = monitor.expected(query.get("measure"), every=every, slice=parts, **_read_part(query))
-    if len(expected) > MOST_POINTS:
-        raise refuse_long(expected.every)
-    return cast("Expected", expected.to_dict())
-
-
-def get_forecasts(monitor: Monitor, call: Call) -> Forecasts:
-    """Return how good the forecasts of days were that have become final."""
-    query: ForecastsQuery = call.query
-    check_span(query, monitor.clock())
-    rows: list[Any] = name_rows(monitor.forecasts(**to_datetimes(query)))
-    return {"forecasts": rows[:MOST_POINTS], "left_out": max(len(rows) - MOST_POINTS, 0)}
-
-
 def get_slices(monitor: Monitor, call: Call) -> Slices:
     """Return the slices of a span, the lowest against the baseline first."""
     query: SlicesQuery = call.query
@@ -412,8 +346,6 @@ def order_slice(parts: Slice, configuration: Configuration) -> Slice:
 
 ROUTES = (
     Route("GET", "/v1/series", get_series, query=SeriesQuery, result=Series),
-    Route("GET", "/v1/expected", get_expected, query=ExpectedQuery, result=Expected),
-    Route("GET", "/v1/forecasts", get_forecasts, query=ForecastsQuery, result=Forecasts),
     Route("GET", "/v1/signals", get_signal, query=SignalsQuery, result=Signal),
     Route("GET", "/v1/mix", get_mix, query=MixQuery, result=Mix),
     Route("GET", "/v1/slices", get_slices, query=SlicesQuery, result=Slices),

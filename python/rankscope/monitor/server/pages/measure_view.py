@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.ask.expected import Expected
     from rankscope.monitor.ask.series import Series
     from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.definition import Definition
@@ -56,7 +55,6 @@ class MeasureView:
         baseline: What it is held against.
         series: All rankings together first, then versions that have lines of their own.
         chart: The lines.
-        expected: What was expected before labels arrived; `None` where nothing is forecast.
     """
 
     measure: str
@@ -64,7 +62,6 @@ class MeasureView:
     baseline: Mean | None
     series: tuple[Series, ...]
     chart: LineChart
-    expected: Expected | None = None
 
     @property
     def difference(self) -> float:
@@ -176,7 +173,6 @@ def view_measures(
             mean=_find_mean(baseline, definition, name, slice),
             floor=_find_floor([stream for of, stream in streams if of == name], extent),
             episodes=[*periods, *list_episodes(groups, name)],
-            expected=None if extent.lines else read_expected(monitor, extent, name, slice),
         )
         for name in monitor.measures
     )
@@ -190,7 +186,6 @@ def _view_measure(
     mean: Mean | None,
     floor: float | None,
     episodes: Sequence[Episode],
-    expected: Expected | None,
 ) -> MeasureView:
     [defined] = definition.only(series[0].measure).measures
     known = mean is not None and not math.isnan(mean.value)
@@ -202,7 +197,6 @@ def _view_measure(
         floor=floor,
         episodes=episodes,
         within=defined.row.value_range,
-        beside=[] if expected is None else draw_expected(_take_open(expected)),
     )
     return MeasureView(
         measure=series[0].measure,
@@ -210,41 +204,7 @@ def _view_measure(
         baseline=mean,
         series=series,
         chart=chart,
-        expected=expected,
     )
-
-
-def _take_open(expected: Expected) -> list[Point]:
-    """Return what is expected of the windows that aren't final."""
-    points = zip(take_expected(expected), expected.finals, strict=True)
-    kept = [point for point, final in points if math.isnan(final)]
-    return kept if any(not math.isnan(point.value) for point in kept) else []
-
-
-def read_expected(monitor: Monitor, extent: Extent, measure: str, place: Slice) -> Expected | None:
-    """Return what is expected in the range; `None` where nothing is forecast."""
-    if measure not in monitor.forecast_measures or len(place) > 1:
-        return None
-    return monitor.expected(
-        measure,
-        every=extent.every,
-        since=to_datetime(extent.since),
-        until=to_datetime(extent.until),
-        model=extent.model,
-        version=extent.version,
-        slice=place,
-    )
-
-
-def draw_expected(points: Sequence[Point]) -> list[Line]:
-    """Return the line of forecasts; none where there are no forecasts."""
-    return [Line("expected", tuple(points), "expected")] if points else []
-
-
-def take_expected(expected: Expected) -> list[Point]:
-    """Return what is expected as points."""
-    columns = (map(to_micros, expected.times), expected.values, expected.lower, expected.upper)
-    return [Point(*row) for row in zip(*columns, strict=True)]
 
 
 def _find_mean(

@@ -24,7 +24,6 @@ from rankscope.monitor.server.pages.page import (
     read_configuration,
     read_hours,
 )
-from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
 from rankscope.output.text import show
@@ -33,7 +32,6 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -170,21 +168,16 @@ def fill_form(rule: Rule) -> FormState:
 
     Examples:
         >>> form = fill_form(Rule(name="quality", measure="nDCG@5"))
-        >>> form["tolerance"], form["since"], form["is_relative"], form["anchor"]
-        ('0.02', '', '', 'yes')
+        >>> form["tolerance"], form["is_relative"], form["model"]
+        ('0.02', '', '')
     """
     said = rule.to_dict()
-    texts = {
-        name: _write(field, said.get(name, field.default), rule.since)
-        for name, field in FIELDS.items()
-    }
+    texts = {name: _write(field, said.get(name, field.default)) for name, field in FIELDS.items()}
     return FormState(values={"kind": (rule.kind,), **texts})
 
 
-def _write(field: RuleField, value: Any, since: datetime | None) -> tuple[str, ...]:  # noqa: ANN401
+def _write(field: RuleField, value: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Return what a browser would send for a value of a rule as JSON."""
-    if field.control == "time":
-        return (write_field(since),)
     if field.control == "boxes":
         return tuple(value)
     if field.control == "list":
@@ -244,16 +237,12 @@ def _read(field: RuleField, values: tuple[str, ...]) -> object:
     if field.control == "list":
         names = tuple(filter(None, map(str.strip, text.split(","))))
         return () if text == NOTHING else names or None
-    if field.control == "time":
-        return read_moment(text)
     if field.control in READ and (text or field.default is not None):
         return READ[field.control][0](text)
     return text or None
 
 
 def _expect(field: RuleField) -> str:
-    if field.control == "time":
-        return "a time in UTC, such as 2026-11-21T18:00, or leave the field empty"
     unit = f" of {field.setting.unit}" if field.setting.unit else ""
     example = "" if field.default is None else f", such as {field.default:g}"
     return f"{READ[field.control][1]}{unit}{example}"

@@ -53,13 +53,13 @@ class Line:
     Args:
         name: What they are of; nothing where there is one line only.
         points: The points.
-        kind: Empty for values; `expected` for forecasts, `usual` for what values are compared with,
-            and `range` for a band around the line before it.
+        kind: Empty for values; `usual` for what values are compared with, and `range` for a band
+            around the line before it.
     """
 
     name: str
     points: tuple[Point, ...]
-    kind: Literal["", "expected", "usual", "range"] = ""
+    kind: Literal["", "usual", "range"] = ""
 
 
 @record(frozen=True, slots=True)
@@ -214,11 +214,6 @@ class LineChart:
     length: int
     provisional: float | None
     is_share: bool = False
-
-    @property
-    def has_forecasts(self) -> bool:
-        """Whether it has a line of forecasts."""
-        return any(line.kind == "expected" for line in self.lines)
 
     @property
     def rows(self) -> tuple[tuple[float, str], ...]:
