@@ -11,8 +11,8 @@ from rankscope.monitor.evaluate.grades import grade_chunk, read_integers
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.sequential.identities import sign_users
 from rankscope.records import record, replace
-from rankscope.stats.sequential.identities import sign_users
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
