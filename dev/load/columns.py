@@ -27,9 +27,9 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.log.reading import CHUNK
 from rankscope.monitor.store.merging import offsets_of
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
+from rankscope.monitor.why.compute import trace
+from rankscope.monitor.why.sampling import Sampled
 from rankscope.records import replace
-from rankscope.trace.compute import trace
-from rankscope.trace.sampling import Sampled
 
 from dev.load.configuration import CONFIGURATION, PROJECT
 from dev.load.searches import (

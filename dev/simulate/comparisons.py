@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.stats.sequential.comparison import follow_difference
+from rankscope.monitor.sequential.comparison import follow_difference
 
 from dev.simulate.traffic import Traffic, World, lower
 from dev.simulate.trials import NEVER, SEED

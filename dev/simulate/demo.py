@@ -9,10 +9,10 @@ import numpy as np
 from rankscope.demo import make_story
 from rankscope.demo.expected import judge
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.sequential.baseline import split_level
+from rankscope.monitor.sequential.lanes import fit_lane, judge_lane
+from rankscope.monitor.sequential.observations import DAY, Observations
 from rankscope.records import replace
-from rankscope.stats.sequential.baseline import split_level
-from rankscope.stats.sequential.lanes import fit_lane, judge_lane
-from rankscope.stats.sequential.observations import DAY, Observations
 
 from dev.simulate.labels import Labelled
 from dev.simulate.watch import Watch

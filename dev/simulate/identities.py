@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rankscope.monitor.definition.calendar import Calendar, Period
 from rankscope.monitor.events.times import to_datetime
-from rankscope.records import replace
-from rankscope.stats.sequential.baseline import Baseline, find_gaps, fit_baseline
-from rankscope.stats.sequential.identities import (
+from rankscope.monitor.sequential.baseline import Baseline, find_gaps, fit_baseline
+from rankscope.monitor.sequential.identities import (
     NOBODY,
     Totals,
     add_days,
@@ -19,7 +18,8 @@ from rankscope.stats.sequential.identities import (
     expect,
     sign_users,
 )
-from rankscope.stats.sequential.observations import DAY
+from rankscope.monitor.sequential.observations import DAY
+from rankscope.records import replace
 
 from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower
 from dev.simulate.trials import CHANGE_DAY, NEVER, TOLERANCE, chance, join
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from rankscope.stats.sequential.observations import Observations
+    from rankscope.monitor.sequential.observations import Observations
 
 START = MONDAY + BASELINE_DAYS * DAY
 HOLIDAYS = 5

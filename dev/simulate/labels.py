@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.stats.sequential.observations import HOUR, Observations
+from rankscope.monitor.sequential.observations import HOUR, Observations
 
 from dev.simulate.traffic import MONDAY
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.monitor.why.compute import TraceChoices, trace
+from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
 from rankscope.settings.interval import Interval
-from rankscope.trace.compute import TraceChoices, trace
-from rankscope.trace.query_columns import QueryColumns, TextColumn
 
 if TYPE_CHECKING:
     from typing import TypeAlias

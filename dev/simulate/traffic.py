@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.monitor.sequential.observations import DAY, HOUR, Observations
 from rankscope.records import replace
-from rankscope.stats.sequential.observations import DAY, HOUR, Observations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

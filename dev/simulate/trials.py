@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.monitor.sequential.baseline import fit_baseline
+from rankscope.monitor.sequential.label_rate import fit_label_rate, judge_label_rate
+from rankscope.monitor.sequential.lanes import fit_lane, judge_lane
+from rankscope.monitor.sequential.observations import DAY
 from rankscope.records import replace
-from rankscope.stats.sequential.baseline import fit_baseline
-from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
-from rankscope.stats.sequential.lanes import fit_lane, judge_lane
-from rankscope.stats.sequential.observations import DAY
 
 from dev.simulate.labels import arrived, draw_lists, find_broken
 from dev.simulate.peers import find_gaps
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from rankscope.stats.sequential.observations import Observations
+    from rankscope.monitor.sequential.observations import Observations
 
 # Each run has chance of its own, so that one can be repeated alone.
 SEED = 20261201

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rankscope.stats.sequential.baseline import Baseline, find_gaps, fit_baseline, split_level
-from rankscope.stats.sequential.detector import (
+from rankscope.monitor.sequential.baseline import Baseline, find_gaps, fit_baseline, split_level
+from rankscope.monitor.sequential.detector import (
     Detector,
     Recovery,
     advance,
@@ -15,15 +15,15 @@ from rankscope.stats.sequential.detector import (
     cap,
     follow,
 )
-from rankscope.stats.sequential.discoveries import discover
-from rankscope.stats.sequential.noise import QUARTER
+from rankscope.monitor.sequential.discoveries import discover
+from rankscope.monitor.sequential.noise import QUARTER
 
 from dev.simulate.traffic import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rankscope.stats.sequential.observations import Gaps, Observations
+    from rankscope.monitor.sequential.observations import Gaps, Observations
 
 FALSE_ALARMS = 0.05
 RUN_LENGTH = QUARTER / FALSE_ALARMS

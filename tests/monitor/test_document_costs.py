@@ -20,7 +20,7 @@ from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
-from rankscope.trace.compute import TraceChoices, trace
+from rankscope.monitor.why.compute import TraceChoices, trace
 
 from tests.generated import examples
 from tests.monitor.chunks import make_chunk
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankscope.measures import Measure
-    from rankscope.trace.query_columns import QueryColumns
-    from rankscope.trace.result import Trace
+    from rankscope.monitor.why.query_columns import QueryColumns
+    from rankscope.monitor.why.result import Trace
 
 QUICK = TraceChoices(support=1, interval=Interval(resamples=100))
 GENRES = {"doc_id": ["a", "b", "c", "d"], "genre": ["jazz", "jazz", "pop", None]}

@@ -17,7 +17,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.trace.compute import TraceChoices
+from rankscope.monitor.why.compute import TraceChoices
 
 from tests.generated import examples
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope.monitor.events.event import Event
-    from rankscope.trace.result import Trace
+    from rankscope.monitor.why.result import Trace
 
     # Version, device, user, documents, their ranks, and labels: document, when, what.
     Search: TypeAlias = tuple[str, str, str, list[str], list[int], list[tuple[str, int, str]]]

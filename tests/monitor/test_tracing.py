@@ -20,7 +20,7 @@ from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import DAY, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.trace.compute import TraceChoices
+from rankscope.monitor.why.compute import TraceChoices
 
 from tests.monitor.stories import BAD, GOOD, search
 from tests.refusals import refuses
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.events.event import Event
-    from rankscope.trace.result import Trace
+    from rankscope.monitor.why.result import Trace
 
 RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
 COUNT = 900

@@ -21,6 +21,8 @@ from rankscope.gate.checks import Settings, check_budgets
 from rankscope.gate.summary import _choose, _cut
 from rankscope.judges.combination import CombinedJudgments
 from rankscope.measures.parse import parse
+from rankscope.monitor.why.decomposition_result import ALL
+from rankscope.monitor.why.text import _head, _list_regrets
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.html import _name_class, _write_text
 from rankscope.output.ids import TEXT
@@ -29,8 +31,6 @@ from rankscope.reconciliation.causes import list_levels
 from rankscope.reconciliation.result import _answer, _is_close
 from rankscope.reconciliation.target import TargetNumber
 from rankscope.regrets.result import Regrets
-from rankscope.trace.decomposition_result import ALL
-from rankscope.trace.text import _head, _list_regrets
 
 
 @pytest.mark.parametrize(

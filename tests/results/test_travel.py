@@ -172,9 +172,9 @@ ONLY_FIELDS = {
     "rankscope.comparison.layout",
     "rankscope.discounts.comparison",
     "rankscope.comparison.verdict",
-    "rankscope.trace.decomposition_result",
+    "rankscope.monitor.why.decomposition_result",
     "rankscope.regrets.change",
-    "rankscope.trace.result",
+    "rankscope.monitor.why.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
 ABSTRACT = ("MeasuredTable", "Printed", "EstimatedMeans", "Tabular")

@@ -19,19 +19,19 @@ from rankscope.gate.checks import _correct
 from rankscope.inputs.item_categories import Tokens
 from rankscope.judges.agreement import JudgeAgreement
 from rankscope.judges.model_judged import ModelJudgedMean
+from rankscope.monitor.sequential.detector import Recovery
+from rankscope.monitor.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
+from rankscope.monitor.sequential.lanes import fit_lane, judge_lane
+from rankscope.monitor.sequential.observations import DAY, Observations
+from rankscope.monitor.why.ideal_change import judge_ideal
 from rankscope.output.estimate import _note_weights
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
-from rankscope.stats.sequential.detector import Recovery
-from rankscope.stats.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
-from rankscope.stats.sequential.lanes import fit_lane, judge_lane
-from rankscope.stats.sequential.observations import DAY, Observations
 from rankscope.stats.test.family import Family
 from rankscope.stats.test.paired import _warn_of_floor
 from rankscope.stats.test.paired import test_pairs as compare_pairs
 from rankscope.stats.test.tested import Sampling
-from rankscope.trace.ideal_change import judge_ideal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.demo.expected import JudgedSearch
     from rankscope.demo.story import Story
     from rankscope.monitor.monitor import Monitor
-    from rankscope.trace.result import Trace
+    from rankscope.monitor.why.result import Trace
 
     # What a number is, what was found, and what it must be.
     Pair: TypeAlias = tuple[str, float, float]

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.series import Every
     from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.means import Mean
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.incidents.warnings import WarningRecord
-    from rankscope.stats.means import Mean
 
 
 class EarlyReader(OpenedProject):

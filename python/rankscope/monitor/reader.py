@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.kinds import Rule
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.records import Exported
+    from rankscope.monitor.why.compute import TraceChoices
+    from rankscope.monitor.why.result import Trace
     from rankscope.output.table import Table
-    from rankscope.trace.compute import TraceChoices
-    from rankscope.trace.result import Trace
 
 
 class ProjectReader(EarlyReader):

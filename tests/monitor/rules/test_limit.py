@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.evaluate.means import Mean
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
@@ -18,7 +19,6 @@ from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_values
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.stats.means import Mean
 
 from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, list_told, show
 

@@ -10,8 +10,8 @@ from rankscope.monitor.incidents.management import set_rule
 from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.rules.drop.feed import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.sequential.detector import NEEDED
 from rankscope.records import replace
-from rankscope.stats.sequential.detector import NEEDED
 
 from tests.monitor.rules.world import (
     BAD,

@@ -10,10 +10,10 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.feed import name_drops
 from rankscope.monitor.rules.stream import Evidence, Stream
+from rankscope.monitor.sequential.detector import Detector, follow
+from rankscope.monitor.sequential.detector import advance as look
+from rankscope.monitor.sequential.observations import below
 from rankscope.records import replace
-from rankscope.stats.sequential.detector import Detector, follow
-from rankscope.stats.sequential.detector import advance as look
-from rankscope.stats.sequential.observations import below
 
 from tests.monitor.rules.world import (
     BAD,

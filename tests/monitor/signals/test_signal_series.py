@@ -15,9 +15,9 @@ from rankscope.errors import UsageError
 from rankscope.monitor.ask.signals import find_signal
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.means import estimate_mean
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.signals.kinds import NAMES
-from rankscope.stats.means import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

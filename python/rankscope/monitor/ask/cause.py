@@ -8,12 +8,12 @@ from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.why.arrivals import RANKERS
+from rankscope.monitor.why.compute import TraceChoices
+from rankscope.monitor.why.result import EVERYWHERE
 from rankscope.output.table import name_rows
 from rankscope.output.text import format_share, show
 from rankscope.records import record, replace
-from rankscope.trace.arrivals import RANKERS
-from rankscope.trace.compute import TraceChoices
-from rankscope.trace.result import EVERYWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.store.records import Version
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.trace.result import Cause, Trace
+    from rankscope.monitor.why.result import Cause, Trace
 
 LONGEST = 28 * DAY
 """A version before is compared over at most this long."""

@@ -12,10 +12,10 @@ from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.plain import make_plain, write_record
+from rankscope.monitor.sequential.comparison import FEWEST_USERS, find_factor, follow_difference
 from rankscope.monitor.store.folding import OTHER
 from rankscope.output.text import format_value
 from rankscope.records import record
-from rankscope.stats.sequential.comparison import FEWEST_USERS, find_factor, follow_difference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.compared_lists import ListDistance
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.sequential.comparison import Difference
     from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.stats.sequential.comparison import Difference
 
     Verdict: TypeAlias = Literal["better", "worse", "no difference yet"]
 

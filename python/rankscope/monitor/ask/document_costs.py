@@ -16,8 +16,8 @@ from rankscope.monitor.evaluate.grades import (
     read_numbers,
 )
 from rankscope.monitor.evaluate.values import ChunkPlan
+from rankscope.monitor.why.document_regrets import DocumentRegrets
 from rankscope.records import record
-from rankscope.trace.document_regrets import DocumentRegrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out, name_columns
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.chunks import choose, offsets_of
+from rankscope.monitor.why.query_columns import QueryColumns, TextColumn, TextList
 from rankscope.settings.reading import count_threads
-from rankscope.trace.query_columns import QueryColumns, TextColumn, TextList
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

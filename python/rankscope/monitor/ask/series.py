@@ -12,9 +12,9 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.why.arrivals import RANKERS
 from rankscope.output.table import Table
 from rankscope.records import record
-from rankscope.trace.arrivals import RANKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.store.folding import OTHER
+from rankscope.monitor.why.arrivals import RANKERS
 from rankscope.records import record
-from rankscope.trace.arrivals import RANKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import math
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS, LEVEL, gather_windows
 from rankscope.monitor.evaluate.clusters import find_interval
+from rankscope.monitor.evaluate.means import Mean
 from rankscope.monitor.evaluate.stored_windows import add_cells
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -14,7 +15,6 @@ from rankscope.monitor.plain import write_record
 from rankscope.monitor.signals.kinds import NAMES, REFERENCE_DAYS, SIGNALS
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record
-from rankscope.stats.means import Mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.why.arrivals import RANKERS
+from rankscope.monitor.why.compute import TraceChoices, trace
+from rankscope.monitor.why.sampling import Sampled
 from rankscope.records import record, replace
-from rankscope.trace.arrivals import RANKERS
-from rankscope.trace.compute import TraceChoices, trace
-from rankscope.trace.sampling import Sampled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.trace.query_columns import QueryColumns, TextColumn
-    from rankscope.trace.result import Trace
+    from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
+    from rankscope.monitor.why.result import Trace
 
 
 def trace_spans(

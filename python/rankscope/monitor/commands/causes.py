@@ -140,7 +140,7 @@ def run_trace(options: Namespace) -> int:
     """Trace a drop, and print its causes."""
     if is_service(options.store):
         return _trace_at_service(options)
-    from rankscope.trace.compute import TraceChoices  # noqa: PLC0415 - help needs no engine
+    from rankscope.monitor.why.compute import TraceChoices  # noqa: PLC0415 - help needs no engine
 
     documents = None if options.documents is None else read_documents(options.documents)
     with open_reader(options) as monitor:

@@ -13,6 +13,7 @@ from rankscope.errors import EmptyError
 from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import ClusterCodes
+from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
@@ -22,7 +23,6 @@ from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
-from rankscope.stats.means import Mean, estimate_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from rankscope import _core
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.grades import read_integers
-from rankscope.stats.means import robust_ends
+from rankscope.monitor.evaluate.means import robust_ends
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def find_interval(
 ) -> tuple[float, float]:
     """Return the t interval with the cluster-robust standard error of a mean.
 
-    It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
+    It is that of `rankscope.monitor.evaluate.means.estimate_mean` where no cluster is in two parts.
 
     Examples:
         >>> import numpy as np
@@ -84,7 +84,7 @@ def find_interval(
         >>> of_users = (3.0, 6.0, 4.1, 2.89)  # a: 0.9 of 1, b: 1.2 of 2, c: 0.8 of 1
         >>> ends = find_interval(of_users, mean=2.9 / 4, count=4, level=0.95)
         >>> from rankscope import Interval
-        >>> from rankscope.stats.means import estimate_mean
+        >>> from rankscope.monitor.evaluate.means import estimate_mean
         >>> mean = estimate_mean(np.array(values), np.array(users), Interval(method="t"))
         >>> np.allclose(ends, (mean.lower, mean.upper), atol=1e-12)
         True

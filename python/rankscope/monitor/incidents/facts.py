@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.store.records import Version
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.trace.result import Trace
+    from rankscope.monitor.why.result import Trace
 
 WATCHED = tuple(one for one in SIGNALS if one.grain == "hour")
 LENGTHS = (24, 72)

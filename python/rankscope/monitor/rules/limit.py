@@ -12,6 +12,7 @@ from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.clusters import number_clusters
+from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
 from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out
 from rankscope.monitor.events.fields import can_be_stored
@@ -26,7 +27,6 @@ from rankscope.monitor.signals.refresh import read_signals
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
-from rankscope.stats.means import Mean, estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

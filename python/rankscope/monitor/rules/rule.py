@@ -13,7 +13,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity
-from rankscope.stats.sequential.noise import QUARTER
+from rankscope.monitor.sequential.noise import QUARTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.means import Mean
 from rankscope.monitor.events.times import describe_duration, describe_time
 from rankscope.monitor.plain import Stored, make_plain
+from rankscope.monitor.sequential.detector import Detector, Recovery
+from rankscope.monitor.sequential.lanes import Lane as Usual
 from rankscope.records import record, replace
-from rankscope.stats.means import Mean
-from rankscope.stats.sequential.detector import Detector, Recovery
-from rankscope.stats.sequential.lanes import Lane as Usual
 
 Judged: TypeAlias = Literal["value", "discount"]
 FINAL = timedelta()

@@ -14,9 +14,9 @@ from rankscope.monitor.rules.data.progress import Anomaly, RateDay
 from rankscope.monitor.rules.data.usual import measure_surprise
 from rankscope.monitor.rules.data.words import name, write_share
 from rankscope.monitor.rules.state import LOST_LABELS
+from rankscope.monitor.sequential.label_rate import fit_label_rate, judge_label_rate
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
-from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.data.traffic import Traffic
     from rankscope.monitor.rules.state import Kind
-    from rankscope.stats.sequential.label_rate import LabelVerdict
+    from rankscope.monitor.sequential.label_rate import LabelVerdict
 
 FEWEST_DAYS = 17
 """How many final days are needed to know what is usual: with fewer, 4.9 standard deviations that

@@ -6,15 +6,15 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import InputError
+from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.floors import T, turn, turn_mean
 from rankscope.monitor.rules.drop.periods import FINAL
+from rankscope.monitor.sequential.detector import Detector, advance, follow
+from rankscope.monitor.sequential.label_rate import fit_label_rate, judge_label_rate
+from rankscope.monitor.sequential.lanes import judge_lane
 from rankscope.records import record, replace
-from rankscope.stats.means import Mean, estimate_mean
-from rankscope.stats.sequential.detector import Detector, advance, follow
-from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
-from rankscope.stats.sequential.lanes import judge_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.stream import Evidence, LabelDay, Labels, Stream
-    from rankscope.stats.sequential.label_rate import LabelRate
-    from rankscope.stats.sequential.observations import Observations
+    from rankscope.monitor.sequential.label_rate import LabelRate
+    from rankscope.monitor.sequential.observations import Observations
 
 
 FEWEST = 100

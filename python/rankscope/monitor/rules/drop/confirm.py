@@ -14,9 +14,7 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.rules.drop.floors import turn
 from rankscope.monitor.rules.drop.sample import collect_samples
-from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-from rankscope.stats.sequential.identities import (
+from rankscope.monitor.sequential.identities import (
     NEWCOMERS,
     NOBODY,
     Verdict,
@@ -25,6 +23,8 @@ from rankscope.stats.sequential.identities import (
     expect,
     sign_users,
 )
+from rankscope.monitor.store.folding import OTHER
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.check import Period
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.stream import Evidence, Stream
-    from rankscope.stats.sequential.identities import Totals
+    from rankscope.monitor.sequential.identities import Totals
 
 LONGEST = 28 * DAY
 """A fall is confirmed by its last days, so many at most."""

@@ -13,11 +13,11 @@ from rankscope.monitor.rules.drop.floors import CALENDAR
 from rankscope.monitor.rules.drop.periods import FINAL, continue_at
 from rankscope.monitor.rules.drop.rule import choose_ages, find_dimension
 from rankscope.monitor.rules.stream import ALL, Evidence, Stream
+from rankscope.monitor.sequential.detector import NEEDED, begin_recovery, cap
+from rankscope.monitor.sequential.discoveries import discover
+from rankscope.monitor.sequential.reach import find_reach
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
-from rankscope.stats.sequential.detector import NEEDED, begin_recovery, cap
-from rankscope.stats.sequential.discoveries import discover
-from rankscope.stats.sequential.reach import find_reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Cells, Sample
     from rankscope.monitor.rules.stream import Judgment
+    from rankscope.monitor.sequential.baseline import Baseline
     from rankscope.monitor.store.folding import Folding, Pair
     from rankscope.monitor.store.records import Context
-    from rankscope.stats.sequential.baseline import Baseline
 
     Key: TypeAlias = tuple[str, str, Slice]
 

@@ -9,17 +9,17 @@ from statistics import NormalDist
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.evaluate.baseline import find_contexts, find_previous
+from rankscope.monitor.evaluate.means import estimate_mean
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime, to_micros
 from rankscope.monitor.rules.drop.periods import FINAL
 from rankscope.monitor.rules.drop.sample import collect_samples
 from rankscope.monitor.rules.stream import ALL
+from rankscope.monitor.sequential.baseline import DAY_WEIGHT, LEAST, LEVEL, LONGEST, choose_anchor
+from rankscope.monitor.sequential.lanes import fit_lane
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
-from rankscope.stats.means import estimate_mean
-from rankscope.stats.sequential.baseline import DAY_WEIGHT, LEAST, LEVEL, LONGEST, choose_anchor
-from rankscope.stats.sequential.lanes import fit_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.calendar import Period, Span
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.means import Mean
     from rankscope.monitor.rules.drop.periods import PeriodReader, Step
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.stream import Evidence, LabelDay, Stream
-    from rankscope.stats.means import Mean
 
     Number = TypeVar("Number", float, NDArray[np.float64])
     # A model, a version and a slice.

@@ -9,9 +9,9 @@ from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out
 from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.rules.settings import EMPTY
+from rankscope.monitor.sequential.observations import Observations
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
-from rankscope.stats.sequential.observations import Observations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

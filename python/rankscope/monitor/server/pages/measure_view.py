@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from rankscope.monitor.evaluate.means import Mean
 from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
 from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import list_episodes, list_periods
 from rankscope.records import record
-from rankscope.stats.means import Mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

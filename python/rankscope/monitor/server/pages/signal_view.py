@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.mix import Mix
     from rankscope.monitor.ask.signals import SignalSeries
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.means import Mean
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.signals.kinds import Signal
-    from rankscope.stats.means import Mean
 
 QUANTILES = tuple(signal for signal in SIGNALS if signal.unit == "score")
 """These are one chart together."""

@@ -20,10 +20,10 @@ from rankscope.monitor.server.pages.choices import (
 from rankscope.monitor.server.pages.measure_view import name_version
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.monitor.why.text import VERDICTS, describe_sampling
 from rankscope.output.table import name_rows
 from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.trace.text import VERDICTS, describe_sampling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.others import Waterfall
     from rankscope.monitor.store.records import Version
+    from rankscope.monitor.why.result import Cause, FoundSlice, Trace
     from rankscope.output.table import Table
-    from rankscope.trace.result import Cause, FoundSlice, Trace
 
 SIDES = ("before", "after")
 PARTS = ("since", "until", "model", "version", "environment")

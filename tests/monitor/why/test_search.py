@@ -1,0 +1,224 @@
+"""Slices are counted right, clusters stay together, and intervals are what they say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from rankscope.monitor.why.cluster_bags import MOST_BAGS, place_clusters
+from rankscope.monitor.why.cluster_bootstrap import find_intervals
+from rankscope.monitor.why.compute import TraceChoices, trace
+from rankscope.monitor.why.query_columns import TextColumn
+from rankscope.settings.interval import Interval
+from rankscope.stats.scatter import below, number_texts, scatter
+
+from tests.monitor.why.windows import decompose, draw_window, make_window
+
+NAMES = ("country", "device", "version")
+trace_quickly = partial(trace, choices=TraceChoices(interval=Interval(resamples=299)))
+
+
+def test_every_slice_adds_what_a_decomposition_says() -> None:
+    windows = draw_window(1, 600), draw_window(2, 600, swapped=True)
+    found = trace(*windows, TraceChoices(support=1, interval=Interval(resamples=100)))
+    rows = {frozenset(name.split(", ")): row for name, row in found.slices.to_dict().items()}
+    expected = {
+        frozenset(each.name.split(", ")): each
+        for by in [*((name,) for name in NAMES), *combinations(NAMES, 2)]
+        for each in decompose(*windows, *by).slices
+    }
+    assert rows.keys() == expected.keys()
+    for name, each in expected.items():
+        assert rows[name]["queries before"] == each.queries[0]
+        for part in ("total", "mix", "within", "entered", "left"):
+            assert rows[name][part] == pytest.approx(getattr(each, part), abs=1e-14)
+
+
+def test_slices_are_listed_by_what_they_add_within_them() -> None:
+    found = trace_quickly(draw_window(1, 600), draw_window(2, 600, swapped=True))
+    within = found.slices.column("within")
+    assert [*within] == sorted(within)
+
+
+@pytest.mark.parametrize("loss", ["retrieval", "truncation", "ordering"])
+def test_the_kind_of_a_loss_is_told(loss: str) -> None:
+    random = np.random.default_rng(1)
+    value = random.random(1000) / 5 + 0.7
+    device = np.where(np.arange(1000) % 4 == 0, "tv", "pc")
+    lost = np.where(device == "tv", 0.3, 0.0)
+    losses = {"ordering": 1 - value, loss: lost + (1 - value if loss == "ordering" else 0.0)}
+    found = trace_quickly(
+        make_window(value, device=device), make_window(value - lost, losses=losses, device=device)
+    )
+    (cause,) = found.causes
+    assert cause.main_loss(-1) == loss
+    assert cause.change.losses[loss] == pytest.approx(-0.3 / 4)
+    assert f"within device=tv by {loss}" in str(found)
+
+
+def test_a_slice_of_one_attribute_is_found_before_its_parts() -> None:
+    random = np.random.default_rng(2)
+    device = random.choice(["pc", "tv"], 4000)
+    country = random.choice(["at", "de", "fr"], 4000)
+    value = random.random(4000)
+    fallen = value * np.where(device == "tv", 0.5, 1)
+    found = trace_quickly(
+        make_window(value, device=device, country=country),
+        make_window(fallen[::-1], device=device[::-1], country=country[::-1]),
+    )
+    assert [each.name for each in found.causes] == ["device=tv"]
+
+
+@pytest.mark.parametrize(
+    ("song", "name"), [(0.7, "device=tv"), (1.0, "device=tv, kind=mood")], ids=["all", "a part"]
+)
+def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> None:
+    random = np.random.default_rng(7)
+    device = random.choice(["pc", "phone", "tv"], 4000)
+    kind = random.choice(["mood", "song"], 4000)
+    value = random.random(4000) / 4 + 0.75
+    left = np.where(kind == "mood", 0.5, song)
+    fallen = value * np.where(device == "tv", left, 1)
+    found = trace_quickly(
+        make_window(value, device=device, kind=kind),
+        make_window(fallen[::-1], device=device[::-1], kind=kind[::-1]),
+    )
+    assert found.causes[0].name == name
+    assert found.causes[0].contribution == pytest.approx(found.change, abs=0.002)
+
+
+def test_two_slices_are_told_apart_and_add_up() -> None:
+    random = np.random.default_rng(3)
+    device = random.choice(["pc", "phone", "tv"], 6000)
+    country = random.choice(["at", "de", "fr", "it", "us"], 6000)
+    value = random.random(6000) / 2 + 0.5
+    is_first = (device == "tv") & (country == "de")
+    is_second = country == "us"
+    fallen = value - 0.3 * is_first - 0.2 * is_second
+    found = trace_quickly(
+        make_window(value, device=device, country=country),
+        make_window(fallen, device=device, country=country),
+    )
+    assert [each.name for each in found.causes] == ["country=us", "device=tv, country=de"]
+    amounts = [-0.2 * is_second.mean(), -0.3 * is_first.mean()]
+    assert [each.contribution for each in found.causes] == pytest.approx(amounts)
+    assert found.change == pytest.approx(sum(amounts))
+
+
+def test_a_fall_everywhere_is_named_as_such() -> None:
+    before, after = draw_window(1), draw_window(2)
+    lower = make_window(
+        after.value - 0.2,
+        key=[after.key.texts[code] for code in after.key.codes],
+        cluster=[after.clusters.texts[code] for code in after.clusters.codes],
+        **{
+            name: [column.texts[code] for code in column.codes]
+            for name, column in after.attributes.items()
+        },
+    )
+    found = trace_quickly(before, lower)
+    (cause,) = found.causes
+    assert (cause.name, cause.slice) == ("everywhere", ())
+    assert cause.contribution == pytest.approx(found.change, abs=1e-12)
+    assert "of it everywhere by ordering" in str(found).splitlines()[0]
+    assert found.intervals["within"] is not None
+    assert found.intervals["within"][1] < -0.18
+
+
+@pytest.mark.parametrize(("users", "is_confirmed"), [(4, False), (200, True)])
+def test_few_users_confirm_nothing(users: int, is_confirmed: bool) -> None:
+    random = np.random.default_rng(4)
+    device = np.where(np.arange(2000) < 400, "tv", "pc")
+    number = np.where(device == "tv", np.arange(2000) % users, np.arange(2000))
+    names = [f"user {each}" for each in number]
+    value = random.random(2000) / 5 + 0.7
+    after = np.where(device == "tv", value - 0.3, value)
+    found = trace_quickly(
+        make_window(value, cluster=names, device=device),
+        make_window(after, cluster=names, device=device),
+    )
+    assert ("device=tv" in [each.name for each in found.found]) is is_confirmed
+    assert [each.name for each in found.causes] == ["device=tv"] * is_confirmed
+
+
+def test_texts_are_scattered_evenly() -> None:
+    numbers = number_texts(f"user {number}" for number in range(100_000))
+    for seed in range(3):
+        counts = Counter(below(scatter(numbers, seed), 10).tolist())
+        # The standard deviation of each is 95.
+        assert all(abs(count - 10_000) < 500 for count in counts.values())
+    both = Counter(
+        zip(
+            (scatter(numbers, 1) & np.uint64(1)).tolist(),
+            (scatter(numbers, 2) & np.uint64(1)).tolist(),
+            strict=True,
+        )
+    )
+    assert all(abs(count - 25_000) < 700 for count in both.values())
+
+
+@pytest.mark.parametrize("count", [50, MOST_BAGS, 3 * MOST_BAGS])
+def test_a_cluster_is_in_one_bag_in_both_windows(count: int) -> None:
+    names = [f"user {number % count}" for number in range(2 * count)]
+    before, after = TextColumn.of(names), TextColumn.of([*names[::-1], "another", None])
+    placed = place_clusters(before, after, seed=1)
+    found: dict[str | None, set[int]] = {}
+    for column, bags in zip((before, after), placed.bags, strict=True):
+        for code, bag in zip(column.codes, bags, strict=True):
+            name = None if code < 0 else column.texts[code]
+            found.setdefault(name, set()).add(int(bag))
+    assert all(len(each) == 1 for each in found.values())
+    used = {bag for each in found.values() for bag in each}
+    assert max(used) < placed.count <= MOST_BAGS
+    if count + 2 <= MOST_BAGS:
+        assert len(used) == placed.count == count + 2
+
+
+def test_an_interval_is_that_of_scipy() -> None:
+    """BCa of a ratio, with draws of our own: the ends agree as far as draws do."""
+    random = np.random.default_rng(6)
+    scipy_stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
+    pairs = np.column_stack([random.exponential(size=60), random.random(60) + 0.5])
+
+    def ratio(top: np.ndarray, bottom: np.ndarray, axis: int = -1) -> np.ndarray:
+        return top.sum(axis=axis) / bottom.sum(axis=axis)
+
+    theirs = scipy_stats.bootstrap(
+        (pairs[:, 0], pairs[:, 1]),
+        ratio,
+        paired=True,
+        vectorized=True,
+        n_resamples=5_000,
+        rng=np.random.default_rng(7),
+    ).confidence_interval
+    ours = find_intervals(
+        pairs,
+        lambda totals: totals[..., :1] / totals[..., 1:],
+        Interval(resamples=5_000),
+        [0.95],
+    )[0]
+    width = theirs.high - theirs.low
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.06 * width)
+
+
+def test_an_interval_covers_as_often_as_it_says() -> None:
+    """Clusters of three queries in both windows: 95 % of 50 are 47.5."""
+    covered = 0
+    for seed in range(50):
+        random = np.random.default_rng(seed)
+        cluster = random.integers(0, 60, 360)
+        value = np.clip(
+            0.5 + random.normal(0, 0.15, 60)[cluster] + random.normal(0, 0.1, 360), 0, 1
+        )
+        names = [str(number) for number in cluster]
+        before = make_window(value[:180], cluster=names[:180])
+        after = make_window(value[180:], cluster=names[180:])
+        ends = trace(
+            before, after, TraceChoices(interval=Interval(resamples=199, seed=seed))
+        ).intervals["change"]
+        covered += ends[0] <= 0 <= ends[1]
+    # Fewer than 42 have a probability below 0.001.
+    assert covered >= 42
