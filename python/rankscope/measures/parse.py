@@ -32,7 +32,6 @@ LIKENESS = 0.75
 
 HEAD = r"\s*([^\s(@]*)\s*"
 LEVEL = r"(.*\S)-l(\d+(?:\.\d+)?)\s*(@.*)?"
-INTEGER = r"[-+]?\d+"
 TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 HIGHEST_GRADE = 10
 """The highest grade that has a gain where `-l` of ranx leaves out the lower ones."""
@@ -184,7 +183,7 @@ def _number_after_at(text: str, found: str) -> float:
 def _number(text: str, number: str) -> float:
     if len(number) > LONGEST_NUMBER:
         raise _broken(text, f"expected a number, found one of {len(number)} digits")
-    return int(number) if re.fullmatch(INTEGER, number) else float(number)
+    return int(number) if number.lstrip("+-").isdecimal() else float(number)
 
 
 class _Reader:
@@ -436,6 +435,5 @@ def _repeat_name(before: Sequence[str], text: str) -> str:
     if not text[:1].isdigit() or not re.fullmatch(NUMBER, text):
         return text
     last = next((name for name in reversed(before) if name), "")
-    found = re.fullmatch(WITH_CUTOFF, last)
-    is_long = len(before) * len(last) > LONGEST_LIST
-    return text if found is None or is_long else found[1] + text
+    found = re.fullmatch(WITH_CUTOFF, last) if len(before) * len(last) <= LONGEST_LIST else None
+    return text if found is None else found[1] + text

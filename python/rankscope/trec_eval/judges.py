@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
 
-FIELDS = 4
+FIELDS = ("query", "judge", "document", "grade")
 SUFFIX = "_avgjg"
 
 
@@ -44,17 +44,9 @@ def read_judges(path: str, *, has_comments: bool) -> Judges:
     """Read judgments whose second field names the judge."""
     lines: dict[bytes, list[bytes]] = {}
     first: dict[tuple[bytes, bytes], bytes] = {}
-    for number, line in read_lines(path, has_comments=has_comments):
-        fields = line.split()
-        if len(fields) != FIELDS:
-            raise FormatError(
-                f"expected 4 fields (query, judge, document, grade), found {len(fields)}",
-                hint="columns are told by blanks or tabs",
-                code="field_count",
-                file=path,
-                line=number,
-            )
+    for _, fields in read_lines(path, FIELDS, has_comments=has_comments):
         query, judge, document, _ = fields
+        line = b" ".join(fields)
         lines.setdefault(judge, []).append(line)
         first.setdefault((query, document), line)
     each = [rs.read_qrels(File(b"\n".join(lines[judge]), "trec")) for judge in sorted(lines)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from itertools import count, groupby, pairwise
-from operator import itemgetter, or_
+from operator import add, itemgetter, or_
 
 import numpy as np
 
@@ -36,16 +36,7 @@ PAIRS_AT_ONCE = 1 << 21
 
 
 class ConflictError(Exception):
-    """Preferences of one group contradict each other.
-
-    Args:
-        document: The number of a document that they are about.
-        what: What they say about it.
-    """
-
-    def __init__(self, document: int, what: str) -> None:
-        super().__init__(what)
-        self.document = document
+    """Preferences of one group contradict each other: the number of a document, and what it is."""
 
 
 @record(frozen=True, slots=True)
@@ -96,23 +87,18 @@ def find_values(
     """
     groups = [_join(list(some)) for _, some in groupby(sorted(judgments), key=itemgetter(0))]
     shown = [group.find(range(retrieved)).stop for group in groups]
-    counts = [
-        _count(group, stop, group.times, group.times, np.zeros_like(group.times))
-        for group, stop in zip(groups, shown, strict=True)
-    ]
+    counts = map(_count, groups, shown)
     values: dict[str, float] = {}
-    for scope in SCOPES:
-        counted = [of_scope[scope] for of_scope in counts]
+    for scope, counted in zip(SCOPES, zip(*counts, strict=True), strict=True):
         fulfilled, possible = map(sum, zip(*counted, strict=True))
         if scope != "_imp":
             values[f"prefs_num_prefs_ful{scope}"] = fulfilled
-            balanced = map(partial(_balance, scope), groups, shown, counted)
-            values[f"prefs_avgjg_Rnonrel{scope}"] = _average([_share(*each) for each in balanced])
+            balanced = [*map(partial(_balance, scope), groups, shown, counted)]
+            values[f"prefs_avgjg_Rnonrel{scope}"] = _average(balanced, np.nan)
         if scope == "":
             values["prefs_num_prefs_poss"] = possible
         values[f"prefs_simp{scope}"] = fulfilled / possible if possible else 0.0
-        shares = [_share(*each) if each[1] else 0.0 for each in counted]
-        values[f"prefs_avgjg{scope}"] = _average(shares)
+        values[f"prefs_avgjg{scope}"] = _average(counted, 0.0)
     return values | _share_pairs(groups, documents, retrieved)
 
 
@@ -169,13 +155,14 @@ def _close(compared: Iterable[Iterable[set[int]]], documents: int) -> NDArray[np
 
 
 def _count(
-    group: Group, shown: int, rows: Counts, columns: Counts, added: Counts
-) -> Mapping[Scope, Sequence[int]]:
+    group: Group, shown: int, weights: tuple[Counts, Counts, Counts] | None = None
+) -> list[list[int]]:
     """Return how many preferences are fulfilled and how many there are, by scope.
 
-    They count as often as their documents in rows and in columns; those over added documents count
-    for each other document.
+    They count by the weights of their documents in rows and in columns; those over documents with
+    a third weight count for each other document.
     """
+    rows, columns, added = weights or (group.times, group.times, np.zeros_like(group.times))
     counts = np.zeros((3, 2), np.int64)
     size = len(group.documents)
     for some in _cut(range(size), size):
@@ -186,50 +173,41 @@ def _count(
         of_all = fulfilled.sum(), table.sum()
         of_retrieved = fulfilled[:, :shown].sum(), table[:rest, :shown].sum()
         counts += of_all, of_retrieved, (of_all[0], of_all[1] - table[rest:, shown:].sum())
-    return dict(zip(SCOPES, counts.tolist(), strict=True))
+    return counts.tolist()
 
 
 def _balance(scope: Scope, group: Group, shown: int, counted: Sequence[int]) -> Sequence[int]:
     """Count preferences as if there were as many documents that aren't relevant as are."""
     seen = shown if scope == "_ret" else len(group.documents)
     relevant, other = group.times * group.is_relevant, group.times * ~group.is_relevant
-    most, added = int(relevant[:seen].sum()), int((relevant - other)[:seen].sum())
-    if added >= 0:
+    most, more = int(relevant[:seen].sum()), int((relevant - other)[:seen].sum())
+    if more >= 0:
         fulfilled, possible = counted
         found, all_relevant = int(relevant[:shown].sum()), int(relevant.sum())
-        return fulfilled + found * added, possible + all_relevant * added
+        return fulfilled + found * more, possible + all_relevant * more
     if group.compares_all:
         first = np.diff(np.minimum(np.cumsum(other), most), prepend=0)
         # trec_eval compares the others with these, too.
-        return _count(group, shown, group.times, relevant, first)[scope]
-    # trec_eval counts as many of the others as there are relevant documents, retrieved or not.
-    kept = group.is_relevant | (np.cumsum(other) <= relevant.sum())
-    return _count(group, shown, kept, kept, np.zeros_like(kept))[scope]
+        weights = group.times, relevant, first
+    else:
+        # trec_eval counts as many of the others as there are relevant documents, retrieved or not.
+        kept = group.is_relevant | (np.cumsum(other) <= relevant.sum())
+        weights = kept, kept, np.zeros_like(kept)
+    return _count(group, shown, weights)[SCOPES.index(scope)]
 
 
-def _share(fulfilled: int, possible: int) -> float:
-    return fulfilled / possible if possible else float("nan")
-
-
-def _average(shares: Sequence[float]) -> float:
-    """Return the mean, added up in order; 0 where trec_eval would divide 0 by 0."""
-    total = 0.0
-    for share in shares:
-        total += share
-    return total / len(shares) if total > 0 else 0.0
+def _average(counted: Sequence[Sequence[int]], empty: float) -> float:
+    """Return the mean share, added up in order; 0 where trec_eval would divide 0 by 0."""
+    total = reduce(add, (good / most if most else empty for good, most in counted))
+    return total / len(counted) if total > 0 else 0.0
 
 
 def _share_pairs(groups: Sequence[Group], documents: int, retrieved: int) -> dict[str, float]:
     """Return the mean over pairs of documents of their share of fulfilled preferences."""
     shown, rest = range(retrieved), range(retrieved, documents)
-    parts: tuple[tuple[Scope, range, range], ...] = (
-        ("_ret", shown, shown),
-        ("_imp", shown, rest),
-        ("", rest, rest),
-    )
     total, pairs = 0.0, 0
     values = {}
-    for scope, above, below in parts:
+    for scope, above, below in (("_ret", shown, shown), ("_imp", shown, rest), ("", rest, rest)):
         for rows in _cut(above, len(below)):
             columns = range(max(rows.start, below.start), below.stop)
             won, lost = np.zeros((2, len(rows), len(columns)), np.int64)

@@ -19,10 +19,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
     from rankscope.inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
     from rankscope.trec_eval.requests import Requested
+
+    Line: TypeAlias = tuple[bytes, bytes, float, bytes]
+    """The group of the judge, the subgroup, and the level of a document."""
 
 FIELDS = {
     "prefs": ("query", "group", "subgroup", "document", "level"),
@@ -32,25 +36,6 @@ FIELDS = {
 
 CONFLICTING = 4
 """The exit status of trec_eval for preferences that contradict each other."""
-
-
-@record(frozen=True, slots=True)
-class Line:
-    """A line of a file of preferences.
-
-    Args:
-        query: The ID of the query.
-        group: The group of the judge.
-        subgroup: The subgroup.
-        document: The ID of the document.
-        level: The level of the document.
-    """
-
-    query: bytes
-    group: bytes
-    subgroup: bytes
-    document: bytes
-    level: float
 
 
 @record(frozen=True, slots=True)
@@ -68,39 +53,26 @@ class Preferences:
     path: str
     qrels: Qrels
     lines: Sequence[Sequence[Line]]
-    documents: Sequence[dict[bytes, int]]
+    documents: Sequence[Sequence[bytes]]
 
 
 def read_preferences(path: str, form: str, *, has_comments: bool) -> Preferences:
     """Read preferences."""
     lines: dict[bytes, list[Line]] = {}
-    for line in _read_preferences(path, form, has_comments=has_comments):
-        lines.setdefault(line.query, []).append(line)
-    documents = [
-        {document: number for number, document in enumerate(sorted({one.document for one in some}))}
-        for some in lines.values()
-    ]
+    for query, line in _read_preferences(path, form, has_comments=has_comments):
+        lines.setdefault(query, []).append(line)
+    documents = [sorted({line[-1] for line in some}) for some in lines.values()]
     texts = [
         b"%b 0 %b %d" % (query, document, number)
         for query, of_query in zip(lines, documents, strict=True)
-        for document, number in of_query.items()
+        for number, document in enumerate(of_query)
     ]
     qrels = rs.read_qrels(File(b"\n".join(texts), "trec"))
     return Preferences(path, qrels, list(lines.values()), documents)
 
 
-def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[Line]:
-    names = FIELDS[form]
-    for number, text in read_lines(path, has_comments=has_comments):
-        fields = text.split()
-        if len(fields) != len(names):
-            raise FormatError(
-                f"expected {len(names)} fields ({', '.join(names)}), found {len(fields)}",
-                hint="columns are separated by blanks or tabs",
-                code="field_count",
-                file=path,
-                line=number,
-            )
+def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[tuple[bytes, Line]]:
+    for number, fields in read_lines(path, FIELDS[form], has_comments=has_comments):
         query, group, *subgroup, document, level = fields
         try:
             value = float(level)
@@ -114,7 +86,7 @@ def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[L
                 file=path,
                 line=number,
             )
-        yield Line(query, group, subgroup[0] if subgroup else b"", document, value)
+        yield query, (group, b"".join(subgroup), value, document)
 
 
 def evaluate_preferences(
@@ -148,21 +120,21 @@ def evaluate_preferences(
     wanted = [request.entry for request in requests if request.entry.format == "prefs"]
     columns = {entry.name: array("d", bytes(8 * len(ids))) for entry in wanted}
     for query in judged if needs_all else retrieved:
-        documents = preferences.documents[query]
+        names = preferences.documents[query]
         shown = rankings.relevance[offsets[query] : offsets[query + 1]][: options.depth]
         # The grades of the judged documents are their numbers.
         found = [int(number) for number in shown.tolist() if not math.isnan(number)]
-        places = {number: place for place, number in enumerate(found)}
-        for number in range(len(documents)):
-            places.setdefault(number, len(places))
+        ranked = [names[number] for number in dict.fromkeys([*found, *range(len(names))])]
+        places = {name: place for place, name in enumerate(ranked)}
         judgments = [
-            (one.group, one.subgroup, one.level, places[documents[one.document]])
-            for one in preferences.lines[query]
+            (group, subgroup, level, places[name])
+            for group, subgroup, level, name in preferences.lines[query]
         ]
         try:
-            values = find_values(judgments, len(documents), len(found))
+            values = find_values(judgments, len(names), len(found))
         except ConflictError as conflict:
-            raise _refuse(preferences, query, places, conflict) from None
+            number, what = conflict.args
+            raise _refuse(preferences, query, ranked[number], what) from None
         for name, column in columns.items():
             column[query] = values[name]
     evaluated = [Evaluated(entry, entry.name, [columns[entry.name]]) for entry in wanted]
@@ -171,15 +143,11 @@ def evaluate_preferences(
     )
 
 
-def _refuse(
-    preferences: Preferences, query: int, places: dict[int, int], conflict: Exception
-) -> FormatError:
-    numbers = {place: number for number, place in places.items()}
-    names = {number: name for name, number in preferences.documents[query].items()}
-    document = names[numbers[vars(conflict)["document"]]].decode("utf-8", "replace")
+def _refuse(preferences: Preferences, query: int, document: bytes, what: str) -> FormatError:
+    shown = quote(document.decode("utf-8", "replace"))
     mistake = FormatError(
         f"expected preferences that agree within a group, but in query "
-        f"{quote(preferences.qrels.query_texts[query])} the document {quote(document)} {conflict}",
+        f"{quote(preferences.qrels.query_texts[query])} the document {shown} {what}",
         hint="give judges who disagree different groups",
         code="conflicting_preferences",
         file=preferences.path,

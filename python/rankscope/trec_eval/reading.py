@@ -14,7 +14,7 @@ from rankscope.inputs.files.opening import open_binary, read_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
     from rankscope.errors import RankscopeError
@@ -128,11 +128,24 @@ def _read_qrels(path: str, *, has_comments: bool) -> Qrels:
         return rs.read_qrels(File(_blank_comments(read_whole(path, path)), "trec"))
 
 
-def read_lines(path: str, *, has_comments: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the text of each line, without blank lines."""
+def read_lines(
+    path: str, names: Sequence[str], *, has_comments: bool
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the number and the fields of each line, without blank lines."""
     text = read_whole(path, path)
     lines = (_blank_comments(text) if has_comments else text).split(b"\n")
-    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if fields and len(fields) != len(names):
+            raise FormatError(
+                f"expected {len(names)} fields ({', '.join(names)}), found {len(fields)}",
+                hint="columns are separated by blanks or tabs",
+                code="field_count",
+                file=path,
+                line=number,
+            )
+        if fields:
+            yield number, fields
 
 
 def _read_tail(path: str) -> bytes:

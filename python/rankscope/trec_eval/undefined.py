@@ -29,20 +29,16 @@ CLEARED = {"num_ret", "utility", "rbp_resid", "relstring"}
 """The names of version 10 that it sets to 0 for a query that isn't in the run, in this spelling."""
 
 
-def num_rel(options: Options) -> Kernel:
-    """Return the computation of how many documents are relevant at the level of `-l`."""
-    return _num_rel(options.level)
-
-
 @cache
-def _num_rel(level: int) -> Kernel:
+def num_rel(level: int) -> Kernel:
+    """Return the computation of how many documents have this grade or a higher one."""
     return parse("NumRel")(rel=level).kernel_spec()
 
 
 def _gains(requested: Requested, grades: Sequence[float], options: Options) -> Kernel:
     """Return a computation that is above 0 if a judged document of a query has a gain."""
     if options.level > 0 and not requested.pairs:
-        return num_rel(options)
+        return num_rel(options.level)
     kernel, params = parse("IDCG").kernel_spec(grades=grades)
     own = [(name, gain) for name, gain in requested.pairs if float(name) >= 0]
     table = gain_table(type(requested)(requested.entry, "", (), tuple(own)), grades)
@@ -79,9 +75,9 @@ def kernels_needed(
         if name == "rbp_resid":
             yield UNJUDGED
         elif name in INTERPOLATED:
-            yield from (RETRIEVED, num_rel(options))
+            yield from (RETRIEVED, num_rel(options.level))
         elif name == "Rndcg":
-            yield from (num_rel(options), _gains(request, grades, options))
+            yield from (num_rel(options.level), _gains(request, grades, options))
 
 
 def correct(
@@ -97,7 +93,7 @@ def correct(
     elif entry in INTERPOLATED:
         level = min(requested.values) if entry == "11pt_avg" else requested.values[place]
         rounding = 0.9 if options.dialect == "9" else 0.5
-        retrieved, relevant = known.column(RETRIEVED), known.column(num_rel(options))
+        retrieved, relevant = known.column(RETRIEVED), known.column(num_rel(options.level))
         # The precision of no documents counts where no relevant one is needed.
         divided = [
             query
@@ -109,7 +105,7 @@ def correct(
             for query in divided:
                 values[query] = DIVIDED
     elif entry == "Rndcg":
-        relevant = known.column(num_rel(options))
+        relevant = known.column(num_rel(options.level))
         ideal = known.column(_gains(requested, known.grades, options))
 
         def average(query: int) -> float | None:
