@@ -1,7 +1,6 @@
 """The names of the package. Each is imported when it is first used."""
 
 from rankscope import array as array
-from rankscope import dask as dask
 from rankscope import errors as errors
 from rankscope import integrations as integrations
 from rankscope import measures as measures
