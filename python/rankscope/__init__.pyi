@@ -31,7 +31,6 @@ from rankscope.derivation.explanation import Explanation as Explanation
 from rankscope.derivation.explanation import RelevanceExplanation as RelevanceExplanation
 from rankscope.difference.compute import diff as diff
 from rankscope.difference.result import RunDifference as RunDifference
-from rankscope.discounts.compute import compare_discounts as compare_discounts
 from rankscope.discounts.compute import tabulate_discounts as tabulate_discounts
 from rankscope.errors import ArgumentError as ArgumentError
 from rankscope.errors import DuplicateError as DuplicateError

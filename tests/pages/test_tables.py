@@ -40,9 +40,7 @@ def test_a_new_comment_gets_a_table_and_an_end_and_an_old_one_a_new_table() -> N
     assert second[0].startswith("<!-- table: version catboost -->Tested with catboost ")
     assert filled.endswith(".<!-- end -->\n")
     assert fill_in(filled) == filled
-    assert (
-        fill_in(filled.replace("with catboost", "with an older catboost")) == filled
-    )
+    assert fill_in(filled.replace("with catboost", "with an older catboost")) == filled
 
 
 def test_a_comment_that_names_no_table_is_an_error() -> None:

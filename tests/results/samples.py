@@ -108,7 +108,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "JudgedEvaluation": lambda: rs.evaluate_judges(JUDGED, OLD, "DCG@2", judges=["ann", "ben"]),
     "Discounts": lambda: rs.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
-    "DiscountComparison": lambda: rs.compare_discounts(QRELS, {"old": OLD, "new": NEW}),
     "OffPolicyEvaluation": lambda: rs.evaluate_off_policy(
         {
             "item": ["a", "b"] * 200,

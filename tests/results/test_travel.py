@@ -36,7 +36,6 @@ RESULTS = [
         "comparison.result",
         "comparison.verdict",
         "difference.result",
-        "discounts.comparison",
         "discounts.result",
         "evaluation.evaluation",
         "evaluation.evaluations",
@@ -170,7 +169,6 @@ def test_every_public_class_and_every_class_of_results_is_among_the_samples() ->
 
 ONLY_FIELDS = {
     "rankscope.comparison.layout",
-    "rankscope.discounts.comparison",
     "rankscope.comparison.verdict",
     "rankscope.trace.decomposition_result",
     "rankscope.regrets.change",
