@@ -270,16 +270,6 @@ def test_runs_agree_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_ranks_of_samples_are_corrected_the_same_for_any_order() -> None:
-    ranks = [random.Random(query).randrange(1, 22) for query in range(60)]
-
-    def find(order: int) -> object:
-        shuffled = random.Random(order).sample(ranks, len(ranks)) if order else ranks
-        return repr(rs.correct_sampled_ranks(shuffled, items=200, sampled=20).means)
-
-    assert same(find)
-
-
 def make_clicks() -> list[dict[str, object]]:
     draw = random.Random(7)
     return [

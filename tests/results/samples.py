@@ -116,7 +116,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
         },
         target={"a": 0.9, "b": 0.1},
     ),
-    "CorrectedRanks": lambda: rs.correct_sampled_ranks([1, 3, 1, 12], items=2000, sampled=100),
     "ExaminationCurve": lambda: rs.estimate_examination(
         {"position": [1, 1, 2, 2] * 200, "click": [1, 0, 0, 1, 1, 0, 0, 0] * 100}
     ),
