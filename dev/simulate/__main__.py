@@ -18,12 +18,11 @@ from dev.simulate.compare.page import COMPARISONS
 from dev.simulate.early.page import EARLY
 from dev.simulate.expected import EXPECTED
 from dev.simulate.record import Record
-from dev.simulate.usage.page import USAGE
 
 if TYPE_CHECKING:
     from dev.simulate.case import Case, Row
 
-PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY, EXPECTED, USAGE)}
+PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS, EARLY, EXPECTED)}
 
 
 def main() -> int:

@@ -12,7 +12,6 @@ from rankscope.monitor.rules.drop.floors import MOST_RANKINGS
 
 from dev.simulate.case import Case, Row
 from dev.simulate.comparisons import simulate_comparisons
-from dev.simulate.decay import FOLLOWED, WEEKLY, WITHIN, watch_decay
 from dev.simulate.demo import find_demo_delay
 from dev.simulate.identities import CROWDS, is_alarmed
 from dev.simulate.peers import RULES, tune
@@ -130,11 +129,6 @@ def list_cases() -> Iterator[Case]:
     )
     name = "all and 100 slices, 2,000 a day, day effects AR(0.8), sd 0.01"
     yield Case(name, 100, 0, _follow(name, hundred, None, 312, has_slices=True))
-    for number, (per_day, deviation) in enumerate(((200, 0.0), (200, 0.01), (2000, 0.01))):
-        steady = replace(plain, per_day=per_day, users=10 * per_day, day_deviation=deviation)
-        effects = f", day effects AR(0.8), sd {deviation}" if deviation else ""
-        name = f"{per_day:,} a day{effects}"
-        yield Case(f"decay, {name}", 200, 0, _decay(name, steady, 320 + number))
     yield Case("releases, 500 a day", 100, 12, _release(500, 28, 400))
     yield Case("releases, 200 a day", 100, 0, _release(200, 35, 401))
     yield Case("labels lost", 100, 12, _lose(0.0, 500))
@@ -250,26 +244,6 @@ def _compare(name: str, world: World, case: int, found: list[Quarter]) -> list[R
 
 ENOUGH = 100
 """Fewer runs show too little about delays."""
-
-
-def _decay(name: str, world: World, case: int) -> Callable[[int], list[Row]]:
-    def decay(runs: int) -> list[Row]:
-        quiet = [watch_decay(world, run, case=case) for run in range(runs)]
-        false = [_quiet(f"either: {name}", [one.first < NEVER for one in quiet])]
-        false += [_quiet(f"slow decay alone: {name}", [one.decay < NEVER for one in quiet])]
-        fallen = [watch_decay(world, runs + run, case=case, weekly=WEEKLY) for run in range(runs)]
-        ordered = sorted(float(one.first) for one in fallen)
-        share = sum(day <= WITHIN for day in ordered) / runs
-        named = sum(one.named < NEVER for one in fallen) / runs
-        mistaken = sum(one.is_mistaken for one in fallen) / runs
-        said = f"{share:.0%} by day {WITHIN}; called a decline by day {FOLLOWED}: {named:.0%}"
-        said += f", a release: {mistaken:.0%}"
-        title = f"0.01 lower every week, drop or decay: {name}"
-        cells = (title, str(runs), _day(ordered, 0.5), _day(ordered, 0.9), said, "90%", "")
-        problem = "" if share >= _least(0.9, runs) else f"{share:.0%} by day {WITHIN}"
-        return [*false, Row("found", cells, problem)]
-
-    return decay
 
 
 def _release(per_day: int, limit: int, case: int) -> Callable[[int], list[Row]]:

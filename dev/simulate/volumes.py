@@ -24,12 +24,10 @@ from rankscope.monitor.rules.data.counts import (
     TOTAL,
     Counts,
     DayCounts,
-    LabelDay,
     Segment,
 )
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import DataRule
-from rankscope.monitor.rules.data.shown import Rankings
 from rankscope.monitor.store.records import Version
 
 TYPE_CHECKING = False
@@ -173,28 +171,14 @@ class DrawnCounts(Counts):
         empty = {model: round(share * size) for model, size in sizes.items()}
         return DayCounts(rankings, sizes, dict(sizes), empty, [*(1 for _ in AGES), 0])
 
-    def count_labels(self, day: int) -> LabelDay:
+    def count_labels(self, day: int) -> dict[str, dict[str, int]]:
         """Count the labels of a day, which come within a minute."""
         at = (day - START) // DAY
         if self._labels is None or not 0 <= at < len(self._labels):
-            return LabelDay({}, {})
+            return {}
         sizes = self.read_day(day).sizes
         share = int(self._labels[at]) / max(sum(sizes.values()), 1)
-        found = LabelDay({}, {})
-        for model, size in sizes.items():
-            ages = found.ages[model, "click"] = np.zeros((HOURS, len(AGES) + 1))
-            ages[0, 0] = round(share * size)
-        return found
-
-    def read_rankings(
-        self,
-        model: str,  # noqa: ARG002
-        days: Sequence[int],  # noqa: ARG002
-        share: float,  # noqa: ARG002
-        now: int,  # noqa: ARG002
-    ) -> Rankings:
-        """Return none: only counts are drawn."""
-        return Rankings.none()
+        return {model: {"click": round(share * size)} for model, size in sizes.items()}
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return true: labels come, as far as the hours tell."""

@@ -153,10 +153,9 @@ def test_a_fault_that_begins_during_another_is_not_silent(month: Month) -> None:
 def test_nothing_else_is_reported(month: Month) -> None:
     """A model whose phones fell has fallen as a whole, too."""
     others = {key(each) for each in month.monitor.incidents("all")} - set(STREAMS.values())
-    # Lists in another order are warned of, too, and their labels are at other ranks.
+    # Lists in another order are warned of, too.
     warned = {("early", "lambda", (("device", "tv"),)), ("early", "trees", (("device", "phone"),))}
-    ranks = {("label_ranks", "", ())}
-    assert others <= {("quality", "trees", ()), ("quality", "lambda", ())} | warned | ranks
+    assert others <= {("quality", "trees", ()), ("quality", "lambda", ())} | warned
     assert not month.active[TV.first]
 
 

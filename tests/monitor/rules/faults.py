@@ -7,15 +7,13 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
-from rankscope.monitor.evaluate.stored_windows import AGES, RANKS
+from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import NameCounts
-from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, LabelDay, Segment
-from rankscope.monitor.rules.data.shown import Rankings
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Segment
 from rankscope.monitor.store.records import LeftOut, Version
 from rankscope.records import record
 
@@ -45,7 +43,7 @@ CONFIGURATION = Configuration(
 
 
 class Shown(NamedTuple):
-    """A ranking, how many clicks it gets, what they are called, whether they are late or low."""
+    """A ranking, how many clicks it gets, and what they are called."""
 
     number: int
     model: str
@@ -53,8 +51,6 @@ class Shown(NamedTuple):
     device: str | None
     clicks: int
     label: str = "click"
-    is_late: bool = False
-    is_low: bool = False
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -151,25 +147,12 @@ class FaultyCounts(Counts):
                     summed[model] = summed.get(model, 0) + number
         return counts
 
-    def count_labels(self, day: int) -> LabelDay:
-        """Count the labels of a day: within 5 minutes unless they are late, and at 5 ranks."""
-        found = LabelDay({}, {})
+    def count_labels(self, day: int) -> dict[str, dict[str, int]]:
+        """Count the labels of a day."""
+        found: Counter[str] = Counter()
         for hour in range(24):
-            for (model, age, rank), number in self._count(day + hour * HOUR).clicks.items():
-                ages = found.ages.setdefault((model, "click"), np.zeros((24, len(AGES) + 1)))
-                ages[hour, age] += number
-                found.ranks.setdefault(model, np.zeros(RANKS + 1))[rank] += number
-        return found
-
-    def read_rankings(
-        self,
-        model: str,  # noqa: ARG002
-        days: Sequence[int],  # noqa: ARG002
-        share: float,  # noqa: ARG002
-        now: int,  # noqa: ARG002
-    ) -> Rankings:
-        """Return none: how documents come again is no fault."""
-        return Rankings.none()
+            found.update(self._count(day + hour * HOUR).clicks)
+        return {model: {"click": number} for model, number in found.items()}
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
         """Find names that match nothing."""
@@ -192,7 +175,7 @@ class Counted(NamedTuple):
     sizes: Mapping[str, int]
     labelled: Mapping[str, int]
     empty: Mapping[str, int]
-    clicks: Mapping[tuple[str, int, int], int]
+    clicks: Mapping[str, int]
 
 
 @cache
@@ -214,16 +197,7 @@ def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
         Counter(each.model for each in shown),
         Counter(each.model for each in shown if each.clicks),
         Counter(each.model for each in shown if not each.clicks or each.label != "click"),
-        Counter(
-            (
-                each.model,
-                max(each.number // 20 % 2, 2 * each.is_late),
-                max(each.number // 20 % 4, 4 * each.is_low),
-            )
-            for each in shown
-            for _ in range(each.clicks)
-            if each.label == "click"
-        ),
+        Counter(each.model for each in shown for _ in range(each.clicks) if each.label == "click"),
     )
 
 
@@ -252,7 +226,7 @@ def hides(fault: Fault, other: Fault) -> bool:
     hours = range(REPEATED)
     if other.key[0] == "files":
         return False
-    if other.key[0] in {"labels", "relevance", "label_delay", "label_ranks"}:
+    if other.key[0] in {"labels", "relevance"}:
         return not any(count(hour, (fault,)).clicks for hour in hours)
     return all(show(hour, (fault,)) == show(hour, (fault, other)) for hour in hours)
 
@@ -384,22 +358,6 @@ FAULTS = (
         key=("labels", "", "", ()),
         change=_set(lambda _hour, each: each.number % 8 < 4, clicks=0),
         hours=24,
-    ),
-    Fault(
-        name="half of the labels are late",
-        told="Labels come more slowly than usual since 28 Oct 2024: half of the click labels now ",
-        watch="label_delay",
-        key=("label_delay", "", "", ()),
-        change=_set(lambda _hour, each: each.number // 8 % 2 < 1, is_late=True),
-        hours=30,
-    ),
-    Fault(
-        name="clicks move down",
-        told="Relevant documents are lower in their lists than usual since 28 Oct 2024: ",
-        watch="label_ranks",
-        key=("label_ranks", "", "", ()),
-        change=_set(lambda _hour, each: each.number // 8 % 2 < 1, is_low=True),
-        hours=30,
     ),
     Fault(
         name="half of the rankings have no relevant document",

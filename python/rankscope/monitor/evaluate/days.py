@@ -6,13 +6,11 @@ Days have nothing to do with each other, so that more than one can be summed at 
 from __future__ import annotations
 
 from collections import Counter
-from operator import add
 
 from rankscope.deferred import np
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
-    RANKS,
     Folded,
     LabelKind,
     StoredCell,
@@ -31,7 +29,6 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
 
     from numpy.typing import NDArray
 
@@ -43,8 +40,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.folding import Pair
     from rankscope.monitor.store.records import CellRow, Chunk, Context, HourRow
     from rankscope.monitor.store.store import StoreReader
-
-    T = TypeVar("T")
 
 
 class Contexts(dict[int, "Context"]):
@@ -207,8 +202,7 @@ class _Hours:
         self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
         self._late = np.zeros(len(starts), dtype=np.int64)
         self._unshown = np.zeros(len(starts), dtype=np.int64)
-        self._labels: list[dict[LabelKind, list[int]]] = [{} for _ in starts]
-        self._ranks: list[dict[str, list[int]]] = [{} for _ in starts]
+        self._labels: list[Counter[LabelKind]] = [Counter() for _ in starts]
         self.rankings = np.zeros(len(starts), dtype=np.int64)
         self.cells: list[StoredCell] = []
 
@@ -229,7 +223,6 @@ class _Hours:
                 codes = grouping.divide(each.chunk, each.graded.is_mature)
                 spreads.take(each, *codes.group())
                 self._count(each)
-                self._count_ranks(each, contexts)
                 self._count_labels(each.chunk, contexts, configuration.definition.window * SECOND)
                 yield each
 
@@ -259,26 +252,14 @@ class _Hours:
         hours = np.searchsorted(np.array(self._starts), chunk.times[theirs], side="right") - 1
         is_grade = ~np.isnan(labels.values[kept])
         columns = (hours, chunk.contexts[theirs], labels.codes[kept], is_grade)
-        bins = np.searchsorted(np.array(AGES), ages[kept])
-        for (hour, number, code, graded), by_age in _tabulate(columns, bins, len(AGES)):
+        sizes = [int(column.max(initial=0)) + 1 for column in columns]
+        keys, counts = np.unique(np.ravel_multi_index(columns, sizes), return_counts=True)
+        places = (column.tolist() for column in np.unravel_index(keys, sizes))
+        for hour, number, code, graded, count in zip(*places, counts.tolist(), strict=True):
             context = contexts[number]
             if context.environment == "production":
                 kind = LabelKind(context.model, labels.names[code], bool(graded))
-                _add(self._labels[hour], kind, by_age)
-
-    def _count_ranks(self, each: Evaluated, contexts: Mapping[int, Context]) -> None:
-        """Count the relevant documents of the rankings of production that are final, by rank."""
-        chunk, graded = each.chunk, each.graded
-        places = np.flatnonzero(graded.relevance > 0)
-        theirs = np.searchsorted(chunk.items.offsets, places, side="right") - 1
-        is_kept = graded.is_mature[theirs]
-        places, theirs = places[is_kept], theirs[is_kept]
-        hours = np.searchsorted(np.array(self._starts), chunk.times[theirs], side="right") - 1
-        columns = (hours, chunk.contexts[theirs])
-        for (hour, number), by_rank in _tabulate(columns, chunk.items.ranks[places] - 1, RANKS):
-            context = contexts[number]
-            if context.environment == "production":
-                _add(self._ranks[hour], context.model, by_rank)
+                self._labels[hour][kind] += count
 
     def pack(self, foldings: Foldings) -> list[HourRow]:
         """Return the rows of the hours: ages of labels, late labels and folded versions."""
@@ -288,33 +269,14 @@ class _Hours:
             self._late.tolist(),
             self._unshown.tolist(),
             self._labels,
-            self._ranks,
             strict=True,
         )
         packed = []
-        for start, ages, late, unshown, labels, ranks in columns:
+        for start, ages, late, unshown, labels in columns:
             folding = foldings.get((start, "production"))
             folded = None if folding is None else Folded(folding.folded, folding.rest)
-            packed.append(
-                pack_hour(start, ages, late, unshown, labels=labels, ranks=ranks, folded=folded)
-            )
+            packed.append(pack_hour(start, ages, late, unshown, labels=labels, folded=folded))
         return packed
-
-
-def _tabulate(
-    columns: Sequence[NDArray[Any]], places: NDArray[np.int64], last: int
-) -> Iterator[tuple[tuple[int, ...], list[int]]]:
-    """Count the places of each group from 0 on; the last count is that of all from `last` on."""
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    keys, of = np.unique(np.ravel_multi_index(tuple(columns), sizes), return_inverse=True)
-    size = len(keys) * (last + 1)
-    counts = np.bincount(of * (last + 1) + np.minimum(places, last), minlength=size)
-    groups = zip(*(each.tolist() for each in np.unravel_index(keys, sizes)), strict=True)
-    yield from zip(groups, counts.reshape(-1, last + 1).tolist(), strict=True)
-
-
-def _add(sums: dict[T, list[int]], key: T, counts: list[int]) -> None:
-    sums[key] = [*map(add, sums[key], counts)] if key in sums else counts
 
 
 def _sum_by(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -131,16 +131,14 @@ def pack_hour(
     late: int,
     unshown: int,
     *,
-    labels: Mapping[LabelKind, Sequence[int]],
-    ranks: Mapping[str, Sequence[int]],
+    labels: Mapping[LabelKind, int],
     folded: Folded | None = None,
 ) -> HourRow:
     """Pack what is known of an hour besides its cells."""
     # Most hours fold nothing, and do not say it.
     packed = _pack("q", (*ages, *(folded or ())))
-    counts = [[*kind, _trim(by_age)] for kind, by_age in sorted(labels.items())]
-    places = [[model, _trim(by_rank)] for model, by_rank in sorted(ranks.items())]
-    return HourRow(start, packed, late, unshown, json.dumps([counts, places]))
+    counts = [[*kind, count] for kind, count in sorted(labels.items())]
+    return HourRow(start, packed, late, unshown, json.dumps(counts))
 
 
 def unpack_ages(row: HourRow) -> tuple[int, ...]:
@@ -148,23 +146,12 @@ def unpack_ages(row: HourRow) -> tuple[int, ...]:
     return _unpack("q", row.ages)[: len(AGES) + 1]
 
 
-def unpack_labels(row: HourRow) -> Iterator[tuple[LabelKind, list[int]]]:
-    """Unpack how many labels of each kind came by which age; zeros at the end are left out."""
-    for model, names, is_grade, by_age in json.loads(row.labels)[0]:
-        yield LabelKind(model, tuple(names), is_grade), by_age
-
-
-def unpack_ranks(row: HourRow) -> Iterator[tuple[str, list[int]]]:
-    """Unpack how many relevant documents each model has at rank 1, 2, … and below `RANKS`."""
-    yield from json.loads(row.labels)[1]
-
-
 def count_labels(rows: Iterable[HourRow]) -> Counter[LabelKind]:
     """Count the labels of some hours by kind."""
     counts: Counter[LabelKind] = Counter()
     for row in rows:
-        for kind, by_age in unpack_labels(row):
-            counts[kind] += sum(by_age)
+        for model, names, is_grade, count in json.loads(row.labels):
+            counts[LabelKind(model, tuple(names), is_grade)] += count
     return counts
 
 
@@ -198,12 +185,6 @@ def _read_place(text: str) -> Slice:
     return tuple((name, value) for name, value in json.loads(text))
 
 
-def _trim(numbers: Sequence[int]) -> list[int]:
-    """Leave out the zeros at the end, which most of the numbers are."""
-    kept = max((place for place, each in enumerate(numbers, 1) if each), default=0)
-    return [*numbers[:kept]]
-
-
 def _pack(kind: str, numbers: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(numbers)}{kind}", *numbers)
 
@@ -215,8 +196,6 @@ def _unpack(kind: str, packed: bytes) -> tuple[Any, ...]:
 MINUTES = (1, 5, 15, 30, 60, 120, 240, 480, 720, 1440, 2880, 4320, 7200, 10080, 20160, 43200)
 AGES = tuple(minutes * MINUTE for minutes in MINUTES)
 """The ages that labels are counted by."""
-RANKS = 10
-"""The ranks that relevant documents are counted by, from the first on."""
 
 
 @record(frozen=True, slots=True)

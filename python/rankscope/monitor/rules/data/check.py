@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.rules.data import examination, labels, usage, watches
+from rankscope.monitor.rules.data import labels, watches
 from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.progress import KEPT, DataProgress
 from rankscope.monitor.rules.data.traffic import (
@@ -317,31 +317,14 @@ class HourCheck:
     def _judge_day(self, kind: Kind, watch: DayWatch) -> None:
 
         def make(segment: Segment, found: Sequence[Any], known: Anomaly | None) -> Anomaly:
-            if kind == "label_ranks":
-                made = usage.make_position(segment, found, now=self.moment, before=known)
-                return self._explain(made, known)
             day = self.today.day
-            made = labels.make_anomaly(kind, segment, found, day=day, now=self.moment, before=known)
-            delay = self.find("label_delay", segment) or self.find("label_delay", TOTAL)
-            if kind != "labels" or delay is None or made.ratio >= 1:
-                return made
-            more = "Labels come more slowly, too, some of them after the window."
-            return replace(made, reason=f"{made.reason} {more}")
+            return labels.make_anomaly(kind, segment, found, day=day, now=self.moment, before=known)
 
         judged = {
             segment: watch(self.rule, self.progress, segment, self.today)
             for segment in self.segments
         }
         self.report(kind, judged, make, until=self.today.day)
-
-    def _explain(self, anomaly: Anomaly, known: Anomaly | None) -> Anomaly:
-        """Say why relevant documents are at other ranks, anew while days are added."""
-        before = {} if known is None else known.evidence.get("examination", {})
-        if not is_watched(self.rule, anomaly):
-            return anomaly
-        return examination.explain(
-            self.reader, self.progress, anomaly, before, today=self.today.day, now=self.moment
-        )
 
     def report(self, kind: Kind, judged: Judged, make: Make, *, until: int) -> None:
         """Report all models together or some of them, and what is over."""
@@ -445,19 +428,6 @@ def _watch_label_silence(check: HourCheck) -> None:
         check.end(known)
 
 
-def _watch_label_delay(check: HourCheck) -> None:
-    traffic, window = check.traffic, check.reader.window
-    judged = {
-        segment: usage.find_delay(traffic, check.progress, segment)
-        for segment in labels.find_segments(check.progress)
-    }
-
-    def make(segment: Segment, found: Sequence[Any], known: Anomaly | None) -> Anomaly:
-        return usage.make_delay(segment, found, window=window, now=check.moment, before=known)
-
-    check.report("label_delay", judged, make, until=check.moment)
-
-
 def _watch_names(check: HourCheck) -> None:
     is_first = check.moment == check.progress.since
     if not watches.is_due(check.reader, check.moment, is_first=is_first):
@@ -498,12 +468,10 @@ HOURLY = (
     _watch_values,
     _watch_value_volumes,
     _watch_label_silence,
-    _watch_label_delay,
 )
 """What is looked for each hour, what explains most first."""
 DAILY: Mapping[Kind, DayWatch] = {
     "labels": labels.watch_labels,
     "relevance": labels.watch_relevance,
-    "label_ranks": usage.find_position,
 }
 """What is looked for once a day is final, by the kind of what is found."""

@@ -16,15 +16,12 @@ from rankscope.monitor.definition.slices import MISSING, Slice
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
-    RANKS,
+    count_labels,
     name_place,
     unpack_ages,
-    unpack_labels,
-    unpack_ranks,
 )
 from rankscope.monitor.evaluate.windows import COUNTS
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
-from rankscope.monitor.rules.data.shown import Rankings, read_rankings
 from rankscope.monitor.store.folding import OTHER
 
 TYPE_CHECKING = False
@@ -111,19 +108,6 @@ class DayCounts(NamedTuple):
     hours: tuple[HourRow, ...] = ()
 
 
-class LabelDay(NamedTuple):
-    """How labels of a day were given.
-
-    Args:
-        ages: By model and kind of label, for each hour of their rankings, how many came by which
-            age, as `AGES` has them.
-        ranks: By model, how many relevant documents are at which rank, as `RANKS` says.
-    """
-
-    ages: dict[tuple[str, str], Hours]
-    ranks: dict[str, Hours]
-
-
 class Counts(ABC):
     """How many rankings and labels there are, whatever they are read from.
 
@@ -138,7 +122,6 @@ class Counts(ABC):
         self.window = configuration.definition.window * SECOND
         self.learned: dict[tuple[object, ...], Usual | None] = {}
         self._days: dict[int, DayCounts] = {}
-        self._given: dict[int, LabelDay] = {}
         self._read: tuple[tuple[int, int], dict[Segment, Hours]] = (0, 0), {}
 
     @property
@@ -151,16 +134,12 @@ class Counts(ABC):
         """Count the rankings of each day of UTC from one midnight to before another."""
 
     @abstractmethod
-    def count_labels(self, day: int) -> LabelDay:
-        """Count the labels of the rankings of a day that came in time to count."""
+    def count_labels(self, day: int) -> dict[str, dict[str, int]]:
+        """Count the labels of a day that came in time to count, by model and kind of label."""
 
     @abstractmethod
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
-
-    @abstractmethod
-    def read_rankings(self, model: str, days: Sequence[int], share: float, now: int) -> Rankings:
-        """Read the rankings of a model, or of all: a share of the queries of some days."""
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:  # noqa: ARG002 - of a store
         """Find names in the rankings of a span, and in their labels, that match nothing."""
@@ -215,7 +194,6 @@ class Counts(ABC):
                 found.setdefault(segment, np.zeros(size))[at : at + HOURS] = counts
         for stale in [day for day in self._days if day < since - DAY]:
             del self._days[stale]
-            self._given.pop(stale, None)
         return found
 
     def read_day(self, day: int) -> DayCounts:
@@ -223,12 +201,6 @@ class Counts(ABC):
         if day not in self._days:
             self._days |= self.count_days(day, day + DAY)
         return self._days[day]
-
-    def read_labels(self, day: int) -> LabelDay:
-        """Return how labels of a day of UTC were given, which is counted once."""
-        if day not in self._given:
-            self._given[day] = self.count_labels(day)
-        return self._given[day]
 
 
 class DataReader(Counts):
@@ -259,27 +231,16 @@ class DataReader(Counts):
         coverage = self._store.coverage(self._project)
         return () if coverage is None else coverage.left_out
 
-    def count_labels(self, day: int) -> LabelDay:
-        """Count the labels of the rankings of a day that came in time to count."""
+    def count_labels(self, day: int) -> dict[str, dict[str, int]]:
+        """Count the labels of a day that came in time to count, by model and kind of label."""
         known = self.configuration.definition.attribution.weights
-        found = LabelDay({}, {})
-        for row in self.read_day(day).hours:
-            hour = row.start % DAY // HOUR
-            for kind, by_age in unpack_labels(row):
-                named = [GRADE] if kind.is_grade else [one for one in kind.labels if one in known]
-                for name in named:
-                    ages = found.ages.setdefault(
-                        (kind.model, name), np.zeros((HOURS, len(AGES) + 1))
-                    )
-                    ages[hour, : len(by_age)] += by_age
-            for model, by_rank in unpack_ranks(row):
-                ranks = found.ranks.setdefault(model, np.zeros(RANKS + 1))
-                ranks[: len(by_rank)] += by_rank
+        found: dict[str, dict[str, int]] = {}
+        for kind, count in count_labels(self.read_day(day).hours).items():
+            named = [GRADE] if kind.is_grade else [one for one in kind.labels if one in known]
+            for name in named:
+                counts = found.setdefault(kind.model, {})
+                counts[name] = counts.get(name, 0) + count
         return found
-
-    def read_rankings(self, model: str, days: Sequence[int], share: float, now: int) -> Rankings:
-        """Read the rankings of a model, or of all: a share of the queries of some days."""
-        return read_rankings(self._scene, model, days, share, now)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""

@@ -64,15 +64,8 @@ class Rate:
 def count_day(reader: Counts, day: int) -> RateDay:
     """Count the rankings and labels of a day that is final."""
     counts = reader.read_day(day)
-    labels: dict[str, dict[str, int]] = {}
-    for (model, kind), ages in reader.read_labels(day).ages.items():
-        labels.setdefault(model, {})[kind] = int(ages.sum())
-    ranks = {
-        model: tuple(map(int, by_rank)) for model, by_rank in reader.read_labels(day).ranks.items()
-    }
-    return RateDay(
-        day, dict(counts.sizes), dict(counts.labelled), dict(counts.empty), labels, ranks
-    )
+    of_models = dict(counts.sizes), dict(counts.labelled), dict(counts.empty)
+    return RateDay(day, *of_models, reader.count_labels(day))
 
 
 def watch_labels(

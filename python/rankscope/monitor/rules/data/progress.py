@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -100,7 +100,6 @@ class RateDay(Stored):
         labelled: By model, how many of them have labels.
         empty: By model, how many of them have no relevant document.
         labels: By model and kind of label, the number of labels.
-        ranks: By model, how many relevant documents are at rank 1, 2, …; the last are deeper.
     """
 
     day: int
@@ -108,7 +107,6 @@ class RateDay(Stored):
     labelled: Mapping[str, int]
     empty: Mapping[str, int]
     labels: Mapping[str, Mapping[str, int]]
-    ranks: Mapping[str, Sequence[int]] = {}
 
 
 @record(frozen=True, slots=True, kw_only=True)

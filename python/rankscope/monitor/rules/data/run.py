@@ -63,18 +63,6 @@ KIND = Kind(
             "are, quality isn't judged.",
             drawn="labelled",
         ),
-        "label_delay": Problem(
-            name="labels come more slowly",
-            step="Check what sends clicks and other labels, and whether people take longer. Early "
-            "values are lower until labels come as usual.",
-            drawn="labelled",
-        ),
-        "label_ranks": Problem(
-            name="relevant documents are at other ranks",
-            step="Check whether the page shows its results in another way, such as more or fewer "
-            "at once, and whether the order changed. Values of nDCG rise or fall either way.",
-            drawn="labelled",
-        ),
         "relevance": Problem(
             name="share without relevant documents changed",
             step="Check the index and the retrieval: more or fewer rankings than usual have no "

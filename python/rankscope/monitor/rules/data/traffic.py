@@ -48,7 +48,7 @@ LEAST_DAILY = 5.0
 """How many rankings a day a stream usually has, to be watched."""
 ACCEPTED_AFTER = 21 * DAY
 """What has lasted so long counts as usual."""
-OF_LABELS = frozenset({*LOST_LABELS, "label_delay", "label_ranks", "relevance", "names", "files"})
+OF_LABELS = frozenset({*LOST_LABELS, "relevance", "names", "files"})
 """The kinds of anomaly that do not change how many rankings there are."""
 LEAST_IN_PERIOD = 0.1
 """In a period of the calendar, silence is compared with this part of what is usual."""

@@ -170,9 +170,6 @@ def decide(
     fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
     if fallen:
         return RuleVerdict("ALERT", _tell_fallen(rule, fallen))
-    falling = [trend.reason for trend in progress.trends if trend.reason]
-    if falling:
-        return RuleVerdict("ALERT", join_first(falling))
     last = max((version.last for version in versions if _is_watched(rule, version)), default=None)
     quiet_since = now - now % rule.length - QUIET_PERIODS * rule.length
     if last is not None and last < quiet_since:

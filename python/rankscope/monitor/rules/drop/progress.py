@@ -5,8 +5,6 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, b64encode
 
-from rankscope.monitor.rules.drop import decay
-from rankscope.monitor.rules.drop.decay import Trend
 from rankscope.monitor.rules.run import Progress
 from rankscope.monitor.rules.stream import Stream
 from rankscope.records import record, replace
@@ -38,7 +36,6 @@ class RuleProgress(Progress):
         unwatched: How many versions and slices of the newest period are beyond those that a rule
             watches at most.
         streams: What is known of each version and slice.
-        trends: How the values of each model have changed over the last weeks.
     """
 
     basis: str
@@ -54,7 +51,6 @@ class RuleProgress(Progress):
     passed_over: int = 0
     unwatched: int = 0
     streams: tuple[Stream, ...] = ()
-    trends: tuple[Trend, ...] = ()
 
     @property
     def has_late_labels(self) -> bool:
@@ -80,25 +76,22 @@ class RuleProgress(Progress):
 
     @property
     def is_alert(self) -> bool:
-        """Whether a stream has fallen, or a model falls from week to week."""
-        is_fallen = any(stream.state == "ALERT" for stream in self.streams)
-        return is_fallen or any(trend.reason for trend in self.trends)
+        """Whether a stream has fallen."""
+        return any(stream.state == "ALERT" for stream in self.streams)
 
     def restart(
         self,
         keys: Collection[StreamKey],
-        now: int,
+        now: int,  # noqa: ARG002 - what is expected stays
         *,
         is_all: bool,
     ) -> Self:
         """Discard the evidence of some streams, or of all, but keep what is expected."""
-        chosen = {key[1:] for key in keys if key[0] != decay.KIND}
-        models = {key[1] for key in keys if key[0] == decay.KIND}
+        chosen = {key[1:] for key in keys}
         streams = (
             each.restart() if is_all or each.key in chosen else each for each in self.streams
         )
-        trends = decay.resume(self.trends, None if is_all else models, now)
-        return replace(self, streams=tuple(streams), trends=trends)
+        return replace(self, streams=tuple(streams))
 
     def describe(self) -> dict[str, Any]:
         """Return its streams, and what was left out."""

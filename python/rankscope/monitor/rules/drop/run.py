@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.rules.drop import decay
 from rankscope.monitor.rules.drop.check import Period
 from rankscope.monitor.rules.drop.feed import feed
 from rankscope.monitor.rules.drop.findings import decide, make_findings
@@ -68,15 +67,9 @@ class DropRun(RuleRun):
         self.progress = feed(self.progress, period)
         self.pass_period()
         self.has_ended_day = not step.age and step.until % DAY == 0
-        was = self.progress.trends
-        if self.has_ended_day:
-            trends = decay.judge_trends(self.rule, self.progress, self._scene, step.until)
-            self.progress = replace(self.progress, trends=trends)
         self._pass_empty()
         left = watched - {stream.key for stream in self.progress.streams}
-        trends = self.progress.trends
-        found = decay.add_shapes(make_findings(self.rule, self.progress), trends)
-        return (*found, *decay.make_findings(self.rule, trends, was), *map(_leave, sorted(left)))
+        return (*make_findings(self.rule, self.progress), *map(_leave, sorted(left)))
 
     def _pass_empty(self) -> None:
         """Pass all periods before the first ranking and after the last one at once."""
@@ -131,14 +124,6 @@ KIND = Kind(
             verb="fell",
             step="Open the incident for the queries that fell most. If a release caused it, "
             "roll it back. Then acknowledge the incident.",
-            drawn="measure",
-        ),
-        decay.KIND: Problem(
-            name="quality falls slowly",
-            verb="falls slowly",
-            step="Look for what changes from week to week: an index or features that are no longer "
-            "refreshed, a model that gets old, a catalogue that grows. Then acknowledge the "
-            "incident.",
             drawn="measure",
         ),
     },

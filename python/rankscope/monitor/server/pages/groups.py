@@ -23,7 +23,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -363,36 +363,7 @@ def _describe_data(incident: Incident, evidence: dict[str, Any]) -> list[tuple[s
             (f"{name} labels per ranking", f"{one:.3g} instead of {other:.3g}")
             for name, (one, other) in labels.items()
         ]
-    return [*said, *_describe_examination(evidence.pop("examination", {}))]
-
-
-def _describe_examination(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say how often people look at ranks, and what that does to nDCG, with intervals."""
-    said = []
-    for rank, each in found.get("ranks", {}).items():
-        if len(each) == len(("ratio", "after", "before")):
-            now, then = (write_interval(each[name]) for name in ("after", "before"))
-            text = f"{now} times that of rank 1, before {then}"
-        else:
-            text = f"{write_interval(each['ratio'])} times as often as before, compared with rank 1"
-        said.append((f"Examination of rank {rank}", text))
-    if "value_with_former" in found:
-        then, now = (f"{found[name]:.3f}" for name in ("value_before", "value_after"))
-        former = write_interval(found["value_with_former"])
-        text = f"{then} before, {now} since; {former} with the examination of before"
-        said.append((found["measure"], text))
     return said
-
-
-def write_interval(found: Sequence[float]) -> str:
-    """Write a value with its interval.
-
-    Examples:
-        >>> write_interval((0.42, 0.38, 0.471))
-        '0.420 (0.380 to 0.471)'
-    """
-    value, low, high = found
-    return f"{value:.3f} ({low:.3f} to {high:.3f})"
 
 
 def write_multiple(log_ratio: float) -> str:

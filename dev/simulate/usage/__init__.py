@@ -1,1 +1,0 @@
-"""Simulations of how rankings are used: label delay, and the ranks of labels."""
