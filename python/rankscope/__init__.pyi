@@ -19,8 +19,6 @@ from rankscope.agreement.orders import agreement_of_orders as agreement_of_order
 from rankscope.agreement.runs import agreement as agreement
 from rankscope.bounds.compute import bounds as bounds
 from rankscope.bounds.result import Bounds as Bounds
-from rankscope.clicks.dcg import dcg_from_clicks as dcg_from_clicks
-from rankscope.clicks.examination import estimate_examination as estimate_examination
 from rankscope.clicks.off_policy import evaluate_off_policy as evaluate_off_policy
 from rankscope.comparison.compute import compare as compare
 from rankscope.comparison.pair import Compared as Compared

@@ -116,9 +116,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
         },
         target={"a": 0.9, "b": 0.1},
     ),
-    "ExaminationCurve": lambda: rs.estimate_examination(
-        {"position": [1, 1, 2, 2] * 200, "click": [1, 0, 0, 1, 1, 0, 0, 0] * 100}
-    ),
     "DrawnQueries": lambda: rs.draw_queries(QRELS, OLD, "nDCG@2", count=2),
     "ModelJudgedEvaluation": lambda: rs.evaluate_with_model_judge(QRELS, QRELS, OLD, "nDCG@2"),
     "Letor": lambda: rs.read_letor(b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n1 qid:8 1:0.3\n"),

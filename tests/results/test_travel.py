@@ -27,7 +27,6 @@ RESULTS = [
     for name in (
         "agreement.result",
         "bounds.result",
-        "clicks.examination_result",
         "clicks.result",
         "comparison.layout",
         "comparison.notes",

@@ -39,7 +39,7 @@ def tabulate_discounts(
         ranks: The number of ranks, from 1 to 10,000.
         bases: The bases of the discounts `log` (default: e) and `jk` (default: 2).
         powers: The powers of the discount `zipf`.
-        tables: Named lists of weights, best rank first, such as an examination curve.
+        tables: Named lists of weights, best rank first.
 
     Raises:
         UsageError: A base, a power or a table is invalid, or two discounts have the same name.
