@@ -70,7 +70,6 @@ EXTRAS = {
     "plot": "[plots](plots.md)",
     "report": "the [report](report.md) in one file",
     "spark": "evaluation on [Spark](integrations/spark.md)",
-    "dask": "evaluation on [Dask](integrations/dask.md)",
     "all": "every extra except {others}",
 }
 """What each extra of the package is for, in the order of the page."""

@@ -1,4 +1,4 @@
-"""Compares what Spark or Dask evaluates with what the local engine does."""
+"""Compares what Spark evaluates with what the local engine does."""
 
 from __future__ import annotations
 

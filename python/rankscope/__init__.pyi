@@ -1,7 +1,6 @@
 """The names of the package. Each is imported when it is first used."""
 
 from rankscope import array as array
-from rankscope import dask as dask
 from rankscope import errors as errors
 from rankscope import integrations as integrations
 from rankscope import measures as measures
@@ -20,9 +19,6 @@ from rankscope.agreement.orders import agreement_of_orders as agreement_of_order
 from rankscope.agreement.runs import agreement as agreement
 from rankscope.bounds.compute import bounds as bounds
 from rankscope.bounds.result import Bounds as Bounds
-from rankscope.candidates.compute import correct_sampled_ranks as correct_sampled_ranks
-from rankscope.clicks.dcg import dcg_from_clicks as dcg_from_clicks
-from rankscope.clicks.examination import estimate_examination as estimate_examination
 from rankscope.clicks.off_policy import evaluate_off_policy as evaluate_off_policy
 from rankscope.comparison.compute import compare as compare
 from rankscope.comparison.pair import Compared as Compared
@@ -32,7 +28,6 @@ from rankscope.derivation.explanation import Explanation as Explanation
 from rankscope.derivation.explanation import RelevanceExplanation as RelevanceExplanation
 from rankscope.difference.compute import diff as diff
 from rankscope.difference.result import RunDifference as RunDifference
-from rankscope.discounts.compute import compare_discounts as compare_discounts
 from rankscope.discounts.compute import tabulate_discounts as tabulate_discounts
 from rankscope.errors import ArgumentError as ArgumentError
 from rankscope.errors import DuplicateError as DuplicateError

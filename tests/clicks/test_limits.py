@@ -6,14 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope.clicks.estimators import Estimator, Strata, Weighted, conclude, evaluate
-from rankscope.clicks.examination import Tallies, estimate
 from rankscope.clicks.off_policy import _read_mapping
 from rankscope.clicks.reliability import Reliability
-from rankscope.errors import UsageError
 from scipy import stats
 
 if TYPE_CHECKING:
@@ -78,40 +75,6 @@ def test_values_that_differ_by_rounding_are_the_same(times: float, *, is_refused
     found = Estimator(value=2.0, influences=influences, floor=0.0, reliability=RELIABLE)
     concluded = conclude(found, found, None, 0.95, bounds=(-math.inf, math.inf))
     assert ("the same value" in concluded.reason) == is_refused
-
-
-@pytest.mark.parametrize(("ranks", "is_refused"), [(49, False), (50, False), (51, True)])
-def test_at_most_50_ranks_are_harvested(ranks: int, *, is_refused: bool) -> None:
-    # Two documents change places with those at rank 1, and all are clicked in half of the cases.
-    rows = [
-        (f"q{rank}", doc, place, click)
-        for rank in range(2, ranks + 1)
-        for doc, places in (("a", (1, rank)), ("b", (rank, 1)))
-        for place in places
-        for click in (0, 1)
-    ]
-    log = pd.DataFrame(rows, columns=["query", "doc", "rank", "click"])
-    if is_refused:
-        with pytest.raises(UsageError, match="at most 50 ranks, found 51"):
-            rs.estimate_examination(log, method="harvest")
-    else:
-        assert len(rs.estimate_examination(log, method="harvest").weights) == ranks
-
-
-@pytest.mark.parametrize(("part", "is_even"), [(0.995e-9, True), (1.005e-9, False)])
-def test_weights_that_differ_by_rounding_are_equal(part: float, *, is_even: bool) -> None:
-    # 50 impressions are too few for an interval if their weights differ.
-    squares = 50.0 / (1 - part)
-    found = Tallies(
-        impressions=(50.0,),
-        clicks=(20.0,),
-        weights=(50.0,),
-        squares=(squares,),
-        fourths=(50.0,),
-        clicked=(20.0,),
-        clicked_squares=(20.0,),
-    )
-    assert (1 not in estimate(found, 0.95, is_weighted=True).refused) == is_even
 
 
 @pytest.mark.parametrize(("off", "is_refused"), [(0.995e-6, False), (1.005e-6, True)])

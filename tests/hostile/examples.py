@@ -45,7 +45,6 @@ EXAMPLES: dict[str, Example] = {
     "explain": Example({"inputs": EVALUATED}, {"--query": ["q1"]}),
     "measures": Example({"name": ["nDCG"]}, {}),
     "conventions": Example({"words": EVALUATED}, {}, CHECKS),
-    "discounts": Example({"inputs": []}, {"--clicks": ["CLICKS"]}),
     "sql": Example({}, {"--by": ["country"], "--col": ["query=session"]}),
     "report": Example({"inputs": EVALUATED}, {"--output": ["OUT.html"]}),
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),

@@ -104,7 +104,6 @@ class Place:
             "OTHER": ("other", "q1 Q0 d2 1 0.5 t\nq1 Q0 d1 2 0.25 t\n"),
             "GRADES": ("grades.csv", "query_id,doc_id,ann,bob\nq1,d1,1,1\nq1,d2,0,1\nq2,d1,0,0\n"),
             "SETUP": ("rankscope.toml", SETUP),
-            "CLICKS": ("clicks.csv", "rank,click\n1,1\n1,0\n2,1\n2,0\n"),
         }
         for name, (path, text) in files.items():
             (self.template / path).write_text(text, encoding="utf-8")

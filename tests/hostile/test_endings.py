@@ -29,9 +29,10 @@ SMALL = 4096
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with judgments, a run, clicks and a store."""
+    """A folder with judgments and two runs."""
     (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n", encoding="utf-8")
-    (tmp_path / "run").write_text("q1 Q0 d1 1 0.5 t\nq2 Q0 d1 1 0.5 t\n", encoding="utf-8")
+    for name in ("run", "other"):
+        (tmp_path / name).write_text("q1 Q0 d1 1 0.5 t\nq2 Q0 d1 1 0.5 t\n", encoding="utf-8")
     return tmp_path
 
 
@@ -60,7 +61,7 @@ def run(
 
 WRITING = {
     "report": ("report", "qrels", "run", "-o", "OUT.html"),
-    "discounts": ("discounts", "-o", "OUT.svg"),
+    "leaderboard": ("leaderboard", "qrels", "run", "other", "--plot", "OUT.svg"),
     "demo": ("demo", "--offline", "-o", "OUT.html"),
 }
 

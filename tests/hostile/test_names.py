@@ -302,7 +302,6 @@ TAKING_MEASURES = {
     "diff": ("diff", "QRELS", "RUN", "RUN", "-m"),
     "report": ("report", "QRELS", "RUN", "-o", "-", "-m"),
     "conventions": ("conventions", "QRELS", "RUN", "-m"),
-    "discounts": ("discounts", "QRELS", "RUN", "-m"),
     "explain": ("explain", "QRELS", "RUN", "--query", "q1", "-m"),
     "explain grades": ("explain", "--grades", "1", "0", "-m"),
     "measures": ("measures",),

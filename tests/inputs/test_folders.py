@@ -59,7 +59,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "reconcile": lambda path: rs.reconcile(QRELS, path, "RR"),
     "judge_agreement": lambda path: rs.judge_agreement(path, judge="doc_id"),
     "clicks": lambda path: rs.evaluate_off_policy(path, reward="score", target="relevance"),
-    "examination": lambda path: rs.estimate_examination(path, click="relevance", rank="score"),
 }
 
 

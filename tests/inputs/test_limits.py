@@ -69,17 +69,6 @@ def test_at_most_1_000_judges_are_combined(judges: int, *, is_refused: bool) -> 
         assert rs.combine_judges(table, judge="rater").judges == tuple(sorted(table.rater))
 
 
-@pytest.mark.parametrize(("rank", "is_refused"), [(9_999, False), (10_000, False), (10_001, True)])
-def test_clicks_have_ranks_up_to_10_000(rank: int, *, is_refused: bool) -> None:
-    log = {"rank": [1, 1, rank], "click": [1, 0, 0]}
-    if is_refused:
-        with pytest.raises(rs.FormatError, match="ranks from 1 to 10,000"):
-            rs.estimate_examination(log)
-    else:
-        with pytest.raises(rs.EmptyError, match=f"every rank down to {rank}"):
-            rs.estimate_examination(log)
-
-
 @pytest.mark.parametrize(
     ("given", "is_refused"), [(2**20 - 1, True), (2**20, False), (2**20 + 1, False)]
 )

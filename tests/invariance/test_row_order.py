@@ -270,25 +270,13 @@ def test_runs_agree_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_ranks_of_samples_are_corrected_the_same_for_any_order() -> None:
-    ranks = [random.Random(query).randrange(1, 22) for query in range(60)]
-
-    def find(order: int) -> object:
-        shuffled = random.Random(order).sample(ranks, len(ranks)) if order else ranks
-        return repr(rs.correct_sampled_ranks(shuffled, items=200, sampled=20).means)
-
-    assert same(find)
-
-
 def make_clicks() -> list[dict[str, object]]:
     draw = random.Random(7)
     return [
         {
             "query_id": f"s{row // 4}",
-            "words": f"w{row // 4 % 40}",
             "doc_id": f"d{draw.randrange(30)}",
             "position": row % 4 + 1,
-            "new_rank": 4 - row % 4,
             "click": int(draw.random() < 0.5 / (row % 4 + 1) ** 0.5),
             "revenue": draw.random(),
             "propensity": draw.choice([0.2, 0.3, 0.5]),
@@ -323,22 +311,9 @@ def test_estimates_from_clicks_are_the_same_for_any_order_of_rows(cluster: str |
             rs.evaluate_off_policy(given, target=target, reward="revenue", **choices),
             rs.evaluate_off_policy(given, target="target", discount="log2", **choices),
         ]
-        curve = {"examination": [1, 0.7, 0.5, 0.4], "query": "query_id", **choices}
-        found += [
-            rs.dcg_from_clicks(given, **curve),
-            rs.dcg_from_clicks(given, predicted="predicted", **curve),
-            rs.dcg_from_clicks(given, propensity="propensity", **curve),
-        ]
-        told: list[object] = [
+        return [
             [each, each.value, each.lower, each.upper, each.change, each.logged, each.effective]
             for each in found
-        ]
-        harvested = {"method": "harvest", "query": "words"}
-        return [
-            *told,
-            rs.estimate_examination(given, **choices),
-            rs.estimate_examination(given, propensity="propensity", **choices),
-            rs.estimate_examination(given, **harvested, **choices),
         ]
 
     assert same(find)

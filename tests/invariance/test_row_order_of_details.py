@@ -87,15 +87,6 @@ def test_differences_are_listed_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_discounts_are_compared_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
-        qrels, old, new = read(order)
-        found = rs.compare_discounts(qrels, {"old": old, "new": new}, "nDCG@5")
-        return [found, str(found), found.exchanges, found.disagreements]
-
-    assert same(find)
-
-
 def test_conventions_are_reconciled_the_same_for_any_order_of_rows() -> None:
     def find(order: int) -> list[object]:
         some = [row for row in ROUNDED if row[0] % 9]

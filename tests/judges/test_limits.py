@@ -7,7 +7,6 @@ from itertools import chain
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.candidates.compute import _find_values, _read_ranks
 from rankscope.errors import InputError, LimitError
 from rankscope.judges.agreement import measure_agreement
 from rankscope.judges.judged_evaluation import group_judges
@@ -54,23 +53,6 @@ def test_judges_give_at_most_1_000_different_grades(count: int, *, is_refused: b
             measure_agreement(["ann"], grades)
     else:
         assert len(measure_agreement(["ann"], grades).grades) == count
-
-
-@pytest.mark.parametrize(("sampled", "is_refused"), [(1999, False), (2000, False), (2001, True)])
-def test_at_most_2_000_candidates_are_sampled(sampled: int, *, is_refused: bool) -> None:
-    if is_refused:
-        with pytest.raises(rs.UsageError, match="sampled from 1 to 2,000, found 2001"):
-            _read_ranks([1, 2], sampled)
-    else:
-        assert _read_ranks([1, 2], sampled)[1] == sampled
-
-
-def test_sampled_ranks_are_corrected_for_cutoffs_up_to_1_000() -> None:
-    value_at = _find_values(parse("P@1000"))
-    assert value_at(np.array([1.0, 1000.0, 1001.0])).tolist() == [0.001, 0.001, 0.0]
-    with pytest.raises(rs.MeasureError) as caught:
-        _find_values(parse("P@1001"))
-    assert "a cutoff up to 1,000" in caught.value.hint
 
 
 def test_a_difference_of_values_from_0_to_1_is_from_minus_1_to_1() -> None:

@@ -17,15 +17,15 @@ def test_the_steps_name_the_extras() -> None:
     assert "pip install '.[plot,report]'\n" in write_steps(["plot", "report"])
 
 
-def test_all_is_every_extra_but_the_engines_of_clusters() -> None:
+def test_all_is_every_extra_but_the_engine_of_clusters() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     [every] = extras.pop("all")
     names = re.fullmatch(r"rankscope\[(.+)\]", every)
     assert names is not None
-    assert names[1].split(",") == sorted(extras.keys() - {"spark", "dask"})
-    assert "| `all` | every extra except `dask` and `spark` |" in PAGES["docs/index.md"]
-    assert "'.[all]'       # with every extra except spark and dask" in PAGES["README.md"]
+    assert names[1].split(",") == sorted(extras.keys() - {"spark"})
+    assert "| `all` | every extra except `spark` |" in PAGES["docs/index.md"]
+    assert "'.[all]'       # with every extra except spark" in PAGES["README.md"]
 
 
 def test_an_extra_that_does_not_exist_stops_the_build() -> None:

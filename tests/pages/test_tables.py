@@ -32,15 +32,15 @@ def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
 
 
 def test_a_new_comment_gets_a_table_and_an_end_and_an_old_one_a_new_table() -> None:
-    new = "before\n\n<!-- table: policy missing -->\n\nTested. <!-- table: version dask -->\n"
+    new = "before\n\n<!-- table: policy missing -->\n\nTested. <!-- table: version catboost -->\n"
     filled = fill_in(new)
     first, second = PLACE.finditer(filled)
     assert filled.startswith("before\n\n<!-- table: policy missing -->\n\n| value | meaning |\n")
     assert first[0].endswith(" |\n\n<!-- end -->")
-    assert second[0].startswith("<!-- table: version dask -->Tested with dask ")
+    assert second[0].startswith("<!-- table: version catboost -->Tested with catboost ")
     assert filled.endswith(".<!-- end -->\n")
     assert fill_in(filled) == filled
-    assert fill_in(filled.replace("Tested with dask", "Tested with an older dask")) == filled
+    assert fill_in(filled.replace("with catboost", "with an older catboost")) == filled
 
 
 def test_a_comment_that_names_no_table_is_an_error() -> None:

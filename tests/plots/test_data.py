@@ -41,17 +41,6 @@ def test_discounts_of_one_curve_are_one_line() -> None:
     assert found.lines[-1].weights == (1, 0.5)
     assert found.attention == ((1, 1), (2, 0.6), (3, 0.4), (4, 0.3))
     assert found.ranks == 4
-    assert found.examined == ()
-
-
-def test_an_examination_curve_is_laid_over_and_is_no_line() -> None:
-    curve = rs.estimate_examination({"rank": [1, 1, 2, 2, 3], "click": [1, 1, 1, 0, 0]})
-    found = DiscountCurves.of(rs.tabulate_discounts(2, tables={"clicks": curve.weights}), curve)
-    assert "clicks" not in {name for line in found.lines for name in line.names}
-    assert [(each.rank, each.value) for each in found.examined] == [(1, 1), (2, 0.5)]
-    assert found.examined[1].lower == curve.lower[1]
-    assert found.examined[1].upper == curve.upper[1]
-    assert found.level == 0.95
 
 
 def test_a_measure_is_taken_at_its_cutoffs() -> None:

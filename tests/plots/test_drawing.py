@@ -26,7 +26,6 @@ from rankscope.plots.data import (
     DiscountCurves,
     DiscountLine,
     Effect,
-    Examined,
     Forest,
     LossBar,
     LossBars,
@@ -49,8 +48,6 @@ DISCOUNTS = DiscountCurves(
     3,
     (DiscountLine(("log2", "log(base=e)"), (1, 0.63, 0.5)), DiscountLine(("mine",), (1, 0.5))),
     ((1, 1), (2, 0.6)),
-    (Examined(1, 1, 1, 1), Examined(2, 0.9, 0.4, 2.25), Examined(3, 0.3, 0.2, 0.4)),
-    0.95,
 )
 CUTOFFS = CutoffCurve(
     "nDCG",
@@ -251,21 +248,7 @@ def test_discounts_are_lines_named_at_their_ends() -> None:
     assert stars.get_marker() == "*"
     assert {"log2 = log(base=e)", "mine"} <= set(texts(ax))
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert shown == ["attention, as textbooks have it", "clicks by rank, with 95 % intervals"]
-
-
-def test_clicks_are_points_with_intervals_below_rank_1() -> None:
-    ax = drawing.draw_discounts(DISCOUNTS)
-    (bars,) = ax.containers
-    line, _, (stems,) = bars.lines
-    assert line.get_ydata().tolist() == [0.9, 0.3]
-    assert [segment[:, 1].tolist() for segment in stems.get_segments()] == [
-        pytest.approx([0.4, 2.25]),
-        pytest.approx([0.2, 0.4]),
-    ]
-    # An interval that is cut says how far it goes.
-    assert "to 2.2" in texts(ax)
-    assert ax.get_ylim()[1] < 2.25
+    assert shown == ["attention, as textbooks have it"]
 
 
 def test_discounts_alone_have_no_legend() -> None:

@@ -108,7 +108,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "JudgedEvaluation": lambda: rs.evaluate_judges(JUDGED, OLD, "DCG@2", judges=["ann", "ben"]),
     "Discounts": lambda: rs.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
-    "DiscountComparison": lambda: rs.compare_discounts(QRELS, {"old": OLD, "new": NEW}),
     "OffPolicyEvaluation": lambda: rs.evaluate_off_policy(
         {
             "item": ["a", "b"] * 200,
@@ -116,10 +115,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
             "propensity": [0.5] * 400,
         },
         target={"a": 0.9, "b": 0.1},
-    ),
-    "CorrectedRanks": lambda: rs.correct_sampled_ranks([1, 3, 1, 12], items=2000, sampled=100),
-    "ExaminationCurve": lambda: rs.estimate_examination(
-        {"position": [1, 1, 2, 2] * 200, "click": [1, 0, 0, 1, 1, 0, 0, 0] * 100}
     ),
     "DrawnQueries": lambda: rs.draw_queries(QRELS, OLD, "nDCG@2", count=2),
     "ModelJudgedEvaluation": lambda: rs.evaluate_with_model_judge(QRELS, QRELS, OLD, "nDCG@2"),

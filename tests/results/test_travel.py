@@ -27,8 +27,6 @@ RESULTS = [
     for name in (
         "agreement.result",
         "bounds.result",
-        "candidates.result",
-        "clicks.examination_result",
         "clicks.result",
         "comparison.layout",
         "comparison.notes",
@@ -36,7 +34,6 @@ RESULTS = [
         "comparison.result",
         "comparison.verdict",
         "difference.result",
-        "discounts.comparison",
         "discounts.result",
         "evaluation.evaluation",
         "evaluation.evaluations",
@@ -170,7 +167,6 @@ def test_every_public_class_and_every_class_of_results_is_among_the_samples() ->
 
 ONLY_FIELDS = {
     "rankscope.comparison.layout",
-    "rankscope.discounts.comparison",
     "rankscope.comparison.verdict",
     "rankscope.monitor.why.decomposition_result",
     "rankscope.regrets.change",

@@ -10,11 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.clicks.dcg import _refuse_unseen
-from rankscope.clicks.log import refuse_clicked_only
 from rankscope.clicks.reliability import Reliability
 from rankscope.comparison.estimates import _detectable, _need, are_same
-from rankscope.errors import FormatError
 from rankscope.gate.checks import _correct
 from rankscope.inputs.item_categories import Tokens
 from rankscope.judges.agreement import JudgeAgreement
@@ -128,11 +125,6 @@ def test_an_estimate_is_reliable_at_its_limits(field: str) -> None:
         assert bool(refused) == (number < limit)
 
 
-def test_a_twentieth_may_be_unseen() -> None:
-    for share in (math.nextafter(0.05, 0), 0.05, math.nextafter(0.05, 1)):
-        assert bool(_refuse_unseen(share)) == (share > 0.05)
-
-
 @pytest.mark.parametrize(
     ("alpha", "said"),
     [
@@ -238,16 +230,6 @@ def judge_fact(change: float) -> bool:
 def test_an_ideal_has_changed_from_a_hundredth_on() -> None:
     assert [judge_fact(change) for change in (0.0099, 0.0101)] == [False, True]
     assert [judge_fact(change) for change in (-0.0099, -0.0101)] == [False, True]
-
-
-@pytest.mark.parametrize(("shown", "is_refused"), [(99, False), (100, True), (101, True)])
-def test_100_documents_that_all_were_clicked_are_no_log(shown: int, *, is_refused: bool) -> None:
-    if is_refused:
-        with pytest.raises(FormatError, match="found clicks only"):
-            refuse_clicked_only(shown, shown)
-    else:
-        refuse_clicked_only(shown, shown)
-    refuse_clicked_only(shown - 1, shown)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import rankscope as rs
 
 from dev.simulate.case import Case, Row
-from dev.simulate.clicks.worlds import LOOKS, draw_rankings, draw_ranks, make_bandit
+from dev.simulate.clicks.worlds import make_bandit
 from dev.simulate.compare.chance import is_below, show
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ LOGS = 2000
 FEWEST = 100
 """With fewer intervals, a row shows no share: the few logs that have one are unlike the others."""
 METHODS = ("ips", "snips", "dr")
-SKILLS = (0.0, 0.6, 1.2, 1.5, 1.9, 2.4)
 
 
 def list_cases() -> Iterator[Case]:
@@ -32,11 +31,6 @@ def list_cases() -> Iterator[Case]:
         yield Case(f"policy: {shape}, {share:g}", LOGS, 20, rows)
     for shape, share in (("rare", 0.05), ("wide", 0.034)):
         yield Case(f"limit: {shape}", LOGS, 20, partial(_limit, shape, share))
-    for skill in SKILLS:
-        yield Case(f"examination: skill {skill:g}", LOGS // 2, 20, partial(_examine, skill))
-    for rate in (0.1, 0.3):
-        yield Case(f"harvest: {rate:g}", LOGS // 4, 20, partial(_harvest, rate))
-        yield Case(f"dcg: {rate:g}", LOGS // 2, 20, partial(_rerank, rate))
 
 
 def _evaluate(shape: str, share: float, logs: int) -> list[Row]:
@@ -110,67 +104,6 @@ def _limit(shape: str, share: float, logs: int) -> list[Row]:
             problem = f"{', '.join(names)}: the lower limit holds in {np.mean(holds):.1%}"
         rows.append(Row("limits", cells, problem))
     return rows
-
-
-def _examine(skill: float, logs: int) -> list[Row]:
-    rows = []
-    for n in (3000, 10_000, 30_000):
-        covered, shares = [], []
-        for log in range(logs):
-            random = np.random.default_rng([8, n, log])
-            curve = rs.estimate_examination(draw_ranks(n, skill, random), propensity="propensity")
-            shares.append(float((curve.array("effective") / curve.array("impressions")).min()))
-            covered += [
-                curve.lower[at] <= LOOKS[at] <= curve.upper[at]
-                for at in (1, 2)
-                if at + 1 not in curve.refused
-            ]
-        names = (f"{skill:g}", f"{100 * np.mean(shares):.1f}", f"{n:,}")
-        rows.append(_describe("examination", names, covered, 2 * logs))
-    return rows
-
-
-def _harvest(rate: float, logs: int) -> list[Row]:
-    rows = []
-    for searches, queries in ((2000, 100), (5000, 500), (20_000, 5000)):
-        covered = []
-        for log in range(logs):
-            made, _ = draw_rankings(
-                searches, queries, rate, np.random.default_rng([9, searches, log])
-            )
-            curve = rs.estimate_examination(made, method="harvest", query="query")
-            covered += [
-                curve.lower[at] <= LOOKS[at] <= curve.upper[at]
-                for at in (1, 2, 3)
-                if at + 1 not in curve.refused
-            ]
-        names = (f"{rate:g}", f"{searches:,}", f"{queries:,}")
-        rows.append(_describe("harvesting", names, covered, 3 * logs))
-    return rows
-
-
-def _rerank(rate: float, logs: int) -> list[Row]:
-    rows = []
-    for searches in (200, 1000, 5000):
-        # Searches are a sample of all that there might be: each has a query of its own.
-        _, dcg = draw_rankings(1, 1_000_000, rate, np.random.default_rng(10))
-        value = float(dcg.mean())
-        covered = []
-        for log in range(logs):
-            random = np.random.default_rng([11, searches, log])
-            made, _ = draw_rankings(searches, 20 * searches, rate, random)
-            found = rs.dcg_from_clicks(made, examination=LOOKS.tolist(), query="search")
-            if not found.reason:
-                covered.append(found.lower <= value <= found.upper)
-        rows.append(_describe("dcg", (f"{rate:g}", f"{searches:,}"), covered, logs))
-    return rows
-
-
-def _describe(table: str, names: tuple[str, ...], covered: list[bool], asked: int) -> Row:
-    problem = ""
-    if _tells(covered, asked) and is_below(float(np.mean(covered)), LEVEL, len(covered)):
-        problem = f"{', '.join(names)}: covers {np.mean(covered):.1%}"
-    return Row(table, (*names, f"{len(covered) / asked:.0%}", _show(covered, asked)), problem)
 
 
 def _tells(covered: list[bool], asked: int) -> bool:

@@ -7,7 +7,7 @@ from dev.simulate.clicks.cases import FEWEST, list_cases
 from dev.simulate.compare.chance import ENOUGH, ERRORS
 from dev.simulate.record import Page
 
-HEAD = f"""Click logs are drawn from policies and rankers whose value is known. Shares are in
+HEAD = f"""Click logs are drawn from policies whose value is known. Shares are in
 percent with their Monte Carlo error. *Answered* is the share of logs that have an interval; for the
 others, rankscope gives a reason instead. The command fails if 95 % intervals cover less than 95 %
 by more than {ERRORS:g} of these errors, or, with fewer than {ENOUGH:,} intervals, if chance would
@@ -34,42 +34,12 @@ how often it shows that the new policy is better than the log.
 | policies | share | click rate | rows | refused | limit | holds | mean | better |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
 """
-EXAMINATION = """## Examination with propensities
-
-`estimate_examination(propensity=…)`, for ranks 2 and 3 of a policy that puts better documents
-higher, the more so the larger its skill. *Share* is the smallest effective share of a rank in
-percent.
-
-| skill | share | impressions | answered | covers |
-|--:|--:|--:|--:|--:|
-"""
-HARVESTING = """## Examination from swaps
-
-`estimate_examination(method="harvest")`, for ranks 2 to 4 of two rankers, both of which put better
-documents higher.
-
-| relevance | searches | queries | answered | covers |
-|--:|--:|--:|--:|--:|
-"""
-DCG = """## DCG from clicks
-
-`dcg_from_clicks`, with the true examination of ranks.
-
-| relevance | searches | answered | covers |
-|--:|--:|--:|--:|
-"""
 
 CLICKS = Page(
     about="clicks",
     title="Coverage of estimates from click logs",
     folder=ROOT / "dev" / "simulate" / "clicks" / "records",
     head=HEAD,
-    tables={
-        "policies": POLICIES,
-        "limits": LIMITS,
-        "examination": EXAMINATION,
-        "harvesting": HARVESTING,
-        "dcg": DCG,
-    },
+    tables={"policies": POLICIES, "limits": LIMITS},
     list_cases=list_cases,
 )

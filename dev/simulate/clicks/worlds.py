@@ -1,4 +1,4 @@
-"""Click logs of policies and rankers whose values are known."""
+"""Click logs of policies whose values are known."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
-
-LOOKS = np.array([1.0, 0.7, 0.5, 0.35])
-"""How often users look at each rank."""
-DISCOUNTS = 1 / np.log2(np.arange(2, 6))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,52 +81,3 @@ def make_bandit(shape: str, share: float, rate: float) -> Bandit:
         rates = np.clip(rate * (0.5 + random.random(200)), 0, 1)
         rates *= rate / float(target @ rates)
     return Bandit(logged=logged, target=target, rates=rates)
-
-
-def draw_ranks(count: int, skill: float, random: Generator) -> dict[str, Any]:
-    """Return a log of documents that a policy puts at ranks, the better ones higher.
-
-    Args:
-        count: The number of impressions.
-        skill: How strongly the rank depends on the document; 0 is at random.
-        random: The source of the log.
-    """
-    quality = np.linspace(2, -2, 30)
-    chances = np.exp(skill * np.outer([1, 0, -1], quality))
-    chances /= chances.sum(axis=1, keepdims=True)
-    rank = random.integers(3, size=count)
-    doc = (random.random(count)[:, None] > chances.cumsum(axis=1)[rank]).sum(axis=1)
-    doc = np.minimum(doc, 29)
-    worth = 0.5 / (1 + np.exp(1 - quality))
-    click = random.random(count) < LOOKS[rank] * worth[doc]
-    return {"rank": rank + 1, "click": click, "propensity": chances[rank, doc]}
-
-
-def draw_rankings(
-    searches: int, queries: int, rate: float, random: Generator
-) -> tuple[dict[str, Any], Numbers]:
-    """Return a log of two rankers, with the new rank of each document, and the DCG of the queries.
-
-    Args:
-        searches: The number of searches.
-        queries: The number of queries, which repeat.
-        rate: The mean relevance of documents.
-        random: The source of the log.
-    """
-    worth = random.beta(0.8, 0.8 / rate - 0.8, size=(queries, 4))
-    one, other, new = (
-        (-(worth + noise * random.normal(size=worth.shape))).argsort(axis=1).argsort(axis=1)
-        for noise in (0.2, 0.2, 0.1)
-    )
-    query = random.integers(queries, size=searches)
-    rank = np.where(random.random(searches)[:, None] < 0.5, one[query], other[query])
-    click = random.random((searches, 4)) < LOOKS[rank] * worth[query]
-    log = {
-        "query": np.repeat(query, 4),
-        "search": np.repeat(np.arange(searches), 4),
-        "doc": np.tile(np.arange(4), searches),
-        "rank": rank.ravel() + 1,
-        "new_rank": new[query].ravel() + 1,
-        "click": click.ravel().astype(np.int64),
-    }
-    return log, (DISCOUNTS[new] * worth).sum(axis=1)

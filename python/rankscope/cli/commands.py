@@ -231,9 +231,6 @@ COMMANDS = Group(
             "List how libraries compute their measures, or compare their values on your data.",
             "reconciliation.command",
         ),
-        "discounts": Command(
-            "Compare rank discounts, or evaluate runs under each of them.", "discounts.command"
-        ),
         "power": Command(
             "Show which difference two runs can detect, and how many queries an effect needs.",
             "power.command",

@@ -1,4 +1,4 @@
-"""Logs of impressions as columns of numbers and of codes, whole or batch by batch."""
+"""Logs of impressions as columns of numbers and of codes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ def order_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
 
 USUAL = {
     "reward": ("reward", "rewards", "clicked", "clicks", "is_clicked", "conversion", "purchase"),
-    "click": ("clicked", "clicks", "is_clicked", "reward"),
     "propensity": ("propensity_score", "propensities", "pscore", "action_prob", "p"),
 }
 """Names that columns often have, to suggest one of them."""
@@ -120,7 +119,6 @@ def read_log(
     numbers: Mapping[str, str],
     values: Mapping[str, str],
     found: Mapping[str, str | None] | None = None,
-    nullable: Sequence[str] = (),
     called: Mapping[str, str] | None = None,
 ) -> Log:
     """Read columns of a log whose rows are documents that were shown."""
@@ -148,7 +146,7 @@ def read_log(
         held |= {role: source.columns[name] for role, name in names.items() if name}
         read = Log(
             numbers={
-                role: _read_numbers(held[role], named.get(role, role), allows_null=role in nullable)
+                role: _read_numbers(held[role], named.get(role, role))
                 for role in [*numbers, *(role for role in found if role == "rank")]
             },
             values={
@@ -212,7 +210,7 @@ def _check_lengths(read: Log, named: Mapping[str, str]) -> None:
             )
 
 
-def _read_numbers(column: Foreign, name: str, *, allows_null: bool) -> NDArray[np.float64]:
+def _read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
     """Read numbers, also truth values, and texts as files without types have them."""
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if isinstance(column, list | tuple) and column and all(type(each) is bool for each in column):
@@ -221,23 +219,18 @@ def _read_numbers(column: Foreign, name: str, *, allows_null: bool) -> NDArray[n
         column = open_column(column, name, lambda found: FormatError(found, code="not_numeric"))
         column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
     elif "string" in kind and hasattr(column, "to_pylist"):
-        return np.array(list(_parse(column.to_pylist(), name, allows_null=allows_null)))
-    numbers = np.asarray(
-        read_numbers(column, name, name, allows_null=allows_null), dtype=np.float64
-    )
-    is_bad = ~np.isfinite(numbers) & ~(np.isnan(numbers) & allows_null)
+        return np.array(list(_parse(column.to_pylist(), name)))
+    numbers = np.asarray(read_numbers(column, name, name), dtype=np.float64)
+    is_bad = ~np.isfinite(numbers)
     if is_bad.any():
         at = int(np.argmax(is_bad))
         raise _not_a_number(name, f"{numbers[at]:g}", at + 1)
     return numbers
 
 
-def _parse(texts: Sequence[str | None], name: str, *, allows_null: bool) -> Iterator[float]:
+def _parse(texts: Sequence[str | None], name: str) -> Iterator[float]:
     words = {"true": 1.0, "false": 0.0}
     for at, text in enumerate(texts, start=1):
-        if not text and allows_null:
-            yield math.nan
-            continue
         try:
             number = words[text.lower()] if text and text.lower() in words else float(text or "")
         except ValueError:
@@ -270,103 +263,3 @@ def _read_codes(column: Foreign, name: str) -> Values:
 
 
 MOST_RANKS = 10_000
-
-
-FEWEST_SHOWN = 100
-"""The number of documents from which on it can't be chance that all were clicked."""
-
-
-ROLES = {"rank": "rank", "click": "relevance", "propensity": "weight"}
-"""What the columns are where tables are read."""
-
-
-@record(frozen=True, slots=True)
-class Clicks:
-    """Impressions: documents that were shown.
-
-    Args:
-        ranks: The rank of each, from 1 on.
-        clicks: 1 where it was clicked, 0 elsewhere.
-        weights: 1 divided by the probability with which it was shown there, where that is known.
-        clusters: The cluster of each, such as the user, as text, where clusters are given.
-    """
-
-    ranks: NDArray[np.int64]
-    clicks: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    clusters: list[str] | None = None
-
-
-def refuse_clicked_only(clicked: float, shown: float) -> None:
-    """Raise an error for a log of clicks only, in which every rate would be 1."""
-    if clicked == shown >= FEWEST_SHOWN:
-        raise FormatError(
-            "expected documents that were shown and not clicked, found clicks only",
-            hint="pass one row for each document that was shown, clicked or not",
-            code="bad_click",
-        )
-
-
-def read_clicks(log: object, names: Mapping[str, str | None], reading: Reading) -> Iterator[Clicks]:
-    """Read a click log, batch by batch if it is in files."""
-    given = recognise_table(log)
-    wanted = {role: names[name] for name, role in ROLES.items()}
-    if names["propensity"] is None:
-        del wanted[ROLES["propensity"]]
-    cluster = names.get("cluster")
-    if not given.format:
-        try:
-            yield _read_batch(given.value, wanted, cluster)
-        except InputError as error:
-            error.file = given.name
-            raise
-        return
-
-    others = () if cluster is None else (cluster,)
-    columns = Wanted({**wanted, **given.columns}, others, [[role] for role in wanted])
-    with TableFile(given, columns, reading) as file:
-        before = 0
-        for batch in file:
-            try:
-                yield _read_batch(batch, file.columns, cluster)
-            except InputError as error:
-                error.line = error.line and error.line + before
-                raise file.place(error) from None
-            before += batch.num_rows
-
-
-def _read_batch(table: object, wanted: Mapping[str, str | None], cluster: str | None) -> Clicks:
-
-    found = FoundColumns(open_table(table), wanted)
-    ranks = found.read_numbers(ROLES["rank"])
-    is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
-    _refuse(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
-    clicks = found.read_numbers(ROLES["click"])
-    _refuse((clicks == 0) | (clicks == 1), clicks, "clicks as 0 or 1", SHOWN_ONCE, "bad_click")
-    weights = None
-    if ROLES["propensity"] in wanted:
-        chances = found.read_numbers(ROLES["propensity"])
-        is_chance = (chances > 0) & (chances <= 1)
-        _refuse(is_chance, chances, "propensities above 0, up to 1", LOGGED, "bad_propensity")
-        weights = 1 / np.asarray(chances, dtype=np.float64)
-    clusters = None
-    if cluster is not None:
-        clusters = decode(read_values(found.table.find(cluster, "clusters"), cluster))
-    return Clicks(
-        np.asarray(ranks, dtype=np.int64), np.asarray(clicks, dtype=np.float64), weights, clusters
-    )
-
-
-SHOWN_ONCE = "a row is one document, shown once"
-
-
-LOGGED = "a propensity is the probability with which the document was shown there"
-
-
-def _refuse(is_good: NDArray[Any], values: NDArray[Any], wanted: str, hint: str, code: str) -> None:
-
-    if not is_good.all():
-        at = int(np.argmin(is_good))
-        raise FormatError(
-            f"expected {wanted}, found {values[at]:g}", hint=hint, code=code, line=at + 1
-        )

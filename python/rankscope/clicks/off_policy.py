@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.clicks.examination_result import ExaminationCurve
     from rankscope.clicks.log import Log
     from rankscope.clicks.result import OffPolicyEvaluation
 
     Numbers: TypeAlias = NDArray[np.float64]
     Encoding: TypeAlias = Literal["utf-8", "latin-1"]
-    Discount: TypeAlias = str | Sequence[float] | ExaminationCurve
+    Discount: TypeAlias = str | Sequence[float]
 
 METHODS = ("ips", "clipped", "snips", "dr")
 MOST_OFF = 1e-6
@@ -49,7 +48,7 @@ def evaluate_off_policy(
     clip: float = 10,
     rank: str | None = None,
     discount: Discount | None = None,
-    examination: ExaminationCurve | Sequence[float] | None = None,
+    examination: Sequence[float] | None = None,
     cluster: str | None = None,
     level: float = 0.95,
     encoding: Encoding = "utf-8",
@@ -116,7 +115,7 @@ def evaluate_off_policy(
         >>> round(found.logged, 3), found.method, round(found.value, 3), round(found.effective)
         (0.375, 'dr', 0.475, 244)
     """
-    check_settings(method, clip, level, cluster)
+    _check_settings(method, clip, level, cluster)
     _check_target(target, chosen)
     if (predicted is None) != (predicted_target is None):
         raise UsageError(
@@ -149,7 +148,7 @@ def evaluate_off_policy(
     if "target" in read.numbers:
         _check_chances(read, "target", "target probabilities from 0 to 1", is_above=False)
     if "rank" in read.numbers:
-        check_ranks(read.numbers["rank"])
+        _check_ranks(read.numbers["rank"])
     # Errors name rows as they came.
     read = read.take(order_rows(read.columns))
     clusters = read.values["cluster"].separate() if cluster is not None else None
@@ -180,9 +179,8 @@ def evaluate_off_policy(
     return evaluate(made, method=method, clip=clip, level=float(level), what=what)
 
 
-def check_settings(method: str | None, clip: float, level: float, cluster: str | None) -> None:
-    """Check the settings that all estimates of another policy or ranker have."""
-    check_level(level)
+def _check_settings(method: str | None, clip: float, level: float, cluster: str | None) -> None:
+    _check_level(level)
     check_cluster_column(cluster)
     if method is not None:
         check_choice(
@@ -216,7 +214,7 @@ def _check_target(target: object, chosen: str | None) -> None:
         )
 
 
-def check_level(level: float) -> None:
+def _check_level(level: float) -> None:
     """Raise an error for a confidence level that isn't between 0 and 1."""
     if not 0 < level < 1:
         raise UsageError(
@@ -234,10 +232,10 @@ def _check_chances(read: Log, role: str, wanted: str, *, is_above: bool) -> None
     if is_above:
         hint += "; an item that was shown had one above 0"
     is_good = (chances > 0 if is_above else chances >= 0) & (chances <= 1)
-    check_rows(is_good, chances, wanted, hint, "bad_propensity")
+    _check_rows(is_good, chances, wanted, hint, "bad_propensity")
 
 
-def check_rows(
+def _check_rows(
     is_good: NDArray[np.bool_], values: Numbers, wanted: str, hint: str, code: str
 ) -> None:
     """Raise an error about the first row of a log whose value is not good."""
@@ -299,7 +297,7 @@ def _predict(
     )
 
 
-def _stratify(read: Log, discount: Discount | None, examination: object) -> Strata:
+def _stratify(read: Log, discount: Discount | None, examination: Sequence[float] | None) -> Strata:
     """Return the positions with what each counts; one position of all rows without discounts."""
     count = len(read)
     if "rank" not in read.numbers:
@@ -314,21 +312,21 @@ def _stratify(read: Log, discount: Discount | None, examination: object) -> Stra
             hint="the first position is 1; drop the rows below the gap",
             code="rank_gap",
         )
-    shares = np.ones(len(counts)) if discount is None else weigh(discount, len(counts), "discount")
+    shares = np.ones(len(counts)) if discount is None else _weigh(discount, len(counts), "discount")
     if examination is not None:
-        shares = shares / weigh(examination, len(counts), "examination")
+        shares = shares / _weigh(examination, len(counts), "examination")
     return Strata(codes=codes, counts=counts, shares=shares)
 
 
-def check_ranks(ranks: Numbers) -> NDArray[np.int64]:
-    """Return ranks as integers."""
+def _check_ranks(ranks: Numbers) -> None:
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
-    check_rows(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
-    return ranks.astype(np.int64)
+    _check_rows(
+        is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank"
+    )
 
 
-def weigh(given: Any, count: int, name: str) -> Numbers:  # noqa: ANN401 - several kinds
-    """Return the weights of the first ranks under a discount or an examination curve."""
+def _weigh(given: Discount, count: int, name: str) -> Numbers:
+    """Return the weights of the first ranks under a discount or an examination."""
     if isinstance(given, Mapping):
         raise UsageError(
             f"expected {name} as a list by rank, found {type(given).__name__}",
@@ -339,7 +337,7 @@ def weigh(given: Any, count: int, name: str) -> Numbers:  # noqa: ANN401 - sever
         # DCG of one document at each rank.
         weights = np.asarray(dcg(np.eye(count), k=count, discount=given), dtype=np.float64)
     else:
-        weights = np.asarray(getattr(given, "weights", given), dtype=np.float64)
+        weights = np.asarray(given, dtype=np.float64)
     is_good = weights.ndim == 1 and len(weights) >= count
     if not is_good or not (np.isfinite(weights[:count]) & (weights[:count] >= 0)).all():
         raise UsageError(

@@ -1,30 +1,26 @@
-"""Compares discounts: their weights by rank, and their effect on runs."""
+"""The weights of ranks under every discount."""
 
 from __future__ import annotations
 
-from rankscope.engine.judgments import load_qrels
-from rankscope.engine.requests import read_measures
+import math
+
+from rankscope.derivation.derive.kernels import MOST_RANKS, weigh_ranks
+from rankscope.discounts.result import Curve, Discounts, Discrepancy
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import Asked, evaluate_run, refuse_diagnostics
-from rankscope.evaluation.rankings import Rankings
-from rankscope.measures import nDCG
-from rankscope.settings.reading import Reading
+from rankscope.measures import DCG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Unpack
 
-    from rankscope.discounts.comparison import DiscountComparison
-    from rankscope.discounts.result import Discounts
-    from rankscope.inputs.qrels import Qrels
-    from rankscope.measures import Measure
-    from rankscope.settings.policy import Policy
-    from rankscope.settings.reading import ReadingOptions
-    from rankscope.typing import InputLike
+    from rankscope.measures.domains import Value
+
+    Settings = Mapping[str, Value]
 
 POWERS = (0.5,)
-NDCG_AT_10 = nDCG @ 10
+RESERVED = ("rank", "attention")
+ATTENTION = {1: 1.0, 2: 0.6, 3: 0.4, 4: 0.3, 10: 0.1}
+"""The share of the readers of rank 1 who look at a rank, in round figures."""
 
 
 def tabulate_discounts(
@@ -43,7 +39,7 @@ def tabulate_discounts(
         ranks: The number of ranks, from 1 to 10,000.
         bases: The bases of the discounts `log` (default: e) and `jk` (default: 2).
         powers: The powers of the discount `zipf`.
-        tables: Named lists of weights, best rank first, such as an examination curve.
+        tables: Named lists of weights, best rank first.
 
     Raises:
         UsageError: A base, a power or a table is invalid, or two discounts have the same name.
@@ -58,80 +54,65 @@ def tabulate_discounts(
         log(base=10)            3.3219  0.1129   0.1891       10      5
         jk(base=10)             1.0000  0.6033   0.9000       10      5
     """
-    from rankscope.discounts.exchanges import name_discounts, tabulate  # noqa: PLC0415 - loads late
+    discounts = _name_discounts(bases, powers, tables or {})
+    if ranks not in range(1, MOST_RANKS + 1):
+        raise UsageError(
+            f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks!r}",
+            hint="10 is the default",
+            code="bad_parameter",
+        )
+    curves = [_draw(name, settings, ranks) for name, settings in discounts.items()]
+    return Discounts(ranks, curves, ATTENTION)
 
-    return tabulate(ranks, name_discounts(bases, powers, tables or {}))
 
-
-def compare_discounts(
-    judgments: InputLike | Qrels | None,
-    runs: Mapping[str, InputLike | Rankings],
-    measure: Measure | str = NDCG_AT_10,
-    *,
-    bases: Sequence[float] | None = None,
-    powers: Sequence[float] = POWERS,
-    tables: Mapping[str, Sequence[float]] | None = None,
-    policy: Policy | str | None = None,
-    strict: bool = False,
-    **options: Unpack[ReadingOptions],
-) -> DiscountComparison:
-    """Evaluate runs under every discount: values, orders, and which runs change places.
-
-    The base of a logarithm and constant factors cancel in nDCG, so `log` with any base equals
-    `log2`. The base of `jk` doesn't cancel, because it also sets how many ranks count in full. DCG
-    is shown beside nDCG because the two can disagree on the best run: DCG with a discount that
-    estimates how often users look at each rank estimates what users get, and dividing each query by
-    its ideal can reverse the order of systems (Jeunen, Potapov and Ustimenko, KDD 2024).
-
-    Args:
-        judgments: As in `evaluate`, or `None` if all runs are Rankings.
-        runs: A mapping of name to a run as in `evaluate`, or to Rankings, which include their
-            judgments.
-        measure: nDCG with a cutoff and any settings except a discount.
-        bases: As in `tabulate_discounts`.
-        powers: As in `tabulate_discounts`.
-        tables: As in `tabulate_discounts`, with a weight for every rank down to the cutoff.
-        policy: As in `evaluate`.
-        strict: As in `evaluate`.
-        **options: How the inputs are read, as in `evaluate`.
-
-    Raises:
-        UsageError: The measure isn't nDCG, there is no run, or an argument is invalid.
-        InputError: The input doesn't have the expected format.
-        FileError: A file can't be read.
-
-    Examples:
-        >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1}}
-        >>> one = {"q1": {"a": 4, "x": 3, "y": 2, "z": 1}}
-        >>> other = {"q1": {"x": 4, "b": 3, "c": 2, "y": 1}}
-        >>> found = compare_discounts(qrels, {"one": one, "other": other})
-        >>> found.exchanges[0].discount, found.exchanges[0].better
-        ('reciprocal', 'one')
-    """
-    from rankscope.discounts.exchanges import compare, name_discounts, pair_measures  # noqa: PLC0415 - loads late
-
-    discounts = name_discounts(bases, powers, tables or {})
-    (asked,), _ = read_measures([measure])
-    pairs = pair_measures(asked, discounts)
-    if not runs:
-        raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
-    reading = Reading.of("compare_discounts", options)
-    if judgments is not None:
-        judgments = load_qrels(judgments, reading)
-    wanted = [each for pair in pairs.values() for each in pair]
-    asked_of_runs = Asked(measures=wanted, policy=policy, strict=strict)
-    evaluations = {}
-    for name, run in runs.items():
-        if isinstance(run, Rankings):
-            evaluations[name] = run.evaluate(wanted, policy=policy, threads=reading.threads)
-            if strict:
-                refuse_diagnostics(evaluations[name].notes)
-            continue
-        if judgments is None:
+def _name_discounts(
+    bases: Sequence[float] | None,
+    powers: Sequence[float],
+    tables: Mapping[str, Sequence[float]],
+) -> dict[str, Settings]:
+    """List the discounts by name, each as what a measure is given for it."""
+    listed: list[tuple[str, dict[str, object]]] = [("log2", {"discount": "log2"})]
+    for kind, usual in (("log", math.e), ("jk", 2.0)):
+        for base in [usual] if bases is None else bases:
+            shown = "e" if base == math.e else f"{base:g}"
+            listed.append((f"{kind}(base={shown})", {"discount": kind, "base": base}))
+    listed += [("reciprocal", {"discount": "reciprocal"}), ("linear", {"discount": "linear"})]
+    listed += [(f"zipf(s={power:g})", {"discount": "zipf", "s": power}) for power in powers]
+    listed += [(name, {"discount": tuple(weights)}) for name, weights in tables.items()]
+    named: dict[str, Settings] = {}
+    for name, settings in listed:
+        if name in named or name in RESERVED:
             raise UsageError(
-                f"expected judgments for the run {name}, found none",
-                hint="give judgments, or Rankings",
-                code="usage",
+                f"expected discounts with names of their own, found {name!r} again",
+                hint="leave one out, or call it something else",
+                code="same_name",
             )
-        evaluations[name] = evaluate_run(judgments, run, asked_of_runs, reading)
-    return compare(asked, pairs, evaluations)
+        read = DCG(**settings).parameters
+        named[name] = {setting: read[setting] for setting in settings}
+    return named
+
+
+def _draw(name: str, settings: Settings, ranks: int) -> Curve:
+    discount = settings["discount"]
+    depth = max(ranks, *ATTENTION)
+    weights = weigh_ranks(
+        DCG(**settings), min(depth, len(discount)) if isinstance(discount, tuple) else depth
+    )
+    if weights[0] <= 0:
+        raise UsageError(
+            f"{name}: expected a weight above 0 for rank 1, found {weights[0]}",
+            hint="weights are shown relative to rank 1",
+            code="bad_parameter",
+        )
+    relative = tuple(weight / weights[0] for weight in weights)
+    return Curve(name, settings, weights[0], relative, _compare_with_attention(relative))
+
+
+def _compare_with_attention(weights: Sequence[float]) -> Discrepancy:
+    """Return the distance of weights from the attention table, over the ranks of both."""
+    ranks = [rank for rank in ATTENTION if rank <= len(weights)]
+    errors = {rank: weights[rank - 1] - ATTENTION[rank] for rank in ranks}
+    # Errors that are one but for rounding are so here; the first counts.
+    worst = max(ranks, key=lambda rank: round(abs(errors[rank]), 12))
+    mean_square = math.fsum(error * error for error in errors.values()) / len(ranks)
+    return Discrepancy(math.sqrt(mean_square), errors[worst], worst, len(ranks))

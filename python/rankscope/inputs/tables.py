@@ -305,7 +305,7 @@ class NamedColumns:
 
 ELSEWHERE = {
     "pyspark": "use the function of the same name in rankscope.spark, or .toPandas() first",
-    "dask": "use the function of the same name in rankscope.dask, or .compute() first",
+    "dask": "bring it here first: .compute()",
     "modin": "bring it here first: .modin.to_pandas()",
     "cudf": "bring it here first: .to_pandas()",
     "duckdb": "give a relation, as connection.sql(…) makes it",

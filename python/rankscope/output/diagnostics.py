@@ -62,8 +62,8 @@ SENTENCES = {
     "subtopics_unjudged": "retrieved documents of judged queries, none of which is judged: "
     "{count}; judgments by subtopic map a query to subtopics, and these to documents",
     "sampled_candidates": "queries with {candidates} documents, one of them relevant: {count}; if "
-    "these are sampled candidates, values are not those of ranking all items: see "
-    "correct_sampled_ranks",
+    "these are sampled candidates, values are not those of ranking all items: to decide between "
+    "systems, rank all items",
     "unpaired_queries": "queries with a value in only one of the runs, left out of both: {count}",
     "stage_gains": "queries in which {stage} adds relevant documents, so its loss is negative: "
     "{count}",

@@ -91,6 +91,4 @@ def _evaluate(
             code="bad_parameter",
         )
     found, source = run_job(sources, job, partitions), sources[0].ids
-    return make_evaluation(
-        SparkEvaluation, SparkAnswer(found, source), found.merged, job, source, strict=strict
-    )
+    return make_evaluation(SparkAnswer(found, source), found.merged, job, source, strict=strict)

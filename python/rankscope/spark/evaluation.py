@@ -14,7 +14,7 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Self, TypeVar
+    from typing import Any, Self
 
     from rankscope.evaluation.evaluation import Names
     from rankscope.measures import Measure
@@ -22,30 +22,12 @@ if TYPE_CHECKING:
     from rankscope.output.ids import SourceIds
     from rankscope.spark.frames import Answer
     from rankscope.spark.parquet import Frame
-    from rankscope.spark.tasks import Job
-
-    Made = TypeVar("Made", bound="MergedEvaluation")
-
-    from rankscope.spark.tasks import Note, Part
+    from rankscope.spark.tasks import Job, Note, Part
 
 MOST_SLICES = 100_000
 
 
-class MergedEvaluation(Evaluation):
-    """An `Evaluation` of the answers of many tasks.
-
-    What has values of queries (`per_query`, `to_pandas`, `to_arrow`, `query_ids`, …) has them
-    ordered by the text of the queries.
-    """
-
-    _answer: MergedAnswer  # type: ignore[assignment]  # has what a result reads of an answer
-
-    def _read_attributes(self) -> Iterator[tuple[str, ColumnValues]]:
-        for attribute in self.source.attributes:
-            yield attribute.name, attribute.restore_column(self._answer.read(attribute.name))
-
-
-class SparkEvaluation(MergedEvaluation):
+class SparkEvaluation(Evaluation):
     """An `Evaluation` whose values of queries stay in Spark.
 
     Means, counts, slices and notes are here. `to_spark` returns the value of each query as a Spark
@@ -56,7 +38,7 @@ class SparkEvaluation(MergedEvaluation):
     context manager.
     """
 
-    _answer: SparkAnswer
+    _answer: SparkAnswer  # type: ignore[assignment]  # has what a result reads of an answer
 
     def to_spark(self, names: Names = "canonical") -> Frame:
         """Return the value of each query as a Spark DataFrame, in no particular order.
@@ -81,21 +63,26 @@ class SparkEvaluation(MergedEvaluation):
     def __exit__(self, *_: object) -> None:
         self.unpersist()
 
+    def _read_attributes(self) -> Iterator[tuple[str, ColumnValues]]:
+        for attribute in self.source.attributes:
+            yield attribute.name, attribute.restore_column(self._answer.read(attribute.name))
 
-class MergedAnswer:
+
+class SparkAnswer:
     """What tasks answered, in the form in which results read an answer of the core.
 
     Args:
-        summary: The summary of all queries.
+        answer: The answer.
         source: The columns of ids and attributes as the data frames have them.
-        values: The values of queries as an Arrow table, once they are here (default: they are
-            collected when they are first read).
     """
 
-    def __init__(self, summary: Summary, source: SourceIds, values: Any = None) -> None:  # noqa: ANN401 - PyArrow has no types
-        self.summary = summary
+    def __init__(self, answer: Answer, source: SourceIds) -> None:
+        self.summary = answer.merged.summary
+        self.rows = answer.rows
+        self.kept = answer.kept
+        self.folder = answer.folder
         self._source = source
-        self._collected = None if values is None else values.sort_by("query")
+        self._collected: Any = None
 
     def means(self) -> list[float]:
         """Return the aggregate of each measure."""
@@ -131,25 +118,6 @@ class MergedAnswer:
         """Return the queries as text."""
         return list(self._collect().column("query").to_pylist())
 
-    def _collect(self) -> Any:  # noqa: ANN401 - as above
-        """Return the values of queries, ordered by the text of the queries."""
-        return self._collected
-
-
-class SparkAnswer(MergedAnswer):
-    """What tasks of Spark answered.
-
-    Args:
-        answer: The answer.
-        source: The columns of ids and attributes as the data frames have them.
-    """
-
-    def __init__(self, answer: Answer, source: SourceIds) -> None:
-        super().__init__(answer.merged.summary, source)
-        self.rows = answer.rows
-        self.kept = answer.kept
-        self.folder = answer.folder
-
     def select(self, measures: Sequence[str]) -> Frame:
         """Return the value of each query as a Spark DataFrame."""
         query = self._source.query
@@ -163,7 +131,8 @@ class SparkAnswer(MergedAnswer):
         columns += [rows[f"m{at}"].alias(name) for at, name in enumerate(measures)]
         return rows.select(*columns)
 
-    def _collect(self) -> Any:  # noqa: ANN401 - as above
+    def _collect(self) -> Any:  # noqa: ANN401 - PyArrow has no types
+        """Return the values of queries, ordered by the text of the queries."""
         if self._collected is None:
             self._collected = self.rows.toArrow().sort_by("query")
         return self._collected
@@ -175,18 +144,11 @@ class SparkAnswer(MergedAnswer):
 
 
 def make_evaluation(
-    kind: type[Made],
-    answer: MergedAnswer,
-    merged: Merged,
-    job: Job,
-    source: SourceIds,
-    *,
-    strict: bool,
-) -> Made:
+    answer: SparkAnswer, merged: Merged, job: Job, source: SourceIds, *, strict: bool
+) -> SparkEvaluation:
     """Make the result of the answers of all tasks.
 
     Args:
-        kind: The class of the result.
         answer: The answer as the result reads it.
         merged: What all tasks answered.
         job: What they evaluated.
@@ -205,7 +167,7 @@ def make_evaluation(
     counts, described = describe_answer(
         answer, request, queries=queries, run_name=run, duplicates=job.duplicates
     )
-    evaluation = kind(
+    evaluation = SparkEvaluation(
         measures=request.measures,
         policy=request.policy,
         counts=counts,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.spark.packing import Rows
 
 OPTIONS = (*ROLES, "duplicates", "score_type")
-"""How the data frames of other libraries can be read."""
+"""How data frames can be read."""
 
 
 def make_job(
@@ -28,8 +28,6 @@ def make_job(
     list_grades: Callable[[], list[float]],
     asked: Asked,
     reading: Reading,
-    *,
-    library: str = "Spark",
 ) -> Job:
     """Read what all tasks evaluate.
 
@@ -38,13 +36,12 @@ def make_job(
         list_grades: Returns the different grades, ascending; called where they are needed.
         asked: The measures, the policy and the convention.
         reading: How the rows are read.
-        library: What has the data frames.
 
     Raises:
         UsageError: A measure, the policy or another argument is not one.
         PolicyError: A choice depends on the order of rows.
     """
-    check_order(None, reading.duplicates, library)
+    check_order(None, reading.duplicates)
     measures, _ = read_measures(asked.measures)
     needs_grades = asked.convention is not None or not can_stream(measures)
     grades = list_grades() if needs_grades else []
@@ -53,7 +50,7 @@ def make_job(
         refuse_single_precision(reading)
         ties = choose_ties(has_documents="doc" in rows[0].names)
     request = asked.request(ties=ties, grades=grades, score_type=reading.score_type)
-    check_order(request.ties, reading.duplicates, library)
+    check_order(request.ties, reading.duplicates)
     return Job(
         request=request,
         rows={each.side: each for each in rows},
@@ -62,8 +59,8 @@ def make_job(
     )
 
 
-def check_order(ties: str | None, duplicates: str, library: str = "Spark") -> None:
-    """Raise an error for choices that depend on the order of rows, which a library doesn't keep."""
+def check_order(ties: str | None, duplicates: str) -> None:
+    """Raise an error for choices that depend on the order of rows, which Spark doesn't keep."""
     check_choice("duplicates", duplicates, CHOICES["duplicates"])
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])
@@ -73,7 +70,7 @@ def check_order(ties: str | None, duplicates: str, library: str = "Spark") -> No
     ):
         if value == refused:
             raise PolicyError(
-                f"{name}='{refused}' depends on the order of rows, which {library} doesn't keep",
+                f"{name}='{refused}' depends on the order of rows, which Spark doesn't keep",
                 hint=hint,
                 code="row_order",
             )

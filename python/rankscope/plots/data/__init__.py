@@ -14,7 +14,6 @@ from rankscope.comparison.charts.scatter import QueryScatter as QueryScatter
 from rankscope.difference.chart import QueryDifferences as QueryDifferences
 from rankscope.discounts.chart import DiscountCurves as DiscountCurves
 from rankscope.discounts.chart import DiscountLine as DiscountLine
-from rankscope.discounts.chart import Examined as Examined
 from rankscope.evaluation.chart import CutoffCurve as CutoffCurve
 from rankscope.evaluation.chart import CutoffLine as CutoffLine
 from rankscope.evaluation.chart import PrecisionLine as PrecisionLine

@@ -1,1 +1,0 @@
-"""Values of sampled candidates, corrected."""
