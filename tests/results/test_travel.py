@@ -45,6 +45,9 @@ RESULTS = [
         "judges.judged_evaluation",
         "judges.model_judged",
         "losses.result",
+        "monitor.why.decomposition_result",
+        "monitor.why.result",
+        "monitor.why.text",
         "output.estimate",
         "output.exports",
         "output.html",
@@ -57,9 +60,6 @@ RESULTS = [
         "regrets.change",
         "regrets.result",
         "ties.result",
-        "trace.decomposition_result",
-        "trace.result",
-        "trace.text",
         "warehouse.result",
     )
 ]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.why.query_columns import QueryColumns
     from rankscope.monitor.why.result import Trace
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 QUICK = TraceChoices(interval=Interval(resamples=299))
 
 
