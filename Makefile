@@ -138,7 +138,7 @@ types: develop $(VENV)/.docs ## Run mypy in strict mode
 
 .PHONY: docs
 docs: develop $(VENV)/.docs ## Build the documentation into site/; warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 .PHONY: bench
 bench: $(VENV)/.released $(VENV)/.dev ## Run the benchmark against other tools, and write a record

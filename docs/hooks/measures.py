@@ -16,7 +16,8 @@ from rankscope.measures import TABLE, spelling
 from rankscope.measures.compat import TOOLS, translations
 from rankscope.measures.spec import PROPERTIES
 from rankscope.measures.table import FAMILIES
-from rankscope.reference import KERNELS
+
+from tests.reference import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,8 +10,9 @@ from rankscope import _core
 from rankscope.measures import OBJECTS, TABLE
 from rankscope.measures.table import FAMILIES
 from rankscope.monitor.rules.kinds import KINDS
-from rankscope.reference import KERNELS
 from rankscope.settings.policy import CHOICES, FIELDS
+
+from tests.reference import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [family.__name__.rpartition(".")[2] for family in FAMILIES]

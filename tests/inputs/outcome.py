@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import rankscope as rs
 from rankscope.measures import parse
-from rankscope.reference import Retrieved, rank, value
 
+from tests.reference import Retrieved, rank, value
 from tests.refusals import refused
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
-from rankscope.reference import Retrieved, rank, value
 
 from tests.invariance.variants import GRADES
+from tests.reference import Retrieved, rank, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,10 +16,10 @@ import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.measures import TABLE
-from rankscope.reference import Known, mean, value
 
 from tests.generated import examples
 from tests.invariance.variants import choose_pairs, variants
+from tests.reference import Known, mean, value
 from tests.refusals import refused
 
 if TYPE_CHECKING:

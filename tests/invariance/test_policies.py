@@ -11,12 +11,12 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rankscope import Policy
 from rankscope.errors import RankscopeError
-from rankscope.reference import mean
 from rankscope.settings.policy import CHOICES, FIELDS
 
 from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS
+from tests.reference import mean
 
 if TYPE_CHECKING:
     from rankscope import Measure

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import EED, EEL, EER, Policy
 from rankscope.measures import TABLE
-from rankscope.reference import Query
-from rankscope.reference.expected_exposure import of_samples
 
 from tests.generated import examples
 from tests.invariance.variants import variants
+from tests.reference import Query
+from tests.reference.expected_exposure import of_samples
 
 if TYPE_CHECKING:
     from pathlib import Path

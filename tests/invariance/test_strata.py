@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Policy
 from rankscope.measures import TABLE
-from rankscope.reference import Retrieved, rank, value
 
 from tests.cli.command import run as run_command
 from tests.generated import examples
 from tests.invariance.lists import DOCUMENTS, SCORES
 from tests.invariance.variants import variants
+from tests.reference import Retrieved, rank, value
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Policy
 from rankscope.measures import TABLE
-from rankscope.reference import Retrieved, rank, value
 
 from tests.generated import examples
 from tests.invariance.lists import DOCUMENTS, SCORES
 from tests.invariance.variants import variants
+from tests.reference import Retrieved, rank, value
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,12 @@ import math
 from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 
-from rankscope import reference
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
 from rankscope.monitor.evaluate.windows import Key
 from rankscope.monitor.events.limits import SECOND
 from rankscope.records import replace
+
+from tests import reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

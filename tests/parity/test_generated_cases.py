@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import rankscope
 from rankscope import AP, P, nDCG
-from rankscope.reference import Retrieved, rank
 
 from tests.parity import cases, peers, real
 from tests.parity.shared import IR_MEASURES, IR_MEASURES_ASCENDING, SHARED
+from tests.reference import Retrieved, rank
 
 MORE = pytest.mark.thorough(reason="ten more seeds of the same")
 SEEDS = [*range(5), *(pytest.param(seed, marks=MORE) for seed in range(5, 15))]

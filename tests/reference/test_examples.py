@@ -7,8 +7,9 @@ from math import exp, log, log2
 
 import pytest
 from rankscope.measures import TABLE, Measure, Row, parse
-from rankscope.reference import Known, Query, mean, value
-from rankscope.reference.gain import dcg, idcg
+
+from tests.reference import Known, Query, mean, value
+from tests.reference.gain import dcg, idcg
 
 ROWS = list(TABLE.values())
 Ranking = list[float | None]

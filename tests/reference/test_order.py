@@ -8,8 +8,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.reference import Retrieved, mean, rank
-from rankscope.reference.logarithm import log2
+
+from tests.reference import Retrieved, mean, rank
+from tests.reference.logarithm import log2
 
 DOCUMENTS = [
     Retrieved("b", 1.0, 1),

@@ -1,7 +1,7 @@
 """The reference results of the story: one search, one track, one deed at a time.
 
 Nothing here is shared with what measures production: events are read as they were sent, grades are
-added up by hand, and values come from the reference.
+added up by hand, and values are computed as they are defined.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from rankscope import reference
 from rankscope.demo.story import POSITIVE, WINDOW
 from rankscope.records import record
 
@@ -26,7 +25,7 @@ TAKEN = frozenset({"", "late", "unshown", "orphan", "behind"})
 """The faults of events that are stored nevertheless."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-LOSSES = {"truncation": "truncation_loss", "ordering": "ordering_loss"}
+LOSSES = ("truncation", "ordering")
 
 
 @record(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class JudgedSearch:
     def value(self, measure: str) -> float:
         """Return the value of `nDCG@k` or of a loss such as `ordering@k`; NaN if undefined."""
         kernel, _, k = measure.partition("@")
-        return _measure(LOSSES.get(kernel, "ndcg"), int(k), self.grades)
+        return _measure(kernel, int(k), self.grades)
 
 
 @record(frozen=True, slots=True)
@@ -101,7 +100,8 @@ def judge(story: Story, now: int | None = None) -> list[JudgedSearch]:
 def mean(searches: Iterable[JudgedSearch], measure: str) -> float:
     """Average a measure over the searches that have a value."""
     values = [search.value(measure) for search in searches]
-    return reference.mean([value for value in values if not math.isnan(value)])
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def split(
@@ -223,7 +223,14 @@ def _find(event: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - as JS
 
 
 @lru_cache(maxsize=100_000)
-def _measure(kernel: str, k: int, grades: tuple[float | None, ...]) -> float:
-    judged = [grade for grade in grades if grade is not None]
-    given = {"k": k, "gain": "linear", "discount": {"kind": "log2"}, "ideal": "judged"}
-    return reference.value(kernel, given, grades, judged)
+def _measure(name: str, k: int, grades: tuple[float | None, ...]) -> float:
+    """Return nDCG, or what of 1 is lost below the cutoff or by the order above it."""
+    gains = [grade or 0.0 for grade in grades]
+    best = _discount(sorted(gains, reverse=True)[:k])
+    shown, found = _discount(sorted(gains[:k], reverse=True)), _discount(gains[:k])
+    values = {"nDCG": found, "truncation": best - shown, "ordering": shown - found}
+    return max(values[name], 0.0) / best if best > 0 else math.nan
+
+
+def _discount(gains: Sequence[float]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))

@@ -13,13 +13,13 @@ from rankscope.reconciliation.difference import (
     QueryDifference,
     RuleDifference,
 )
+from rankscope.reconciliation.gains import gain_of, list_ideal_gains, weigh
 from rankscope.records import record, replace
-from rankscope.reference.gain import discounted, gain_of, ideal_gains
-from rankscope.reference.query import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -40,7 +40,7 @@ class Listed:
         docs: The retrieved documents in rank order.
         scores: Their scores.
         grade_of: The grade of each judged document, retrieved or not.
-        query: The query as the reference takes it.
+        judged: The grades of the documents that count, retrieved or not.
         parameters: The parameters of the measure as kernels take them.
     """
 
@@ -48,7 +48,7 @@ class Listed:
     docs: list[str]
     scores: list[float]
     grade_of: dict[str, float]
-    query: Query
+    judged: list[float]
     parameters: Mapping[str, object]
 
     @classmethod
@@ -68,12 +68,8 @@ class Listed:
         )
         is_known = set(docs if rules.policy.unretrieved == "ignore" else grade_of)
         judged = [grade for doc, grade in grade_of.items() if doc in is_known]
-        negative_gain = rules.policy.negative in {"gain", "minmax"}
-        query = Query(
-            [grade_of.get(doc) for doc in docs], sorted(judged, reverse=True), negative_gain
-        )
         scores = rankings.scores[start:stop].tolist()
-        return cls(rules, docs, scores, grade_of, query, parameters)
+        return cls(rules, docs, scores, grade_of, judged, parameters)
 
     @property
     def shown(self) -> list[str]:
@@ -86,16 +82,24 @@ class Listed:
 
     def gain(self, doc: str) -> float:
         """Return the gain of a document."""
-        return gain_of(self.query, self.grade_of.get(doc), self.parameters["gain"])  # type: ignore[arg-type]  # as kernels take it
+        return self._gain_of(self.grade_of.get(doc))
+
+    def _gain_of(self, grade: float | None) -> float:
+        gain: Any = self.parameters["gain"]
+        negative_gain = self.rules.policy.negative in {"gain", "minmax"}
+        return gain_of(grade, gain, negative_gain=negative_gain)
 
     def weight(self, rank: int) -> float:
         """Return the discount of a rank."""
-        return discounted(1.0, rank, self.parameters["discount"])  # type: ignore[arg-type]  # as kernels take it
+        discount: Any = self.parameters["discount"]
+        return weigh(rank, discount)
 
     def ideal_gains(self) -> list[float]:
         """List the gains of the ideal list."""
         ideal = str(self.parameters["ideal"])
-        return ideal_gains(self.query, self.rules.measure.k, self.parameters["gain"], ideal)  # type: ignore[arg-type]  # as kernels take it
+        shown = [self.grade_of.get(doc) for doc in self.docs]
+        grades = shown if ideal == "retrieved" else self.judged
+        return list_ideal_gains([*map(self._gain_of, grades)], self.rules.measure.k, ideal)
 
     def ideal_docs(self) -> list[str]:
         """List the documents of the ideal list. Of equal gains, retrieved ones come first."""
@@ -255,7 +259,7 @@ def _say_missing(one: Listed, other: Listed) -> str:
 def _say_denominators(one: Listed, other: Listed) -> str:
     words = [each.rules.measure.parameters["denominator"] for each in (one, other)]
     rel = one.rules.measure.parameters.get("rel")
-    relevant = one.query.relevant(rel if isinstance(rel, float) else 1.0)
+    relevant = sum(grade >= (rel if isinstance(rel, float) else 1.0) for grade in one.judged)
     return (
         f"{words[0]} / {words[1]}; {relevant} relevant, {len(one.docs)} retrieved, cutoff "
         f"{one.rules.measure.k}"

@@ -1,6 +1,6 @@
 """The value of each measure as an expression over sums; null where it is undefined.
 
-The operations and their order are those of the definitions in `rankscope.reference`.
+The operations and their order are those of the definitions in `tests/reference`.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from rankscope.engine.logarithm import log2
 from rankscope.errors import MeasureError, PolicyError
 from rankscope.records import record
-from rankscope.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

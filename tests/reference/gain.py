@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from rankscope.reference.logarithm import log2
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
     Gain: TypeAlias = str | Sequence[Sequence[float]]
     Discount: TypeAlias = Mapping[str, str | float | Sequence[float]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope.reference.binary import harmonic, share
+from tests.reference.binary import harmonic, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
 
 def set_precision(query: Query, *, k: int | None, rel: float, relative: bool) -> float:

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
 
 def ap(query: Query, *, k: int | None, rel: float, denominator: str) -> float:

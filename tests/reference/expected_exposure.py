@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from rankscope.reference.logarithm import log2
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypedDict, Unpack
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
     class Settings(TypedDict):
         """How ranks get attention, and which documents are relevant."""

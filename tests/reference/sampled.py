@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
-from rankscope.reference.logarithm import log2
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
     Pool: TypeAlias = list[tuple[str, float]]
     """The stratum and the grade of documents."""

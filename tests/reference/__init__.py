@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from rankscope.reference import (
+from tests.reference import (
     agreement,
     auc,
     binary,
@@ -25,12 +25,12 @@ from rankscope.reference import (
     sampled,
     sets,
 )
-from rankscope.reference.order import Retrieved as Retrieved
-from rankscope.reference.order import mean as mean
-from rankscope.reference.order import rank as rank
-from rankscope.reference.query import NO_SUBTOPICS, NOTHING_KNOWN
-from rankscope.reference.query import Known as Known
-from rankscope.reference.query import Query as Query
+from tests.reference.order import Retrieved as Retrieved
+from tests.reference.order import mean as mean
+from tests.reference.order import rank as rank
+from tests.reference.query import NO_SUBTOPICS, NOTHING_KNOWN
+from tests.reference.query import Known as Known
+from tests.reference.query import Query as Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
 
 def accuracy(query: Query, *, k: int | None, rel: float) -> float:

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from itertools import combinations
 
-from rankscope.reference.logarithm import log2
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
 
 def novelty(query: Query, *, k: int | None, share: str, normalize: bool) -> float:

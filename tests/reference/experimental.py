@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from rankscope.reference.gain import discounted, gain_of, ideal_gains
-from rankscope.reference.logarithm import log2
+from tests.reference.gain import discounted, gain_of, ideal_gains
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.reference.gain import Gain
-    from rankscope.reference.query import Query
+    from tests.reference.gain import Gain
+    from tests.reference.query import Query
 
 LOG2 = {"kind": "log2"}
 

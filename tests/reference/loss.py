@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from rankscope.reference.gain import dcg, discounted, gain_of, idcg
+from tests.reference.gain import dcg, discounted, gain_of, idcg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from rankscope.reference.gain import Discount, Gain
-    from rankscope.reference.query import Query
+    from tests.reference.gain import Discount, Gain
+    from tests.reference.query import Query
 
     Sums: TypeAlias = Callable[[], float]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rankscope.reference.logarithm import log2
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
     Covered = frozenset[str]
     """The subtopics to which a document is relevant."""

@@ -10,14 +10,15 @@ import math
 from itertools import accumulate
 
 from rankscope.records import record
-from rankscope.reference.logarithm import log2
+
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias, TypedDict, Unpack
 
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
     User: TypeAlias = Callable[[Sequence[float]], "Sums"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
-from rankscope.reference.logarithm import log2
+from tests.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
 
 def coverage(query: Query, *, k: int | None, normalize: bool) -> float:

@@ -6,7 +6,7 @@ import math
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.reference.query import Query
+    from tests.reference.query import Query
 
 
 def err(query: Query, *, k: int | None, max_grade: float) -> float:
