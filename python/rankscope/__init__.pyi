@@ -63,9 +63,7 @@ from rankscope.file import File as File
 from rankscope.fusion.compute import FusionFit as FusionFit
 from rankscope.fusion.compute import fit_fusion as fit_fusion
 from rankscope.fusion.compute import fuse as fuse
-from rankscope.fusion.run import FusedFile as FusedFile
 from rankscope.fusion.run import FusedRun as FusedRun
-from rankscope.fusion.to_file import fuse_to_file as fuse_to_file
 from rankscope.gate.compute import gate as gate
 from rankscope.gate.result import Budget as Budget
 from rankscope.gate.result import GateResult as GateResult

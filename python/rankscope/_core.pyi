@@ -1,7 +1,7 @@
 """The compiled core. Arguments are checked by the modules that call it."""
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Self, TypeAlias, final
 
@@ -35,7 +35,6 @@ __all__ = [
     "Reassignments",
     "Run",
     "RunParts",
-    "ScatteredRuns",
     "Settled",
     "SliceQueries",
     "SpilledColumns",
@@ -70,8 +69,6 @@ __all__ = [
     "find_regrets",
     "fsum",
     "fuse_runs",
-    "fuse_to_file",
-    "fuse_to_memory",
     "grade_items",
     "hash_ids",
     "hash_other_ids",
@@ -145,9 +142,6 @@ _RunColumns: TypeAlias = tuple[_IdView, _IdView, _Numbers, bool]
 _Notes: TypeAlias = list[tuple[str, int, int]]
 _Room: TypeAlias = tuple[int, Callable[[], tuple[str, int]]]
 _Fusion: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]
-_Written: TypeAlias = tuple[int, int, list[int], int]
-_Readable: TypeAlias = tuple[_Source, str] | Run | Rankings | Iterator[_RunColumns | None]
-_Reading: TypeAlias = tuple[Sequence[tuple[_Readable, str]], str, int]
 # The objects that are plain, the places of the others, and what is to be said: codes of notes,
 # names of unknown fields, and the number of objects.
 _Decoded: TypeAlias = tuple[
@@ -689,26 +683,6 @@ class SpilledColumns:
     def finish(self, plan: Plan) -> Evaluation: ...
 
 @final
-class ScatteredRuns:
-    """Fuses runs whose rows come in any order, which are added one run after another."""
-
-    def __new__(cls, runs: int, room: _Room) -> ScatteredRuns: ...
-    def push_path(self, source: _Source, encoding: str, score_type: str) -> None: ...
-    def push_lists(self, run: Run | Rankings, name: str) -> None: ...
-    def begin(self) -> None: ...
-    def push(self, columns: _RunColumns, rows_before: int, score_type: str) -> int: ...
-    def end(self, name: str) -> None: ...
-    def written(self) -> int: ...
-    def fuse(
-        self,
-        names: Sequence[str],
-        settings: _Fusion,
-        tag: str,
-        threads: int,
-        write: Callable[[bytes], object],
-    ) -> _Written: ...
-
-@final
 class TableStream:
     """Evaluates a table batch by batch."""
 
@@ -924,16 +898,6 @@ def evaluate_samples(samples: Sequence[Rankings], plan: Plan, threads: int) -> E
 def fuse_runs(
     runs: Sequence[tuple[Run | Rankings, str]], settings: _Fusion, threads: int
 ) -> Run: ...
-def fuse_to_file(
-    runs: _Reading,
-    settings: _Fusion,
-    room: _Room,
-    threads: int,
-    output: tuple[str, Callable[[bytes], object]],
-) -> _Written | None: ...
-def fuse_to_memory(
-    runs: _Reading, settings: _Fusion, threads: int
-) -> tuple[Run, list[int]] | None: ...
 def grade_items(
     times: NDArray[np.int64],
     items: _Items,

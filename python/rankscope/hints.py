@@ -73,7 +73,7 @@ ELSEWHERE = {
         "for a query of a run, write explain(judgments, run, 'nDCG@10', query_id='q1')",
     ),
     "report": dict.fromkeys(OUTPUTS, "write report(…).write('report.html')"),
-    "fuse": dict.fromkeys(OUTPUTS, "write fuse(…).write('fused.run'), or use fuse_to_file"),
+    "fuse": dict.fromkeys(OUTPUTS, "write fuse(…).write('fused.run')"),
 }
 """By function or method, what to use for an argument that it doesn't have."""
 

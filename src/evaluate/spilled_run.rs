@@ -49,7 +49,7 @@ impl<'a> SpilledRun<'a> {
         }
         self.held.add(list, lines_before);
         if let Some(room) = self.room.spill(self.held.size())? {
-            let rows = SpilledLists::new(room.clone(), 1);
+            let rows = SpilledLists::new(room.clone());
             let mut partitioned = Partitioned { rows, ranks: Vec::new() };
             std::mem::take(&mut self.held).each_stretch(|list| partitioned.add(list, 0))?;
             self.partitioned = Some(partitioned);
@@ -81,7 +81,7 @@ impl<'a> SpilledRun<'a> {
 
 impl Partitioned {
     fn add(&mut self, list: &List<'_>, lines_before: u64) -> Result<()> {
-        let query = self.rows.add(0, list, lines_before)?;
+        let query = self.rows.add(list, lines_before)?;
         if let Some((ranks, _)) = self.ranks.get_mut(query) {
             ranks.merge(&list.ranks);
         } else {
@@ -102,14 +102,12 @@ impl Partitioned {
         let mut scored: Vec<Scored> = Vec::new();
         // All partitions are looked at, for the first mistake may be in the last one.
         let mut first_error: Option<Error> = None;
-        while let Some(runs) = rows.take_next()? {
-            for run in runs.iter().flatten() {
-                let error;
-                (scored, error) = score_run((plan, judgments), run, scored, threads, watch);
-                match error {
-                    Some(error) if error.kind() == Kind::Interrupted => return Err(error),
-                    error => first_error = earlier(first_error, error),
-                }
+        while let Some(run) = rows.take_next()? {
+            let error;
+            (scored, error) = score_run((plan, judgments), &run, scored, threads, watch);
+            match error {
+                Some(error) if error.kind() == Kind::Interrupted => return Err(error),
+                error => first_error = earlier(first_error, error),
             }
         }
         if let Some(error) = first_error {

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::choices::{Choices, Method};
+use super::chunk::Chunk;
 use super::combine::Combiner;
 use super::condorcet;
 use super::query::{Place, Query};
 use crate::error::{Error, Kind, Result, show};
-use crate::ids::interner::Arena;
 use crate::memory::Vec;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -21,39 +21,20 @@ pub(super) struct Asked<'a> {
     pub places: Vec<Option<Place<'a>>>,
 }
 
-/// The fused list of a query: documents by number, and those numbers in rank order.
-pub(super) struct Fused<'a> {
-    pub query: &'a [u8],
-    docs: &'a Arena,
-    scores: &'a [f64],
-    order: &'a [u32],
-}
-
-impl Fused<'_> {
-    /// The documents with their scores, the best ones first.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&[u8], f64)> {
-        self.order.iter().map(|&doc| (self.docs.get(doc as usize), self.scores[doc as usize]))
-    }
-}
-
-/// What was made of adjacent queries, or a mistake; with the number of the first query.
-pub(super) type Outcome<T> = std::result::Result<T, (usize, Error)>;
-
-/// Fuses queries, and gives what `add` made of adjacent ones, in their order.
+/// Fuses queries, and gives their lists in their order.
 ///
 /// # Errors
-/// Where a document occurs twice in a list, scores do not fit the scale, or it is stopped; with the
-/// number of the first such query.
-pub(super) fn fuse_all<T: Default + Send>(
+/// Where a document occurs twice in a list, scores do not fit the scale, or it is stopped; that of the
+/// first such query.
+pub(super) fn fuse_all(
     asked: &[Asked<'_>],
     (names, choices): (&[&str], &Choices),
     threads: usize,
     watch: Watch<'_>,
-    add: impl Fn(&mut T, &Fused<'_>) + Sync,
-) -> Outcome<Vec<T>> {
+) -> Result<Vec<Chunk>> {
     let next = AtomicUsize::new(0);
     let most = asked.len().div_ceil(AT_ONCE);
-    let work = |watch: Watch<'_>| -> Outcome<Vec<(usize, T)>> {
+    let work = |watch: Watch<'_>| -> std::result::Result<Vec<(usize, Chunk)>, (usize, Error)> {
         let mut made = Vec::new();
         let mut fuser =
             Fuser { names, choices, query: Query::default(), combiner: Combiner::default() };
@@ -63,16 +44,14 @@ pub(super) fn fuse_all<T: Default + Send>(
                 return Ok(made);
             }
             watch(Event::Work).map_err(|stopped| (0, stopped))?;
-            let mut part = T::default();
+            let mut part = Chunk::default();
             for (query, number) in asked[first..].iter().zip(first..).take(AT_ONCE) {
-                fuser
-                    .fuse(query, |fused| add(&mut part, fused))
-                    .map_err(|error| (number, error))?;
+                fuser.fuse(query, &mut part).map_err(|error| (number, error))?;
             }
             made.push((first, part));
         }
     };
-    let mut parts: Vec<(usize, T)> = Vec::new();
+    let mut parts: Vec<(usize, Chunk)> = Vec::new();
     let mut mistake: Option<(usize, Error)> = None;
     for outcome in on_threads(threads.min(most), watch, work) {
         match outcome {
@@ -83,8 +62,8 @@ pub(super) fn fuse_all<T: Default + Send>(
             Err(_) => {}
         }
     }
-    if let Some(mistake) = mistake {
-        return Err(mistake);
+    if let Some((_, error)) = mistake {
+        return Err(error);
     }
     parts.sort_unstable_by_key(|&(first, _)| first);
     Ok(parts.into_iter().map(|(_, part)| part).collect())
@@ -99,7 +78,7 @@ struct Fuser<'a> {
 }
 
 impl Fuser<'_> {
-    fn fuse(&mut self, asked: &Asked<'_>, add: impl FnOnce(&Fused<'_>)) -> Result<()> {
+    fn fuse(&mut self, asked: &Asked<'_>, chunk: &mut Chunk) -> Result<()> {
         let Self { names, choices, query, combiner } = self;
         query.read(&asked.places, names, choices)?;
         let of_query = |error: Error| name_query(&error, asked.name);
@@ -117,7 +96,8 @@ impl Fuser<'_> {
             return Err(of_query(too_large(*wrong)));
         }
         let (docs, order) = query.order(scores, choices);
-        add(&Fused { query: asked.name, docs, scores, order });
+        let rows = order.iter().map(|&doc| (docs.get(doc as usize), scores[doc as usize]));
+        chunk.push(asked.name, rows);
         Ok(())
     }
 }

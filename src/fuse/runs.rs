@@ -1,14 +1,12 @@
 //! Fuses runs that are in memory.
 
 use super::choices::Choices;
-use super::held::Growing;
-use super::output::{Fusion, fuse_into};
-use super::queries::Asked;
+use super::queries::{Asked, fuse_all};
 use super::query::Place;
-use super::turns::Turn;
 use crate::error::Result;
 use crate::ids::interner::Ids;
 use crate::memory::{Vec, vec};
+use crate::notes::Notes;
 use crate::rank::lists::Lists;
 use crate::rank::run::Run;
 use crate::watch::Watch;
@@ -21,14 +19,17 @@ pub struct Given<'a> {
     pub name: &'a str,
 }
 
+/// So many queries are fused before their lists are added to the run.
+const AT_ONCE: usize = 1 << 10;
+
 /// The queries of all runs, in the order in which they first occur.
-pub(super) struct Queries<'a> {
+struct Queries<'a> {
     names: Ids,
     places: Vec<Vec<Option<Place<'a>>>>,
 }
 
 /// Finds the lists of each query.
-pub(super) fn ask_all<'a>(runs: &[Given<'a>]) -> Queries<'a> {
+fn ask_all<'a>(runs: &[Given<'a>]) -> Queries<'a> {
     let mut names = Ids::default();
     let mut places = vec![];
     for (number, run) in runs.iter().enumerate() {
@@ -44,7 +45,7 @@ pub(super) fn ask_all<'a>(runs: &[Given<'a>]) -> Queries<'a> {
 }
 
 impl Queries<'_> {
-    pub(super) fn asked(&self) -> Vec<Asked<'_>> {
+    fn asked(&self) -> Vec<Asked<'_>> {
         let named = self.names.texts().iter().zip(&self.places);
         named.map(|(name, places)| Asked { name, places: places.clone() }).collect()
     }
@@ -63,9 +64,11 @@ pub fn fuse(
     let queries = ask_all(runs);
     let asked = queries.asked();
     let names: Vec<&str> = runs.iter().map(|run| run.name).collect();
-    let turns: Vec<Turn> = (0..asked.len()).map(|at| (0, at)).collect();
-    let fusion = Fusion { names: &names, choices, threads };
-    let mut growing = Growing::default();
-    fuse_into(&mut growing, (&asked, &turns), fusion, watch).map_err(|(_, error)| error)?;
-    growing.finish()
+    let mut run = Run::default();
+    for some in asked.chunks(AT_ONCE) {
+        for chunk in fuse_all(some, (&names, choices), threads, watch)? {
+            chunk.add_to(&mut run);
+        }
+    }
+    run.finish(Notes::default())
 }

@@ -24,16 +24,6 @@ pub(super) enum Source {
     Path(Option<PathBuf>),
 }
 
-impl Source {
-    /// Another hold on the same source.
-    pub(super) fn share(&self, py: Python<'_>) -> Self {
-        match self {
-            Self::Bytes(bytes) => Self::Bytes(bytes.clone_ref(py)),
-            Self::Path(path) => Self::Path(path.clone()),
-        }
-    }
-}
-
 /// The input that Python asks for.
 pub(super) fn input(py: Python<'_>, source: Source, encoding: &str) -> PyResult<Input> {
     let origin = match source {

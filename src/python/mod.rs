@@ -62,7 +62,7 @@ use self::evaluation::{
 use self::event_columns::{decode_columns, decode_label_columns};
 use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
-use self::fuse::{ScatteredRuns, fuse_runs, fuse_to_file, fuse_to_memory};
+use self::fuse::fuse_runs;
 use self::items::Items;
 use self::judgments::{Judgments, restore_judgments};
 use self::lines::Lines;
@@ -98,17 +98,17 @@ mod _core {
     use super::{
         BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
         Items, Judgments, LabelBlock, Lines, ParquetFooter, ParquetRows, Plan, RankingBlock,
-        Rankings, Reassignments, Run, RunParts, ScatteredRuns, Settled, SliceQueries,
-        SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties,
-        average_units, bound, bound_below, bound_difference, bounded_tails, bounded_units_needed,
-        choose_sums, compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
+        Rankings, Reassignments, Run, RunParts, Settled, SliceQueries, SpilledColumns,
+        SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, average_units, bound,
+        bound_below, bound_difference, bounded_tails, bounded_units_needed, choose_sums,
+        compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
         decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
         evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
-        fuse_to_file, fuse_to_memory, grade_items, hash_ids, hash_other_ids, hash_texts,
-        invert_flips, join_labels, log2, mean_of_rows, measure_costs, merge_sums,
-        noncentral_t_lower, normal_tails, order_texts, restore_evaluation, restore_judgments,
-        restore_rankings, restore_summary, round_sums, split_json, student_tails, sum_cells,
-        sum_groups, summarize, summarize_groups, t_quantile, values_of_rows,
+        grade_items, hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels, log2,
+        mean_of_rows, measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
+        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
+        split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
+        values_of_rows,
     };
 
     #[pymodule_init]

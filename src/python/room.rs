@@ -13,11 +13,6 @@ use crate::table::queue::{self, Spill};
 pub(super) struct Room(usize, Py<PyAny>);
 
 impl Room {
-    /// Another hold on the same function.
-    pub(super) fn share(&self, py: Python<'_>) -> Self {
-        Self(self.0, self.1.clone_ref(py))
-    }
-
     /// The room that the function tells.
     pub(super) fn look_up(self) -> queue::Room<'static> {
         let Self(unasked, find) = self;

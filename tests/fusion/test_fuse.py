@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -382,3 +383,13 @@ def test_errors_name_the_run_and_no_argument_that_fuse_lacks(wrong: object) -> N
         rs.fuse({"words": WORDS, "vectors": wrong})
     assert str(raised.value).startswith("vectors")
     assert "duplicates=" not in raised.value.hint
+
+
+def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path: Path) -> None:
+    fused = rs.fuse([WORDS, VECTORS])
+    with pytest.raises(rs.UsageError, match="expected the path of a file to write, found StringIO"):
+        fused.write(StringIO())  # type: ignore[arg-type]  # that is what is tested
+    for name in ("fused.run.gz", "fused.parquet"):
+        with pytest.raises(rs.UsageError, match="expected a name for text"):
+            fused.write(tmp_path / name)
+    assert [*tmp_path.iterdir()] == []

@@ -53,7 +53,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "report": lambda path: rs.report(QRELS, path, "RR"),
     "report_table": lambda path: rs.report(path, "RR"),
     "fuse": lambda path: rs.fuse([path, RUN]),
-    "fuse_to_file": lambda path: rs.fuse_to_file([path, RUN], path + ".run"),
     "diff": lambda path: rs.diff(QRELS, RUN, path, "RR"),
     "agreement": lambda path: rs.agreement(path, RUN),
     "reconcile": lambda path: rs.reconcile(QRELS, path, "RR"),

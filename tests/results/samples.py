@@ -84,17 +84,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Reconciliation": lambda: rs.reconcile(QRELS, OLD, "nDCG@2", got=0.3),
     "Difference": lambda: rs.reconcile(QRELS, OLD, "nDCG@2").differ("trec_eval", "lightgbm"),
     "FusedRun": lambda: rs.fuse([OLD, NEW], "combmnz"),
-    "FusedFile": lambda: rs.FusedFile(
-        path="fused.run",
-        names=("old", "new"),
-        method="rrf",
-        parameters={"k": 60.0},
-        scale="",
-        weights=(1.0, 1.0),
-        missing=(0, 1),
-        queries=2,
-        documents=4,
-    ),
     "FusionFit": lambda: rs.fit_fusion(QRELS, [OLD, NEW], "AP"),
     "RankedLists": lambda: rs.RankedLists(
         *(np.array(part) for part in ([1.0, 0.0], [0, 2], [1.0], [0, 1]))

@@ -49,7 +49,7 @@ ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
     "evaluate(labls)": (lambda: rs.evaluate(TABLE, "RR", labls="x"), "'labels'?"),
     "evaluate(combin)": (lambda: rs.evaluate(TABLE, "RR", combin="sum"), "'combine'?"),
     "fuse(zzz)": (lambda: rs.fuse([RUN, RUN], zzz=1), "its arguments are runs, method, weights"),
-    "fuse(out)": (lambda: rs.fuse([RUN, RUN], out="x"), "fuse_to_file"),
+    "fuse(out)": (lambda: rs.fuse([RUN, RUN], out="x"), "write('fused.run')"),
     "Rankings.evaluate(k)": (lambda: RANKINGS.evaluate("nDCG", k=3), "nDCG@10"),
     "Rankings.evaluate(groupby)": (lambda: RANKINGS.evaluate("RR", groupby={}), "'by'?"),
     "Rankings.evaluate(seed)": (lambda: RANKINGS.evaluate("RR", seed=1), "interval=Interval(seed"),

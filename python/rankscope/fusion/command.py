@@ -10,13 +10,12 @@ import rankscope as rs
 from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
-    add_memory_options,
     add_score_type_option,
     add_threads_option,
 )
 from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.fusion.run import check_tag
+from rankscope.fusion.run import check_run_path, check_tag
 from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES
 from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.inputs.several import expand_paths
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.file import File
-    from rankscope.fusion.run import FusedFile
+    from rankscope.fusion.run import FusedRun
 
 FITTED = "combsum"
 """The method whose weights are fitted by default."""
@@ -111,7 +110,6 @@ def add_arguments(parser: Parser) -> None:
     add_score_type_option(parser)
     add_encoding_option(parser)
     add_threads_option(parser)
-    add_memory_options(parser, "the rows of runs")
     add_file_options(parser)
     parser.add_examples(
         "rankscope fuse bm25.run dense.run -o fused.run",
@@ -128,6 +126,7 @@ def run(options: Namespace) -> int:
     refuse_stdin_twice(inputs)
     tag = None if options.tag is None else check_tag(options.tag)
     if options.output != "-":
+        check_run_path(options.output)
         refuse_overwriting(options.output, inputs)
     _check_runs(options.runs)
     names = shorten_names([name_path(path, "run") for path in options.runs])
@@ -135,7 +134,11 @@ def run(options: Namespace) -> int:
         name: name_file(path, "run", options)
         for name, path in zip(names, options.runs, strict=True)
     }
-    fused = _fuse(options, runs, tag)
+    fused = _fuse(options, runs)
+    if options.output == "-":
+        sys.stdout.buffer.writelines(fused.lines(tag=tag))
+    else:
+        fused.write(options.output, tag=tag)
     for name, missing in zip(fused.names, fused.missing, strict=True):
         if missing:
             queries = "query" if missing == 1 else "queries"
@@ -168,7 +171,7 @@ def _are_same(one: str, other: str) -> bool:
         return False
 
 
-def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -> FusedFile:
+def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
     weights = _read_weights(options.weights, len(runs))
     settings = {
         "normalize": options.normalize,
@@ -207,16 +210,7 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -
         written = ", ".join(f"{show(name)} {weight:g}" for name, weight in fitted.weights.items())
         for note in (f"weights: {written}", fitted.describe(), *fitted.notes):
             print(f"note: {note}", file=sys.stderr)
-    return rs.fuse_to_file(
-        runs,
-        options.output,
-        method,
-        weights=weights,
-        tag=tag,
-        memory=options.memory,
-        spill_folder=options.spill_folder,
-        **settings,
-    )
+    return rs.fuse(runs, method, weights=weights, **settings)
 
 
 def _read_weights(text: str | None, runs: int) -> list[float] | None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from hashlib import blake2b
 from itertools import combinations, pairwise
-from os import PathLike
 
 from rankscope._core import Run, fuse_runs
 from rankscope.deferred import np
-from rankscope.engine.fusing import fuse_text
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked, evaluate_run
 from rankscope.evaluation.ranked_runs import check_scores
-from rankscope.file import File
 from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
 from rankscope.fusion.settings import no_weights, read_choices, read_weights
@@ -23,7 +20,6 @@ from rankscope.inputs.reading import read_lists
 from rankscope.inputs.recognition import recognise
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
-from rankscope.output.ids import TEXT
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
@@ -36,13 +32,11 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias, Unpack
 
     from rankscope._core import Rankings as CoreRankings
-    from rankscope.engine.fusing import Settings
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.rankings import Rankings
     from rankscope.fusion.inputs import Given
-    from rankscope.fusion.settings import Scale
+    from rankscope.fusion.settings import Scale, Settings
     from rankscope.inputs.qrels import Qrels
-    from rankscope.inputs.recognition import Input
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
     from rankscope.settings.policy import Policy
@@ -52,6 +46,7 @@ if TYPE_CHECKING:
     Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input"]
     Weights: TypeAlias = tuple[float, ...]
     Mean: TypeAlias = tuple[float, int]
+    Lists: TypeAlias = dict[str, tuple[Run | CoreRankings, SourceIds]]
 
 ROUNDING = 1e-12
 """A difference this small, relative to the value, is due to rounding."""
@@ -235,33 +230,21 @@ def fuse(
     """
     chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     reading = Reading.of("fuse", options)
-    lists = None if scores is None else _read_scores(runs, scores, reading)
+    lists: Lists | None = None if scores is None else _read_scores(runs, scores, reading)
     named = name_runs(runs) if lists is None else dict.fromkeys(lists, runs)
     weighed = read_weights(chosen.method, weights, list(named))
     settings = chosen.settings(weighed)
     if lists is None:
-        core, of_runs, source = _fuse(named, settings, reading)  # type: ignore[arg-type]  # as `name_runs` says
-    else:
-        core, of_runs, source = _fuse_lists(lists, settings, reading)
+        lists = _read_lists(named, reading)  # type: ignore[arg-type]  # as `name_runs` says
+    core, of_runs, source = _fuse_lists(lists, settings, reading)
     missing = (len(core) - queries for queries in of_runs)
     return FusedRun(**chosen.describe(named, weighed, missing), source=source, core=core)
 
 
-def _fuse(
-    named: Mapping[str, InputLike | Rankings], settings: Settings, reading: Reading
+def _fuse_lists(
+    lists: Lists, settings: Settings, reading: Reading
 ) -> tuple[Run, list[int], SourceIds]:
     """Return the fused run, how many queries each run has, and the types of ids."""
-    texts = _find_texts(named, reading)
-    if texts is not None:
-        made = fuse_text(texts, settings, reading)
-        if made is not None:
-            return *made, TEXT
-    return _fuse_lists(_read_lists(named, reading), settings, reading)
-
-
-def _fuse_lists(
-    lists: Mapping[str, tuple[Run | CoreRankings, SourceIds]], settings: Settings, reading: Reading
-) -> tuple[Run, list[int], SourceIds]:
     with explaining():
         core = fuse_runs(
             [(each, name) for name, (each, _) in lists.items()], settings, reading.threads
@@ -270,21 +253,6 @@ def _fuse_lists(
         len(run) if isinstance(run, Run) else len(run.query_ids()) for run, _ in lists.values()
     ]
     return core, of_runs, _read_ids([*lists.values()])
-
-
-def _find_texts(
-    named: Mapping[str, InputLike | Rankings], reading: Reading
-) -> dict[str, Input] | None:
-    """Return the TREC files that all runs are, `None` if one is something else."""
-    recognised = {}
-    for name, run in named.items():
-        if not isinstance(run, str | bytes | PathLike | File):
-            return None
-        with explaining(name):
-            recognised[name] = recognise(run, "run", reading.columns)
-        if recognised[name].kind != "file" or recognised[name].is_once:
-            return None
-    return recognised
 
 
 def fit_fusion(
@@ -496,22 +464,18 @@ def _share(weights: Weights, run: int, share: float) -> Weights:
     return tuple(share if at == run else weight * scale for at, weight in enumerate(weights))
 
 
-def _read_scores(
-    table: object, scores: Sequence[str], reading: Reading
-) -> dict[str, tuple[Run, SourceIds]]:
+def _read_scores(table: object, scores: Sequence[str], reading: Reading) -> Lists:
     """Read each column of scores of a table as a run."""
     check_scores(scores)
-    lists = {}
+    lists: Lists = {}
     for score in scores:
         own = replace(reading, columns={**reading.columns, "score": score})
         lists[score] = read_lists(recognise(table, "run", own.columns), own)  # type: ignore[arg-type]  # refused there
     return lists
 
 
-def _read_lists(
-    named: Mapping[str, InputLike | Rankings], reading: Reading
-) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
-    lists = {}
+def _read_lists(named: Mapping[str, InputLike | Rankings], reading: Reading) -> Lists:
+    lists: Lists = {}
     for name, run in named.items():
         with explaining(name):
             lists[name] = read_run_lists(run, reading)

@@ -1,4 +1,4 @@
-"""A run that was fused from others, in memory or in a file."""
+"""A run that was fused from others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import itertools
 from rankscope._core import Run
 from rankscope.errors import UsageError
 from rankscope.file import COMPRESSIONS, tell_format
-from rankscope.hints import Hinted
 from rankscope.names import quote
 from rankscope.output.exports import Tabular
 from rankscope.output.text import show
@@ -18,14 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, TypeAlias
+    from typing import Any
 
     import pyarrow as pa
 
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
-
-    Fused: TypeAlias = "FusedRun | FusedFile"
 
 AT_ONCE = 200
 """How many queries are written at a time."""
@@ -80,7 +77,10 @@ class FusedRun(Tabular):
     @property
     def label(self) -> str:
         """The method with its parameter and scale, such as `rrf(k=60)`."""
-        return label_fusion(self.method, self.parameters, self.scale)
+        settings = [f"{name}={value:g}" for name, value in self.parameters.items()]
+        if self.scale:
+            settings.append(f"normalize={self.scale}")
+        return f"{self.method}({', '.join(settings)})" if settings else self.method
 
     def write(self, path: str | os.PathLike[str], *, tag: str | None = None) -> None:
         """Write a run file in TREC format: query, `Q0`, document, rank, score, and a tag.
@@ -171,7 +171,12 @@ class FusedRun(Tabular):
         return _restore, (fields, *self._read_columns())
 
     def __repr__(self) -> str:
-        return show_fusion(self)
+        names = [show(name) for name in self.names]
+        return (
+            f"{self.label} of {', '.join(names[:-1])} and {names[-1]}: "
+            f"{_count(self.queries, 'query', 'queries')}, "
+            f"{_count(self.documents, 'document', 'documents')}"
+        )
 
 
 def _restore(
@@ -182,24 +187,6 @@ def _restore(
     return FusedRun(**fields, core=core)
 
 
-def label_fusion(method: str, parameters: Mapping[str, float], scale: str) -> str:
-    """Return a method with its parameter and scale, such as `rrf(k=60)`."""
-    settings = [f"{name}={value:g}" for name, value in parameters.items()]
-    if scale:
-        settings.append(f"normalize={scale}")
-    return f"{method}({', '.join(settings)})" if settings else method
-
-
-def show_fusion(fused: Fused) -> str:
-    """Return what was fused, and how many queries and documents there are."""
-    names = [show(name) for name in fused.names]
-    runs = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        f"{fused.label} of {runs}: {_count(fused.queries, 'query', 'queries')}, "
-        f"{_count(fused.documents, 'document', 'documents')}"
-    )
-
-
 def check_run_path(path: str | os.PathLike[str]) -> None:
     """Check that a run file is read as the text that it is."""
     import os  # noqa: PLC0415 - only where a file is written
@@ -207,7 +194,7 @@ def check_run_path(path: str | os.PathLike[str]) -> None:
     if not isinstance(path, str | os.PathLike):
         raise UsageError(
             f"expected the path of a file to write, found {type(path).__name__}",
-            hint="pass a path, or '-' for standard output",
+            hint="pass a path, such as fused.run",
             code="input_type",
         )
     name = os.fsdecode(path)
@@ -251,38 +238,3 @@ def _split(ends: object, text: object) -> list[str]:
     places = memoryview(ends).cast("B").cast("q").tolist()  # type: ignore[arg-type]  # a column of the core
     whole = bytes(memoryview(text))  # type: ignore[arg-type]  # as above
     return [whole[start:end].decode(errors="replace") for start, end in itertools.pairwise(places)]
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class FusedFile(Hinted):
-    """A run that was fused from others into a file. Pass its `path` to `evaluate` as a run.
-
-    Args:
-        path: The file.
-        names: The names of the runs.
-        method: The method.
-        parameters: Its parameter, if it has one.
-        scale: How scores were scaled; empty for a method that goes by ranks.
-        weights: The weight of each run.
-        missing: For each run, the number of queries that others have and it doesn't.
-        queries: The number of queries.
-        documents: The number of documents in all lists.
-    """
-
-    path: str
-    names: tuple[str, ...]
-    method: str
-    parameters: Mapping[str, float]
-    scale: str
-    weights: tuple[float, ...]
-    missing: tuple[int, ...]
-    queries: int
-    documents: int
-
-    @property
-    def label(self) -> str:
-        """The method with its parameter and scale, such as `rrf(k=60)`."""
-        return label_fusion(self.method, self.parameters, self.scale)
-
-    def __repr__(self) -> str:
-        return f"{show_fusion(self)}, in {self.path}"

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.engine.fusing import Settings
-
+    Settings: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]
     Scale: TypeAlias = Literal["none", "min_max", "max", "sum", "zmuv", "rank", "borda"]
 
 FOX = "Fox and Shaw, *Combination of multiple searches*, TREC-2, 1994"
