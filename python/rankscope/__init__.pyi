@@ -75,7 +75,6 @@ from rankscope.judges.agreement import JudgeAgreement as JudgeAgreement
 from rankscope.judges.combination import combine_judges as combine_judges
 from rankscope.judges.combination import judge_agreement as judge_agreement
 from rankscope.judges.document_judge import estimate_dcg as estimate_dcg
-from rankscope.judges.draw_queries import draw_queries as draw_queries
 from rankscope.judges.judged_evaluation import evaluate_judges as evaluate_judges
 from rankscope.judges.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.judges.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation

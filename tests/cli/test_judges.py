@@ -76,26 +76,24 @@ def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged: list[str]) -> N
     assert run(*words, "--interval", "0.9").stdout.decode() == f"{expected}\n"
 
 
-def test_drawn_queries_and_their_probabilities_go_from_one_call_to_the_next(
-    judged: list[str], tmp_path: Path
-) -> None:
+def test_probabilities_of_queries_are_a_table(judged: list[str], tmp_path: Path) -> None:
     human, model, one, other = judged
     words = ["--run", one, "--baseline", other, "-m", "nDCG@2"]
-    expected = rs.draw_queries(model, one, "nDCG@2", count=9, baseline=other, seed=3)
-    draw = ["judges", model, *words, "--draw", "9", "--seed", "3"]
-    assert run(*draw).stdout.decode() == f"{expected}\n"
-    document = json.loads(run(*draw, "--json").stdout)
-    assert document == json.loads(json.dumps(expected.to_dict()))
-    drawn = tmp_path / "drawn.csv"
-    drawn.write_bytes(run(*draw, "--csv").stdout)
     rows = Path(human).read_text(encoding="utf-8").splitlines()
-    few = tmp_path / "few"
-    few.write_text("\n".join(r for r in rows if r.split()[0] in expected.queries), encoding="utf-8")
-    found = run("judges", str(few), model, *words, "--probabilities", str(drawn), "--json")
+    queries = list(dict.fromkeys(row.split()[0] for row in rows))
+    chances = {query: (1 + at % 3) / 4 for at, query in enumerate(queries)}
+    drawn = tmp_path / "drawn.csv"
+    lines = ["query,probability", *(f"{query},{chance}" for query, chance in chances.items())]
+    drawn.write_text("\n".join(lines), encoding="utf-8")
+    found = run("judges", human, model, *words, "--probabilities", str(drawn), "--json")
     mean = rs.evaluate_with_model_judge(
-        str(few), model, one, "nDCG@2", baseline=other, probabilities=expected.probabilities
+        human, model, one, "nDCG@2", baseline=other, probabilities=chances
     )
     assert json.loads(found.stdout) == json.loads(json.dumps(mean.to_dict()))
+
+
+def test_a_method_of_intervals_can_be_chosen(judged: list[str]) -> None:
+    human, model, one, _ = judged
     dense = run("judges", human, model, "--run", one, "-m", "RR", "--method", "dense", "--json")
     assert json.loads(dense.stdout)["measures"]["RR"]["method"] == "dense"
 
@@ -107,10 +105,6 @@ def test_drawn_queries_and_their_probabilities_go_from_one_call_to_the_next(
         ["--judges", "llm", "human", "--judge", "llm"],
         ["--judges", "llm", "human", "--run", "a.run"],
         ["--judges", "llm", "human", "--interval", "0.9"],
-        ["--judges", "llm", "human", "--seed", "0"],
-        ["--draw", "5", "--run", "a.run", "--judge", "llm"],
-        ["--draw", "5", "--run", "a.run", "--probabilities", "p.csv"],
-        ["--draw", "5"],
     ],
 )
 def test_options_that_do_not_fit_a_table_are_refused(ratings: str, words: list[str]) -> None:
@@ -121,7 +115,6 @@ def test_two_files_need_a_run(judged: list[str]) -> None:
     human, model, one, _ = judged
     assert "--run" not in check_error(run("judges", human, model), 2, "usage")
     check_error(run("judges", human, model, "--run", one, "--judges", "a", "b"), 2, "usage")
-    check_error(run("judges", human, model, "--run", one, "--draw", "5"), 2, "usage")
     check_error(run("judges", human, model, one), 2, "usage")
 
 

@@ -72,7 +72,6 @@ def test_each_format_is_that_of_the_function(folder: Path) -> None:
         "--markdown": made.to_markdown(),
         "--html": made.to_html(),
         "--latex": made.to_latex(),
-        "--typst": made.to_typst(),
     }
     for option, text in expected.items():
         assert board(folder, *words, option) == (0, f"{text}\n", "")
@@ -116,7 +115,7 @@ def test_csv_defuses_names_that_a_spreadsheet_would_run(folder: Path) -> None:
     [
         (["{runs}", "--baseline", "nwe"], "there is no run 'nwe' to be the baseline"),
         (["{runs}", "--top", "0"], "expected top as a whole number above 0"),
-        (["{runs}", "--caption", "x"], "--caption and --label need --latex or --typst"),
+        (["{runs}", "--caption", "x"], "--caption and --label need --latex"),
         (["{runs}", "--cluster", "user_id"], "--cluster and --attributes belong together"),
         (["{runs}", "--names", "a,b"], "--names gives 2 names for 3 runs"),
         (["{runs}", "{runs}/old.run"], "old.run' is given twice"),

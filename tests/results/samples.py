@@ -105,7 +105,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
         },
         target={"a": 0.9, "b": 0.1},
     ),
-    "DrawnQueries": lambda: rs.draw_queries(QRELS, OLD, "nDCG@2", count=2),
     "ModelJudgedEvaluation": lambda: rs.evaluate_with_model_judge(QRELS, QRELS, OLD, "nDCG@2"),
     "Letor": lambda: rs.read_letor(b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n1 qid:8 1:0.3\n"),
     "Diagnostic": lambda: rs.evaluate({1: {2: 0}}, {1: {2: 1.0}}, "AP").notes[0],

@@ -62,8 +62,7 @@ def read_numbers(text: str) -> list[str]:
 def test_all_formats_have_the_same_cells(digits: int) -> None:
     found = rs.evaluate(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"])
     written = [
-        write(digits=digits, sort="RR(rel=2)")
-        for write in (found.to_latex, found.to_markdown, found.to_typst)
+        write(digits=digits, sort="RR(rel=2)") for write in (found.to_latex, found.to_markdown)
     ]
     expected = [
         f"{found[run][name]:.{digits}f}"
@@ -192,13 +191,6 @@ def test_hostile_names_are_text_in_html() -> None:
         seen.feed(html)
         assert not {"img", "script"} & {*seen.tags}
         assert "onerror=alert(1)" in "".join(seen.text)
-
-
-def test_typst_text_is_in_strings_alone() -> None:
-    grid = Grid(("run", "AP"), (True, False), ((Cell('a"\\#x'), Cell("0.5", "†", is_best=True)),))
-    text = write(Layout(grids=(grid,), label="tab:x"), "typst")
-    assert r'"a\"\\#x", strong("0.5") + box(width: 0.40em, align(left, super("†"))),' in text
-    assert text.endswith("<tab:x>")
 
 
 def test_markdown_cells_stay_cells_whatever_they_hold() -> None:

@@ -41,7 +41,6 @@ RESULTS = [
         "fusion.run",
         "judges.agreement",
         "judges.combination",
-        "judges.draw_queries",
         "judges.judged_evaluation",
         "judges.model_judged",
         "losses.result",

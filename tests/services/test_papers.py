@@ -1,4 +1,4 @@
-"""Tables for papers are compiled with a real LaTeX and a real Typst, and read back as text."""
+"""Tables for papers are compiled with a real LaTeX, and read back as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-import typst
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,18 +117,3 @@ def test_the_whole_comparison_compiles_too(tmp_path: Path) -> None:
     labelled = text.replace(r"\centering", r"\centering\label{tab:runs}", 1)
     path = compile_latex(labelled, tmp_path)
     assert "differences over 12 queries" in read_pdf(path)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_compiles_with_typst_and_shows_every_name_as_it_is(
-    name: str, tmp_path: Path
-) -> None:
-    source, path = tmp_path / "paper.typ", tmp_path / "paper.pdf"
-    source.write_text(f"@tab:runs\n\n{TABLES[name]('typst')}\n", encoding="utf-8")
-    typst.compile(str(source), output=str(path))
-    keep(path, f"typst-{name}.pdf")
-    text = read_pdf(path)
-    assert "50% of_{runs} & all" in text
-    if name != "evaluation":
-        for run in NAMES[:-1]:
-            assert run in text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from rankscope import DCG
 from rankscope.judges.judged_evaluation import estimate_crossed
-from rankscope.judges.powered import Items, draw_items, estimate_powered, split_strata
+from rankscope.judges.powered import Items, estimate_powered, split_strata
 from rankscope.settings.interval import Interval
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def draw_queries(
         is_judged[:n] = True
     else:
         seed = int(random.integers(2**32))
-        is_judged[draw_items(strata, sizes, min(n, int(sizes.sum())), seed)] = True
+        is_judged[_draw_items(strata, sizes, min(n, int(sizes.sum())), seed)] = True
     return Items(
         sizes=sizes,
         human=np.where(is_judged, human, np.nan),
@@ -132,6 +132,21 @@ def draw_queries(
         count=total,
         limits=(low, 1.0),
     )
+
+
+def _draw_items(
+    strata: NDArray[np.int64], sizes: NDArray[np.float64], count: int, seed: int
+) -> NDArray[np.int64]:
+    """Draw items with a size, each with the same probability, so many of each stratum as it has.
+
+    This is systematic sampling of items in a random order within each stratum (Madow and Madow, *On
+    the theory of systematic sampling*, 1944).
+    """
+    random = np.random.default_rng(seed)
+    mixed = random.permutation(np.flatnonzero(sizes > 0))
+    mixed = mixed[np.argsort(strata[mixed], kind="stable")]
+    steps = (np.arange(count) + random.random()) * (len(mixed) / count)
+    return mixed[np.minimum(steps.astype(np.int64), len(mixed) - 1)]
 
 
 def cover_queries(

@@ -49,7 +49,7 @@ def add_measure_option(
 
 
 def add_format_options(parser: argparse.ArgumentParser, *, papers: bool = False) -> None:
-    """Add `--json` and `--csv`, and for papers `--latex` and `--typst`; a command takes one."""
+    """Add `--json` and `--csv`, and for papers `--latex`; a command takes one."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action=OnceFlag, help="print the result as JSON")
     form.add_argument("--csv", action=OnceFlag, help="print the result as CSV")
@@ -57,7 +57,6 @@ def add_format_options(parser: argparse.ArgumentParser, *, papers: bool = False)
         form.add_argument(
             "--latex", action=OnceFlag, help="print the means as a LaTeX table (booktabs)"
         )
-        form.add_argument("--typst", action=OnceFlag, help="print the means as a Typst table")
 
 
 def add_small_print_option(parser: argparse.ArgumentParser) -> None:

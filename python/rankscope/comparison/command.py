@@ -48,7 +48,6 @@ FORMATS = {
     "markdown": "print all tables as Markdown",
     "html": "print all tables as HTML",
     "latex": "print the means as a LaTeX table for a paper (booktabs)",
-    "typst": "print the means as a Typst table for a paper",
 }
 
 
@@ -204,8 +203,8 @@ def run(options: Namespace) -> int:
         columns = (*NAMES, *RANGES)
         rows = [each.to_dict() for each in comparison.comparisons]
         print_csv([columns, *([_write(row[name]) for name in columns] for row in rows)])
-    elif options.latex or options.typst:
-        print(comparison.to_latex() if options.latex else comparison.to_typst())
+    elif options.latex:
+        print(comparison.to_latex())
     elif options.markdown or options.html:
         print(comparison.table("markdown" if options.markdown else "html"))
     else:

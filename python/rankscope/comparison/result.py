@@ -276,7 +276,7 @@ class Comparison(Written, Documented, Tabular):
 
         Args:
             format: One of: `"text"`, `"markdown"`, `"html"` (a fragment without styles of its own),
-                `"latex"` (needs the package booktabs), `"typst"`. For the table of a paper, use
+                `"latex"` (needs the package booktabs). For the table of a paper, use
                 `to_latex`.
 
         Raises:

@@ -133,7 +133,7 @@ def run(options: Namespace) -> int:
         _print_json(options, evaluations)
     elif options.csv:
         _print_csv(options, evaluations)
-    elif options.latex or options.typst:
+    elif options.latex:
         print(_write_paper(options, evaluations))
     else:
         _print_table(options, evaluations)
@@ -357,7 +357,7 @@ def _write_paper(options: Namespace, evaluations: Sequence[Evaluation]) -> str:
         )
     found = dict(zip(shorten_names(_names(options)), evaluations, strict=True))
     table = evaluations[0] if len(evaluations) == 1 else Evaluations(found)
-    return table.to_latex() if options.latex else table.to_typst()
+    return table.to_latex()
 
 
 def _print_json(options: Namespace, evaluations: Sequence[Evaluation]) -> None:

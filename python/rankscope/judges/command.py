@@ -1,4 +1,4 @@
-"""`rankscope judges`: agreement of judges, and estimates and draws with a model's judgments."""
+"""`rankscope judges`: agreement of judges, and estimates with a model's judgments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankscope.cli.options import (
     add_policy_option,
 )
 from rankscope.cli.output import print_csv, print_json
-from rankscope.cli.parser import read_integer, read_number
+from rankscope.cli.parser import read_number
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.settings.reading import Reading
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.cli.parser import Parser
-    from rankscope.judges.draw_queries import DrawnQueries
     from rankscope.output.exports import Tabular
 
 DEFAULT_MEASURES = ("nDCG@10",)
@@ -31,11 +30,7 @@ LEVEL = 0.95
 OF_TABLES = ("judges", "judge")
 OF_RUNS = ("run_path", "baseline", "measures", "policy")
 OF_ESTIMATES = ("interval", "method", "probabilities")
-OF_DRAWS = ("draw", "seed")
-WAYS = (
-    "write TABLE --judges COLUMN COLUMN, HUMAN_QRELS MODEL_QRELS --run RUN, or MODEL_QRELS --run "
-    "RUN --draw N"
-)
+WAYS = "write TABLE --judges COLUMN COLUMN, or HUMAN_QRELS MODEL_QRELS --run RUN"
 
 
 def add_arguments(parser: Parser) -> None:
@@ -43,16 +38,14 @@ def add_arguments(parser: Parser) -> None:
     parser.usage = (
         "%(prog)s [options] TABLE --judges COLUMN COLUMN...\n"
         "       %(prog)s [options] TABLE --judge COLUMN\n"
-        "       %(prog)s [options] HUMAN_QRELS MODEL_QRELS --run RUN\n"
-        "       %(prog)s [options] MODEL_QRELS --run RUN --draw N"
+        "       %(prog)s [options] HUMAN_QRELS MODEL_QRELS --run RUN"
     )
     parser.add_argument(
         "inputs",
-        metavar="TABLE | [HUMAN_QRELS] MODEL_QRELS",
+        metavar="TABLE | HUMAN_QRELS MODEL_QRELS",
         nargs="+",
         help="a table of judgments to measure the agreement of its judges; or the judgments of "
-        "people for some queries and those of a model for all, to evaluate a run with both; or "
-        "those of the model alone, to draw the queries for people",
+        "people for some queries and those of a model for all, to evaluate a run with both",
     )
     parser.add_argument(
         "--judges",
@@ -92,18 +85,6 @@ def add_arguments(parser: Parser) -> None:
         help="table with the columns `query` and `probability`: how likely it was that people "
         "were asked about a query (default: equally likely for all that differ)",
     )
-    group.add_argument(
-        "--draw",
-        type=read_integer,
-        metavar="N",
-        help="draw so many queries for people to judge, from those in which the runs differ",
-    )
-    group.add_argument(
-        "--seed",
-        type=read_integer,
-        metavar="N",
-        help="random seed of the draw (default: 0)",
-    )
     add_policy_option(group)  # type: ignore[arg-type]  # as above
     add_format_options(parser)
     add_encoding_option(parser)
@@ -112,7 +93,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope judges ratings.csv --judges llm human",
         "rankscope judges ratings.csv --judge rater --col relevance=grade",
         "rankscope judges human.qrels llm.qrels --run dense.run -m nDCG@10",
-        "rankscope judges llm.qrels --run dense.run --baseline bm25.run --draw 50 --csv",
     )
     parser.set_defaults(run=run)
 
@@ -127,15 +107,12 @@ def run(options: Namespace) -> int:
             hint=WAYS,
             code="usage",
         )
-    result: rs.JudgeAgreement | rs.ModelJudgedEvaluation | DrawnQueries
+    result: rs.JudgeAgreement | rs.ModelJudgedEvaluation
     if len(options.inputs) == 2:
-        _refuse_options(options, (*OF_TABLES, *OF_DRAWS), "one file")
+        _refuse_options(options, OF_TABLES, "one file")
         result = _estimate(options)
-    elif options.draw is not None:
-        _refuse_options(options, (*OF_TABLES, *OF_ESTIMATES), "another use of the command")
-        result = _draw(options)
     else:
-        _refuse_options(options, (*OF_RUNS, *OF_ESTIMATES, "seed"), "two files of judgments")
+        _refuse_options(options, (*OF_RUNS, *OF_ESTIMATES), "two files of judgments")
         result = _measure_agreement(options)
     if options.json:
         print_json(result.to_dict())
@@ -208,21 +185,6 @@ def _read_probabilities(options: Namespace) -> dict[str, float]:
     )
     column: list[float] = table.numbers["probability"].tolist()
     return dict(zip(table.query_ids, column, strict=True))
-
-
-def _draw(options: Namespace) -> DrawnQueries:
-    one, baseline = _name_runs(options)
-    measures = split_measures(options.measures or DEFAULT_MEASURES)
-    return rs.draw_queries(
-        name_file(options.inputs[0], "qrels", options),
-        one,
-        measures[0],
-        count=options.draw,
-        baseline=baseline,
-        seed=options.seed or 0,
-        policy=options.policy or None,
-        encoding=options.encoding,
-    )
 
 
 def _print_table(result: Tabular) -> None:

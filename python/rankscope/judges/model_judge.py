@@ -60,7 +60,7 @@ def evaluate_with_model_judge(
 
     With a baseline, queries in which both runs have the same documents in the same order, up to the
     measure's cutoff, differ by 0 whatever the judgments. Only human judgments of the others say
-    anything: `draw_queries` draws from these.
+    anything, so draw from these.
 
     The interval is for a new sample of queries. A bounded interval allows for queries that are
     unlike all that people judged. A dense one is narrower, and assumes that there are none: it is
@@ -68,7 +68,7 @@ def evaluate_with_model_judge(
 
     Args:
         human_qrels: The judgments of people, as in `evaluate`, for queries that were drawn at
-            random, by `draw_queries`, or one after the other as the result says.
+            random, or one after the other as the result says.
         model_qrels: The judgments of the model, for these queries and many others.
         run: The retrieved documents, as in `evaluate`. It is read twice, so it can't be standard
             input.

@@ -43,7 +43,6 @@ FORMATS = {
     "markdown": "Markdown",
     "html": "HTML that can be sorted by each measure",
     "latex": "a LaTeX table for a paper (booktabs)",
-    "typst": "a Typst table for a paper",
 }
 
 
@@ -121,9 +120,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Rank the runs, and print the table."""
-    if (options.caption or options.label) and not (options.latex or options.typst):
+    if (options.caption or options.label) and not options.latex:
         raise UsageError(
-            "--caption and --label need --latex or --typst",
+            "--caption and --label need --latex",
             hint="add --latex, or remove them",
             code="usage",
         )
@@ -146,9 +145,8 @@ def run(options: Namespace) -> int:
 
 def _write(options: Namespace, board: Leaderboard) -> str:
     """Return the table in the format that the options name."""
-    if options.latex or options.typst:
-        write = board.to_latex if options.latex else board.to_typst
-        return write(caption=options.caption or "", label=options.label or "")
+    if options.latex:
+        return board.to_latex(caption=options.caption or "", label=options.label or "")
     if options.csv:
         return board.to_csv().rstrip("\n")
     for name, plain in (

@@ -98,8 +98,8 @@ def leaderboard(
             `progress`, but not `weights` and `interval`.
 
     Returns:
-        The table, which prints itself, and exports to data frames, JSON, CSV, HTML, Markdown, LaTeX
-        and Typst.
+        The table, which prints itself, and exports to data frames, JSON, CSV, HTML, Markdown and
+        LaTeX.
 
     Raises:
         UsageError: A measure, the policy or another argument is invalid, or a name is unknown.

@@ -98,7 +98,7 @@ def _write_grid(grid: Grid, notes: Sequence[str], label: str) -> str:
         r"\begin{table}[t]",
         r"\centering",
         *([rf"\caption{{{escape(grid.title)}}}"] if grid.title else []),
-        *([rf"\label{{{clean_label(label)}}}"] if label else []),
+        *([rf"\label{{{_clean_label(label)}}}"] if label else []),
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         " & ".join(heads) + r" \\",
@@ -134,6 +134,6 @@ def escape(text: str) -> str:
     return "{}".join("".join(SPECIAL.get(each, each) for each in part) for part in parts)
 
 
-def clean_label(label: str) -> str:
-    """Return a label without characters that are commands, in LaTeX and Typst."""
+def _clean_label(label: str) -> str:
+    """Return a label without characters that are commands."""
     return LABEL.sub("-", label)

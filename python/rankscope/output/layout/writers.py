@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from rankscope.output.layout.description import Layout
 
-    Format: TypeAlias = Literal["text", "markdown", "html", "latex", "typst"]
+    Format: TypeAlias = Literal["text", "markdown", "html", "latex"]
 
-FORMATS: tuple[Format, ...] = ("text", "markdown", "html", "latex", "typst")
+FORMATS: tuple[Format, ...] = ("text", "markdown", "html", "latex")
 MOST_DIGITS = 15
 
 
@@ -69,10 +69,6 @@ class Written(Hinted, ABC):
     def to_markdown(self, **choices: Any) -> str:  # noqa: ANN401 - as above
         """Return the table for a paper in Markdown; see `to_latex`."""
         return self._write_paper(choices, "markdown")
-
-    def to_typst(self, **choices: Any) -> str:  # noqa: ANN401 - as above
-        """Return the table for a paper in Typst: a `figure`; see `to_latex`."""
-        return self._write_paper(choices, "typst")
 
 
 def check_digits(digits: int) -> int:
