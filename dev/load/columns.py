@@ -24,8 +24,8 @@ from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.store.chunks import offsets_of
 from rankscope.monitor.store.log.reading import CHUNK
-from rankscope.monitor.store.merging import offsets_of
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
 from rankscope.monitor.why.compute import trace
 from rankscope.monitor.why.sampling import Sampled
@@ -158,8 +158,6 @@ class MemorySource:
         _project: str,
         since: int,
         until: int,
-        *,
-        is_brief: bool = False,  # noqa: ARG002 - chunks in memory have everything
     ) -> Iterator[Chunk]:
         """Return the rankings of some hours."""
         first, end = (-(-(time - START) * self._daily // DAY) for time in (since, until))

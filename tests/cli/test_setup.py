@@ -145,13 +145,13 @@ def test_no_store_is_made_by_a_plan(folder: Folder) -> None:
     check_error(folder.run("plan", str(folder.file)), 4, "io")
 
 
-def test_projects_are_applied_beside_a_service_and_over_http(folder: Folder) -> None:
+def test_projects_are_applied_over_http(folder: Folder) -> None:
     changed = FILE.replace("24h", "48h")
+    assert "+ configuration" in folder.apply()
+    scopes = ["--project", "music", "--scope", "admin", "read", "--json"]
+    made = run("monitor", "key", "make", folder.store, "ci", *scopes)
+    key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
     with serving(folder.store) as (address, _):
-        assert "+ configuration" in folder.apply()
-        scopes = ["--project", "music", "--scope", "admin", "read", "--json"]
-        made = run("monitor", "key", "make", folder.store, "ci", *scopes)
-        key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
 
         def ask(command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
             return run("monitor", command, address, *words, environment=key)
@@ -180,5 +180,9 @@ def test_projects_are_applied_beside_a_service_and_over_http(folder: Folder) -> 
 def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None:
     channels = '\n[channels.oncall]\nurl = "json://127.0.0.1/"\nallow_private = true\n'
     folder.file.write_text(channels + FILE, encoding="utf-8")
-    with serving(folder.store, "--config", str(folder.file)):
-        assert "+ rule quality" in folder.apply()
+    assert "+ rule quality" in folder.apply()
+    made = run("monitor", "key", "make", folder.store, "ci", "--project", "music", "--json")
+    key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
+    with serving(folder.store, "--config", str(folder.file)) as (address, _):
+        listed = run("monitor", "channels", address, environment=key)
+        assert b"oncall" in listed.stdout, listed

@@ -95,7 +95,6 @@ EXAMPLES: dict[str, Example] = {
     # There is no backup in the folder.
     "monitor restore": Example({"backup": ["OUT"], "store": ["new.db"]}, {}, status=2),
     "monitor upgrade": Example(STORE, {}),
-    "monitor files": Example(STORE, {}),
     "monitor delete": Example(STORE, {"--user": ["u1"]}),
     "monitor retain": Example(STORE, {"--before": ["2026-09-02"]}),
     "monitor doctor": Example(STORE, {}, CHECKS, status=1),

@@ -84,7 +84,7 @@ def test_a_memory_error_of_another_library_ends_a_command_with_status_4(
     def run_out(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("rankscope.cli._run", run_out)
+    monkeypatch.setattr("rankscope.cli.read_options", run_out)
     monkeypatch.setattr("rankscope.cli.drop_output", lambda: None)
     assert main(["measures"]) == 4
     assert "[memory]" in capfd.readouterr().err

@@ -117,9 +117,9 @@ def test_nothing_is_no_baseline(store: SQLiteStore) -> None:
 
 def test_values_of_another_definition_are_not_held_against_it(store: SQLiteStore) -> None:
     baseline = find(store)
-    alone = define(measures="RR@3", positive="click", window=3600)
+    alone = define(measures="RR@3", positive="click", window=CLICKS.window)
     assert baseline.find("RR@3", alone) == baseline.means["RR@3"]
-    other = define(measures="RR@3", positive="click", window=7200)
+    other = define(measures="RR@3", positive="click", window=CLICKS.window + 1)
     with pytest.raises(UsageError) as refused:
         baseline.find("RR@3", other)
     assert refused.value.code == "other_definition"

@@ -274,7 +274,8 @@ class Rankings(Columns):
         try:
             values = self._core.evaluate(plan, reading.threads)
         except RankscopeError as error:
-            error.file = self._name  # the core knows nothing of files
+            if error.file == "table":  # the core knows no names of tables
+                error.file = self._name
             raise
         evaluation = make_evaluation(
             values,

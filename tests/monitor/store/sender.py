@@ -92,7 +92,7 @@ def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
     for make in (make_ranking, lambda number: make_label(number, number)):
         for start in range(0, rankings, BATCH):
             store.append("music", [make(number) for number in range(start, start + BATCH)])
-    delete_piece, deleted = deletion.delete_hot, 0
+    delete_piece, deleted = deletion.delete_blocks, 0
 
     def delete(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
         nonlocal deleted
@@ -102,7 +102,7 @@ def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
-    deletion.delete_hot = delete
+    deletion.delete_blocks = delete
     store.delete_before("music", make_ranking(rankings).time)
 
 

@@ -12,8 +12,8 @@ from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.records import Exported
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from tests.monitor.store.test_history import EVENTS
 
+from tests.monitor.store.test_deleting import EVENTS
 from tests.refusals import refuses
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from unittest.mock import Mock
 import pytest
 from rankscope import FileError
 from rankscope.monitor.store import commits
-from rankscope.monitor.store.log.rewriting import BLOCKS
+from rankscope.monitor.store.log.deletion import BLOCKS
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water, lock
