@@ -68,7 +68,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "rule add": (["fall", *LIMIT], 0),
         "evaluate": (days, 0),
         "status": ([], 0),
-        "signals": ([], 0),
         "expected": ([], 0),
         "check": (["--fail-on", "ALERT", "--max-age", "500d"], 1),
         "incidents": ([], 0),
@@ -140,7 +139,7 @@ def test_every_command_works_beside_a_service(tmp_path: Path) -> None:
 
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
-    *("evaluate", "status", "signals", "expected", "check", "explain", "run"),
+    *("evaluate", "status", "expected", "check", "explain", "run"),
     *("export", "backup", "restore", "upgrade", "files", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""

@@ -55,7 +55,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor run": Example({"place": ["STORE"]}, {}, status=2),
     "monitor evaluate": Example(STORE, {"--as-of": ["2026-09-10"]}),
     "monitor status": Example(STORE, {}),
-    "monitor signals": Example(STORE, {}),
     "monitor expected": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
     # One version came after the other, so that there is nothing to compare.

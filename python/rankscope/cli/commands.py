@@ -157,10 +157,6 @@ MONITOR = Group(
             "Show the values that are expected before labels arrive.",
             "monitor.commands.expected",
         ),
-        "signals": Command(
-            "Show what was shown and how it was ordered, before labels arrive.",
-            "monitor.commands.signals",
-        ),
         "trace": Command("Find out why a measure dropped.", "monitor.commands.causes:add_trace"),
         "compare": Command(
             "Compare two versions that serve at the same time.", "monitor.commands.compare"

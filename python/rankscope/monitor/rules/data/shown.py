@@ -206,7 +206,7 @@ def read_rankings(
                 ],
                 dtype=np.int64,
             )[inverse]
-            rows = codes.choose(one.chunk, "production")
+            rows = codes.choose(one.chunk)
             rows = rows[(makers[rows] >= 0) & ~one.values.is_refused[rows]]
             pieces.append(_take(one, rows, makers * (1 << 40) + day // DAY, share))
     return Rankings.join(pieces)
