@@ -359,11 +359,11 @@ def write_signals() -> str:
     for signal in SIGNALS:
         text = " ".join(signal.says.split()).replace("|", "\\|")
         lines.append(
-            f"| `{signal.name}` | {signal.label} | {signal.grain} | {signal.needs} "
+            f"| `{signal.name}` | {signal.label} | {signal.needs} "
             f"| {changes[signal.suspicious]} | {text} |"
         )
-    head = "| signal | on the page | of a | needs | may be wrong if it | meaning |"
-    return "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *lines])
+    head = "| signal | on the page | needs | may be wrong if it | meaning |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- |", *lines])
 
 
 def write_options(command: str) -> str:

@@ -57,7 +57,6 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
         "rule add": (["fall", *LIMIT], 0),
         "evaluate": (days, 0),
         "status": ([], 0),
-        "signals": ([], 0),
         "check": (["--fail-on", "ALERT", "--max-age", "500d"], 1),
         "incidents": ([], 0),
         "incident acknowledge": (["INCIDENT", "--note", "seen"], 0),
@@ -115,7 +114,7 @@ def fill(store: str, folder: Path) -> None:
 
 
 READING = {
-    *("configuration", "plan", "status", "signals", "check", "incidents"),
+    *("configuration", "plan", "status", "check", "incidents"),
     *("rule list", "trace", "compare", "explain", "channels", "channel test", "webhook test"),
     *("webhook show", "key list", "people list", "audit", "export", "backup", "restore"),
     "doctor",
@@ -123,7 +122,7 @@ READING = {
 """Commands that only read the store, which goes on beside a service."""
 NEEDS_STORE = {
     *("people add", "people disable", "people reset-password"),
-    *("status", "signals", "check", "explain"),
+    *("status", "check", "explain"),
     *("export", "backup", "restore", "upgrade", "doctor"),
 }
 """Commands that read or write files beside the store, or compute much."""

@@ -52,7 +52,6 @@ EXAMPLES: dict[str, Example] = {
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
     "monitor evaluate": Example(STORE, {"--as-of": ["2026-09-10"]}),
     "monitor status": Example(STORE, {}),
-    "monitor signals": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
     # One version came after the other, so that there is nothing to compare.
     "monitor compare": Example(STORE, {}, status=3),

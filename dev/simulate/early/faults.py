@@ -16,7 +16,7 @@ from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.rules.early.check import check_signals
 from rankscope.monitor.rules.early.progress import EarlyProgress
 from rankscope.monitor.rules.early.rule import EarlyRule
-from rankscope.monitor.rules.early.run import open_tables
+from rankscope.monitor.rules.early.run import open_table
 from rankscope.monitor.rules.run import Scene
 from rankscope.monitor.signals.refresh import refresh_signals
 
@@ -293,11 +293,11 @@ class Service:
             self._check(scene, to_micros(end))
 
     def _check(self, scene: Scene, end: int) -> None:
-        tables = open_tables(scene)
+        table = open_table(scene)
         began = to_micros(self.world.setting.began)
         for moment in range(self.progress.following + HOUR, end + 1, HOUR):
             before = {each.key for each in self.progress.warnings}
-            _, self.progress = check_signals(tables, RULE, self.progress, moment)
+            _, self.progress = check_signals(table, RULE, self.progress, moment)
             new = [each for each in self.progress.warnings if each.key not in before]
             self.opened += new
             if new and moment > began:

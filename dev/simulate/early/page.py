@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.monitor.signals.kinds import SIGNALS
 from scipy.stats import chi2  # type: ignore[import-untyped]  # it has no types
 
 from dev.environments import ROOT
@@ -22,7 +23,7 @@ from dev.simulate.early.faults import (
     WINDOW,
     warn,
 )
-from dev.simulate.early.worlds import DAILY, HISTORY, HOURLY, QUARTER, WORLDS, count_warnings
+from dev.simulate.early.worlds import HISTORY, QUARTER, WORLDS, count_warnings
 from dev.simulate.record import Page
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ SHARE = 0.9
 """The share of faults that have to be found in time."""
 ERRORS = 3.0
 
-HEAD = f"""Null cases: sums of {len(HOURLY)} signals by hour and {len(DAILY)} by day are drawn for
-each model, version and slice, for {HISTORY} days and a quarter of {QUARTER}; {STATIONARY.a_day}
-rankings a day and {STATIONARY.slices} slices unless another number is named.
+HEAD = f"""Null cases: sums of {len(SIGNALS)} signals by hour are drawn for each model, version and
+slice, for {HISTORY} days and a quarter of {QUARTER}; {STATIONARY.a_day} rankings a day and
+{STATIONARY.slices} slices unless another number is named.
 Faults: whole rankings are logged, their signals computed and stored, and the rule looks at them
 hour by hour. A catalogue of which {TURNOVER:.0%} is new every day; no label is ever logged. Seeds,
 magnitudes and traffic were chosen before the first run with them.

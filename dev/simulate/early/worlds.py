@@ -47,8 +47,6 @@ DAYS = HISTORY + QUARTER
 CHANGE = HISTORY + 30
 """The day on which somebody or something new comes."""
 SHAPE = np.array([1.0] * 7 + [3.0] * 10 + [5.0] * 7) / 72
-HOURLY = [each for each in SIGNALS if each.grain == "hour"]
-DAILY = [each for each in SIGNALS if each.grain == "day" and each.least]
 USUAL = {
     "length": (2.9, 2.0),
     "no_results": (-4.6, 0.0),
@@ -58,17 +56,12 @@ USUAL = {
     "score_rank": (0.0, 20.0),
     "unseen": (-3.2, 3.0),
     "overlap": (1.6, 5.0),
-    "reordered": (-2.5, 5.0),
-    "missing": (-2.7, 5.0),
-    "popular": (-0.8, 15.0),
 }
 """The logit of the mean of each signal, and the concentration of its beta distribution: 0 where
 values are 0 or 1."""
-OF_DAYS = {"gini": (0.6, 0.01), "coverage": (0.7, 0.02), "score_distance": (0.08, 0.02)}
-"""The mean of each signal of a day, and its standard deviation between days."""
 QUERIES = 150
 MODELS, VERSIONS = ("a", "b"), ("1", "2")
-CATALOGUE = ("unseen", "missing", "overlap")
+CATALOGUE = ("unseen", "overlap")
 HOLIDAYS = ((CHANGE - 20, 1), (CHANGE, 5), (CHANGE + 40, 2))
 """The first day of each period of a calendar, and how many days it has."""
 
@@ -216,14 +209,14 @@ class Traffic(NamedTuple):
         return is_in
 
 
-def draw(world: World, random: np.random.Generator) -> list[Table]:
+def draw(world: World, random: np.random.Generator) -> Table:
     """Draw the signals of a quarter and the weeks before."""
     traffic = _draw_traffic(world, random)
-    of_slices = random.normal(0, 0.3, (world.slices, len(HOURLY)))
+    of_slices = random.normal(0, 0.3, (world.slices, len(SIGNALS)))
     shared = _draw_days(random) * world.days
     news = random.normal(0, world.turnover, DAYS)
     values = []
-    for number, signal in enumerate(HOURLY):
+    for number, signal in enumerate(SIGNALS):
         own = _draw_days(random) * world.days
         effect = np.sqrt(0.5) * (own + random.choice([-1, 1]) * shared)
         effect += np.where(np.arange(DAYS) % 7 >= 5, world.weekend, 0.0)
@@ -238,15 +231,11 @@ def draw(world: World, random: np.random.Generator) -> list[Table]:
     whole += [Segment(name, each) for name in names for each in versions]
     slices = [Segment(name, "", each) for name in names for each in places]
     calendar = Calendar(tuple(_list_holidays() if world.holidays else ()))
-    of_days = _draw_daily(world, random, news, parts)
     often = np.bincount(traffic.query) / len(traffic.query)
     shares = often[traffic.query] * (world.queries > 0)
     asked = Asked(START + traffic.hour * HOUR, traffic.query, shares, np.array(values))
-    hourly = Drawn(whole + slices, np.concatenate(parts), asked, traffic.has)
-    return [
-        Table(HOURLY, hourly, calendar=calendar, read_queries=hourly.read_queries),
-        Table(DAILY, Drawn(whole, of_days), is_daily=True, calendar=calendar),
-    ]
+    drawn = Drawn(whole + slices, np.concatenate(parts), asked, traffic.has)
+    return Table(SIGNALS, drawn, calendar=calendar, read_queries=drawn.read_queries)
 
 
 def _draw_traffic(world: World, random: np.random.Generator) -> Traffic:
@@ -316,10 +305,10 @@ def _mark_holidays(signal: str) -> Floats:
     days = np.zeros(DAYS)
     for first, length in HOLIDAYS:
         days[first : first + length] = 1.0
-    if signal in {*CATALOGUE, "reordered", "score_rank", "popular"}:
+    if signal in {*CATALOGUE, "score_rank"}:
         reference = np.array([days[max(day - 7, 0) : day].sum() / 7 for day in range(DAYS)])
         # What compares with the last list of a query does so with the day before, mostly.
-        share = 0.0 if signal in {"score_rank", "popular"} else 0.8
+        share = 0.0 if signal == "score_rank" else 0.8
         before = np.concatenate([[0.0], days[:-1]])
         days = np.maximum(days, share * before + (1 - share) * reference)
     return days
@@ -362,25 +351,6 @@ def _draw_days(random: np.random.Generator) -> Floats:
     return effects
 
 
-def _draw_daily(
-    world: World, random: np.random.Generator, news: Floats, parts: list[Floats]
-) -> Floats:
-    """Draw the signals of days, of models and versions: in the first hour of each day."""
-    shown = np.concatenate([each[:, :, 0, 0] for each in parts[:2]])
-    is_shown = shown.reshape(len(shown), DAYS, HOURS).sum(axis=-1) > 0
-    sums = np.zeros((len(shown), DAYS * HOURS, 5, len(DAILY)))
-    for number, signal in enumerate(DAILY):
-        mean, deviation = OF_DAYS[signal.name]
-        effect = random.normal(size=DAYS) + 5 * world.days * _draw_days(random)
-        effect += 5 * world.holidays * _mark_holidays("popular")
-        effect += 5 * news * (signal.name == "coverage")
-        own = random.normal(0, 0.5, (len(shown), DAYS))
-        value = np.maximum(mean + deviation * (effect + own), 0.0)
-        moments = (np.ones_like(value), value, np.ones_like(value), value, value**2)
-        sums[:, ::HOURS, :, number] = np.stack(moments, axis=-1) * is_shown[..., None]
-    return sums
-
-
 def _sum(group: Ints, count: int, traffic: Traffic, values: list[Floats]) -> Floats:
     """Sum the values of users by stream and hour."""
     length, users = DAYS * HOURS, int(traffic.user.max()) + 1
@@ -404,8 +374,6 @@ def screen(table: Table) -> tuple[Floats, Ints]:
         alone = Sums(*(each[at : at + signals] for each in cast("Drawn", table.cells).summed))
         evidence, days = _screen(alone, table)
         most, known = np.maximum(most, evidence.max(axis=0)), known + days.sum(axis=0)
-    if table.is_daily:
-        most[:, :-1] = 0.0
     return most, known
 
 
@@ -415,14 +383,13 @@ def _screen(sums: Sums, table: Table) -> tuple[Floats, NDArray[np.bool_]]:
     sides = {"rise": 1, "fall": -1, "both": 0}
     side = np.array([sides[one.suspicious] for one in table.signals])[:, None, None]
     most, known, daily = np.zeros(1), np.zeros(1, bool), None
-    for hours in SPANS[:1] if table.is_daily else SPANS:
+    for hours in SPANS:
         here = Sums(*(_cut_days(each, hours) for each in sums))
         same = _gather_days(here.rankings, here.total, -(-hours // HOURS))
         long = [_shift(_cut_days(each, HISTORY * HOURS), hours) for each in sums]
-        usual = learn(same, long, daily, is_daily=table.is_daily)
+        usual = learn(same, long, daily)
         daily = usual.between if daily is None else daily
-        flags = {"is_share": not table.is_daily, "is_daily": table.is_daily}
-        judged = compare(here, usual, least / 2, **flags)
+        judged = compare(here, usual, least / 2, is_share=True)
         change = judged.value - judged.usual
         with np.errstate(invalid="ignore"):
             matters = (np.abs(change) >= least) & (change * side >= 0)
@@ -477,34 +444,32 @@ def count_warnings(world: World, run: int, seed: int = SEED) -> int:
     one day after another, and at one hour after another while there is a warning.
     """
     number = WORLDS.index(world)
-    tables = draw(world, np.random.default_rng([seed, number, run]))
+    table = draw(world, np.random.default_rng([seed, number, run]))
     rule, found = EarlyRule(name="early", kind="early"), 0
     is_plain = not (world.holidays or world.has_release or world.model is not None)
-    screened = [screen(table) for table in tables] if is_plain else []
+    screened = screen(table) if is_plain else None
     progress = EarlyProgress(basis="", first=START, following=START + world.begin * DAY)
     for day in range(world.begin, DAYS):
         moments = [START + day * DAY + hour * HOUR for hour in range(1, HOURS + 1)]
         is_quiet, rows, peak = False, 0, 0.0
         if not progress.warnings:
-            if screened and not progress.over:
-                peak = max(float(most[day].max()) for most, _ in screened)
-                rows = sum(int(known[day]) for _, known in screened)
+            if screened is not None and not progress.over:
+                most, known = screened
+                peak, rows = float(most[day].max()), int(known[day])
                 is_quiet = peak < find_needed(rule, replace(progress, rows=rows), moments[0]) - 0.1
             if not is_quiet:
-                seen = [look(table, rule, progress, moments) for table in tables]
-                rows = sum(
-                    (each.judgment.days >= FEWEST_DAYS).any(axis=(1, 2)).sum() for each in seen
-                )
-                peak = max(float(each.evidence.max()) for each in seen)
-                is_quiet = peak < find_needed(rule, replace(progress, rows=int(rows)), moments[0])
+                seen = look(table, rule, progress, moments)
+                rows = int((seen.judgment.days >= FEWEST_DAYS).any(axis=(1, 2)).sum())
+                peak = float(seen.evidence.max())
+                is_quiet = peak < find_needed(rule, replace(progress, rows=rows), moments[0])
         if is_quiet:
-            progress = replace(progress, rows=int(rows))
-            if tables[0].calendar.find(moments[0] - HOUR) is None:
+            progress = replace(progress, rows=rows)
+            if table.calendar.find(moments[0] - HOUR) is None:
                 peaks = (*progress.peaks, (START + day * DAY, peak))
                 progress = replace(progress, peaks=peaks).forget(moments[-1])
             continue
         for moment in moments:
             before = {each.key for each in progress.warnings}
-            _, progress = check_signals(tables, rule, progress, moment)
+            _, progress = check_signals(table, rule, progress, moment)
             found += len({each.key for each in progress.warnings} - before)
     return found

@@ -152,10 +152,6 @@ MONITOR = Group(
             evaluate="Compute windows and baselines, and check alerts.",
             status="Show the newest values next to the baseline.",
         ),
-        "signals": Command(
-            "Show what was shown and how it was ordered, before labels arrive.",
-            "monitor.commands.signals",
-        ),
         "trace": Command("Find out why a measure dropped.", "monitor.commands.causes:add_trace"),
         "compare": Command(
             "Compare two versions that serve at the same time.", "monitor.commands.compare"

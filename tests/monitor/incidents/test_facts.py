@@ -21,7 +21,6 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.facts import (
     MOST,
-    WATCHED,
     _find_earlier,
     find_changes,
     find_facts,
@@ -33,6 +32,7 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import make_finder
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.usual import Sums
+from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.signals.refresh import refresh_signals
 from rankscope.monitor.store.folding import OTHER
 from rankscope.monitor.store.records import Version
@@ -114,16 +114,16 @@ def find(monitor: Monitor, stream: Segment, since: int = RELEASE, **said: Any) -
 
 def test_lists_in_another_order_are_named_with_their_numbers(monitor: Monitor) -> None:
     facts = find(monitor, Segment("m", "4", TV))
-    assert [*facts] == ["reordered", "overlap"]
-    told = facts["reordered"]
+    assert [*facts] == ["overlap"]
+    told = facts["overlap"]
     # Nearly reversed, in a fourth of the rankings of the rest of that day.
-    assert told["after"] > 0.9
-    assert told["before"] < 0.1
+    assert told["after"] < 0.8
+    assert told["before"] > 0.9
     assert told["rankings"] == A_DAY // 4 * 20 // 24
     assert (told["model"], told["version"], told["slice"]) == ("m", "4", dict(TV))
     assert told["since"] == "2026-11-17T04:00:00.000000Z"
-    assert "order of lists of version 4 with device=tv differs by 9" in told["sentence"]
-    assert "% from that of version 3 for the same queries, " in told["sentence"]
+    assert told["sentence"].startswith("Lists of version 4 with device=tv overlap ")
+    assert "% with those of version 3 for the same queries; " in told["sentence"]
 
 
 OLD = Version("m", "3", "production", START, RELEASE + HOUR, 9)
@@ -185,7 +185,7 @@ def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(
     facts = find(monitor, Segment("m", "4", pair))
     assert facts == find(monitor, Segment("m", "4", TV))
     whole = find(monitor, Segment("m", "4", (("country", "de"),)))
-    assert whole["reordered"]["slice"] == {}
+    assert whole["overlap"]["slice"] == {}
     # What a trace combines as `<other>` isn't what signals do.
     assert find(monitor, Segment("m", "4", (("device", "<other>"),))) == whole
 
@@ -198,8 +198,7 @@ def test_values_that_tell_a_day_too_early_or_too_late_when_they_fell_find_the_sa
     assert arrived == find(monitor, Segment("m", "4", TV))
     # Of all versions, nobody knows the moment.
     facts = find(monitor, Segment("m", "", TV), RELEASE + off * DAY)
-    assert "reordered" in facts
-    assert facts["reordered"]["after"] > 0.4
+    assert facts["overlap"]["after"] < 0.9
 
 
 def test_where_nothing_changed_nothing_is_named(monitor: Monitor) -> None:
@@ -220,7 +219,7 @@ def draw_quiet(random: np.random.Generator, *, days: int = 37, a_day: int = 120)
     groups, of = np.unique(hours * 80 + user, return_inverse=True)
     count = np.bincount(of).astype(float)
     rows = []
-    for number in range(len(WATCHED)):
+    for number in range(len(SIGNALS)):
         effects = random.normal(0, 0.15, days)
         for day in range(1, days):
             effects[day] = 0.8 * effects[day - 1] + 0.6 * effects[day]
@@ -248,10 +247,11 @@ def test_days_without_a_fault_have_hardly_any_fact() -> None:
     assert sum(named) <= 0.05 * len(named)
     # The same, but for one signal, which falls by half.
     fallen = draw_quiet(random)
-    hit = [one.name for one in WATCHED].index("length")
+    may_fall = [at for at, one in enumerate(SIGNALS) if one.suspicious != "rise"]
+    hit = max(may_fall, key=lambda at: fallen.total[at].sum())
     fallen.total[hit, 33 * 24 + 9 :] *= 0.5
     [told, *_] = find_changes(fallen, fallen, 33 * 24 + 9, 72, is_exact=True) or [{}]
-    assert told["signal"] == "length"
+    assert told["signal"] == SIGNALS[hit].name
 
 
 def test_days_of_the_calendar_tell_nothing(monitor: Monitor) -> None:

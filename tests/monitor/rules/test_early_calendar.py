@@ -91,7 +91,7 @@ def test_a_period_is_no_part_of_what_is_usual() -> None:
 def test_lists_are_compared_with_a_period_as_long_as_it_was_and_at_most_a_week(
     length: int, more: int
 ) -> None:
-    table = open_table("missing", dict.fromkeys(range(30, 50), 0.8), (30, 29 + length))
+    table = open_table("unseen", dict.fromkeys(range(30, 50), 0.8), (30, 29 + length))
     end = (30 + length + more) * 24
     assert weigh(table, end).max() == 0
     assert weigh(table, end + 1).max() > 5
@@ -104,7 +104,7 @@ def test_holidays_warn_unless_they_are_in_the_calendar() -> None:
         opened = []
         for hour in range(30 * 24, 50 * 24, 6):
             moment = START + (hour + 1) * HOUR
-            _, progress = check_signals([table], DEFAULTS["early"], progress, moment)
+            _, progress = check_signals(table, DEFAULTS["early"], progress, moment)
             opened += [each.found for each in progress.warnings if each.found == moment]
             if periods:
                 # A day that is left out is no surprise, and not a day without any.

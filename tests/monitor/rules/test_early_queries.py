@@ -15,7 +15,7 @@ from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.queries import Asked, QueryReader
 from rankscope.monitor.rules.early.usual import SPANS
-from rankscope.monitor.signals.kinds import HOURLY
+from rankscope.monitor.signals.kinds import NAMES
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 BROKEN = 9
@@ -30,7 +30,7 @@ def make_asked(
     """Return rankings whose signals all have the same values."""
     times = np.array(hours or [0] * len(queries))
     usual = np.array(shares or [0.0] * len(queries))
-    return Asked(times, np.array(queries), usual, np.tile(values, (len(HOURLY), 1)))
+    return Asked(times, np.array(queries), usual, np.tile(values, (len(NAMES), 1)))
 
 
 @given(size=st.integers(1, 9), values=st.lists(st.floats(0, 1), min_size=2, max_size=9))
@@ -170,7 +170,7 @@ def test_rankings_of_a_stream_are_read_with_their_queries(monitor: Monitor) -> N
     whole = reader.read(Segment("gbdt"), since, until)
     assert len(whole.queries) == 3 * 96 + 32
     assert np.sort(np.bincount(whole.queries)).tolist() == [9] * 32 + [32]
-    constant = whole.values[HOURLY.index("constant")]
+    constant = whole.values[NAMES.index("constant")]
     assert constant.sum() == 32
     assert len({*whole.queries[constant == 1].tolist()}) == 1
     assert whole.shares[constant == 1].tolist() == [0.0] * 32

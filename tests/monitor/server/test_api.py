@@ -202,24 +202,10 @@ def test_a_signal_is_the_one_of_python(reader: Reader) -> None:
     for every in ("hour", "day"):
         said = reader.read("/v1/signals", signal="no_results", every=every, slice="device=tv")
         series = monitor.signals(every=every, slice=(("device", "tv"),))["no_results"]
-        of_set = said.pop("set")
         assert said == json.loads(json.dumps(series.to_dict()))
         assert said["values"]
-        mean = monitor.baseline_signals(slice=(("device", "tv"),)).get("no_results")
-        assert of_set == (mean and {name: getattr(mean, name) for name in of_set})
     for query in ({}, {"signal": "lenght"}, {"signal": "length", "slice": "country=de"}):
         assert reader.get("/v1/signals", **query).status_code == 422
-
-
-def test_a_mix_is_the_one_of_python(reader: Reader) -> None:
-    monitor = open_monitor(reader.service)
-    for every in ("hour", "day"):
-        said = reader.read("/v1/mix", attribute="device", every=every)
-        assert said == json.loads(json.dumps(monitor.mix("device", every=every).to_dict()))
-        assert said["starts"]
-    answer = reader.get("/v1/mix", attribute="country")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unknown_slice")
-    assert reader.get("/v1/mix").status_code == 422
 
 
 def test_other_bytes_in_a_query_are_refused(reader: Reader) -> None:

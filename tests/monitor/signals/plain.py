@@ -28,11 +28,6 @@ def share(part: float, whole: float) -> float:
     return part / whole if whole else NAN
 
 
-def exposure(rank: int) -> float:
-    """The exposure of a document at a rank."""
-    return 1 / math.log2(1 + rank)
-
-
 def place(ranking: Ranking, name: str) -> str | None:
     """The value of an attribute."""
     return dict(ranking.attributes).get(name)
@@ -41,7 +36,7 @@ def place(ranking: Ranking, name: str) -> str | None:
 def measure(
     ranking: Ranking, before: Sequence[Ranking], attributes: Slice = ()
 ) -> dict[str, float]:
-    """The hourly signals of a ranking; the rankings before it are of its model, by time."""
+    """The signals of a ranking; the rankings before it are of its model, by time."""
     docs, scores = ranking.items.doc_ids, score_of(ranking)
     pairs = [(a, b) for a, b in pairwise(scores) if a is not None and b is not None]
     scored = [one for one in scores if one is not None]
@@ -53,7 +48,6 @@ def measure(
         "length": _find_length(ranking, before),
         "score_rank": _rank(scored, [one for each in before for one in score_of(each)]),
         "unseen": _find_unseen(ranking, before, attributes),
-        "popular": _find_popular(ranking, before),
         **_compare(ranking, [each for each in before if each.items.doc_ids]),
     }
 
@@ -84,34 +78,9 @@ def _find_unseen(ranking: Ranking, before: Sequence[Ranking], attributes: Slice)
     return share(len(new), len(top))
 
 
-def _find_popular(ranking: Ranking, before: Sequence[Ranking]) -> float:
-    """Of references whose most exposed documents differ in exposure."""
-    shown: dict[str, float] = {}
-    for each in before:
-        for doc, rank in zip(each.items.doc_ids, each.items.ranks, strict=True):
-            shown[doc] = shown.get(doc, 0.0) + exposure(rank)
-    best = sorted(shown, key=lambda doc: -shown[doc])[: math.ceil(len(shown) / 100)]
-    if not before:
-        return NAN
-    mine = list(zip(ranking.items.doc_ids, ranking.items.ranks, strict=True))
-    part = sum(exposure(rank) for doc, rank in mine if doc in best)
-    return share(part, sum(exposure(rank) for _, rank in mine))
-
-
 def _compare(ranking: Ranking, before: Sequence[Ranking]) -> dict[str, float]:
     earlier = [each for each in before if each.query_key and each.query_key == ranking.query_key]
     if not earlier:
-        return dict.fromkeys(("overlap", "reordered", "missing"), NAN)
+        return {"overlap": NAN}
     then, now = earlier[-1].items.doc_ids, ranking.items.doc_ids
-    gone = set(then[:10]) - set(now)
-    common = [doc for doc in now[:100] if doc in then[:100]]
-    gains = {doc: exposure(rank) for rank, doc in enumerate(sorted(common, key=then.index), 1)}
-    best, mine, worst = (
-        sum(gains[doc] * exposure(rank) for rank, doc in enumerate(order, 1))
-        for order in (gains, common, [*gains][::-1])
-    )
-    return {
-        "overlap": rankscope.rbo(now[:100], then[:100], p=0.9) if now else 0.0,
-        "reordered": share(best - mine, best - worst),
-        "missing": len(gone) / len(then[:10]),
-    }
+    return {"overlap": rankscope.rbo(now[:100], then[:100], p=0.9) if now else 0.0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from rankscope import Interval
-from rankscope.cli import main
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.signals import find_signal
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.means import estimate_mean
@@ -61,8 +58,6 @@ def monitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
         opened.log_rankings([show(day, number) for day in range(DAYS) for number in range(A_DAY)])
         # What comes next tells that the last day is complete.
         opened.log_rankings([show(DAYS, 0)])
-        judged = {"environment": "validation", "relevance": [1, 0], "doc_ids": ["a", "b"]}
-        opened.log_rankings([show(0, 0, ranking_id="v", **judged)])
         opened.evaluate()
         yield opened
 
@@ -107,27 +102,9 @@ def test_a_version_and_a_slice_are_parts_of_the_same(monitor: Monitor) -> None:
     assert (tv.times, tv.values, tv.rankings) == ((LAST,), (0.5,), (2,))
 
 
-def test_a_number_of_a_day_is_that_of_one_version(monitor: Monitor) -> None:
-    [whole, old] = monitor.all_signals([(None, None), ("m", "3")], every="hour", until=END)
-    assert whole["coverage"].every == "day"
-    assert whole["coverage"].values[-2] == 1.0
-    assert math.isnan(whole["coverage"].values[-1])
-    assert whole["coverage"].defined[-1] == 2
-    assert old["coverage"].values[-1] == 1.0
-    assert not any(map(math.isfinite, old["coverage"].lower))
-
-
 def test_what_is_not_logged_is_not_known(monitor: Monitor) -> None:
-    for name in ("tied", "score_rank", "overlap", "score_50"):
+    for name in ("tied", "score_rank", "overlap"):
         assert monitor.signals(every="day", until=END)[name].find_newest() is None
-
-
-@pytest.mark.slow
-def test_the_baseline_set_has_the_signals_of_its_rankings(monitor: Monitor) -> None:
-    known = monitor.baseline_signals()
-    assert (known["length"].value, known["length"].rankings) == (0.5, 1)
-    assert "tied" not in known
-    assert monitor.baseline_signals(model="other") == {}
 
 
 def test_a_project_without_rankings_has_empty_series(tmp_path: Path) -> None:
@@ -142,33 +119,11 @@ def test_a_project_without_rankings_has_empty_series(tmp_path: Path) -> None:
 
 def test_json_has_no_nan_and_says_what_people_call_it(monitor: Monitor) -> None:
     said = monitor.signals(every="day", until=END)["length"].to_dict()
-    assert (said["label"], said["unit"]) == ("List length", "share")
+    assert said["label"] == "List length"
     assert said["values"][0] is None
     assert len(said["starts"]) == len(said["usual"]) == DAYS
 
 
-def test_an_unknown_signal_is_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="there is no signal 'lenght'") as error:
-        find_signal("lenght")
-    assert "length" in error.value.hint
-
-
 def test_windows_that_are_not_stored_are_refused(monitor: Monitor) -> None:
-    for read in (monitor.signals, lambda every: monitor.mix("device", every=every)):
-        with pytest.raises(UsageError, match="expected every='hour' or 'day', found 'week'"):
-            read(every="week")
-
-
-def test_the_command_prints_the_set_beside_production(
-    monitor: Monitor, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = str(monitor.store.path)
-    assert main(["monitor", "signals", path, "--signal", "length", "no_results", "tied"]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
-    assert head.endswith("validation set")
-    # The set shows two documents where production shows four; scores are not known.
-    known = {row.split()[0]: row.split()[-1] for row in rows}
-    assert (known["length"], known["no_results"], known["tied"]) == ("0.5000", "0.0000", "–")
-    assert main(["monitor", "signals", path, "--signal", "length", "tied", "--json"]) == 0
-    length, tied = json.loads(capsys.readouterr().out)["signals"]
-    assert (length["set"]["value"], length["set"]["rankings"], tied["set"]) == (0.5, 1, None)
+    with pytest.raises(UsageError, match="expected every='hour' or 'day', found 'week'"):
+        monitor.signals(every="week")  # type: ignore[arg-type]

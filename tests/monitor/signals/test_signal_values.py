@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Ranking
-from rankscope.monitor.signals.kinds import HOURLY, SIGNALS
+from rankscope.monitor.signals.kinds import NAMES as SIGNALED
+from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.signals.lists import ContextCodes, read_lists
 from rankscope.monitor.signals.reference import make_reference
 from rankscope.monitor.signals.values import measure_lists
@@ -78,7 +79,7 @@ def values_of(
     measured = measure_lists(late, codes, references, DIMENSIONS)
     return {
         attributes: [
-            dict(zip(HOURLY, row, strict=True))
+            dict(zip(SIGNALED, row, strict=True))
             for row in np.array(measured.list_columns(attributes)).T.tolist()
         ]
         for attributes in DIMENSIONS
@@ -159,23 +160,16 @@ def test_a_list_is_compared_with_the_last_one_of_its_query_key() -> None:
     now = show("badx", key="jazz")
     overlap = rankscope.rbo([*"badx"], [*"abcd"], p=0.9)
     assert value("overlap", now, *before) == pytest.approx(overlap)
-    # b, a and d are in both; only a and b have changed places. c is gone.
-    first, second, third = (1 / math.log2(1 + rank) for rank in (1, 2, 3))
-    lost, reverse = (first - second) ** 2, (first - third) ** 2
-    assert value("reordered", now, *before) == pytest.approx(lost / reverse)
-    assert value("missing", now, *before) == 1 / 4
     for other in (show("badx"), show("badx", key="blues"), show("badx", key="jazz", model="n")):
-        assert all(math.isnan(value(name, other, *before)) for name in ("overlap", "missing"))
-    empty = show("", key="jazz")
-    assert (value("overlap", empty, *before), value("missing", empty, *before)) == (0, 1)
-    assert math.isnan(value("reordered", empty, *before))
-    assert math.isnan(value("reordered", show("a", key="jazz"), *before))
+        assert math.isnan(value("overlap", other, *before))
+    assert value("overlap", show("", key="jazz"), *before) == 0
 
 
 def test_lists_of_one_key_on_one_day_have_the_same_earlier_list() -> None:
     before, changed = show("abc", key="jazz"), [show("cba", key="jazz") for _ in range(3)]
     found = values_of(changed, [before])[()]
-    assert [one["reordered"] for one in found] == [1, 1, 1]
+    expected = rankscope.rbo([*"cba"], [*"abc"], p=0.9)
+    assert [one["overlap"] for one in found] == pytest.approx([expected] * 3)
 
 
 @pytest.mark.parametrize("sizes", [(100, 100), (101, 100), (300, 7), (7, 300), (250, 250), (1, 1)])
@@ -185,20 +179,7 @@ def test_long_lists_count_down_to_the_hundredth_document(sizes: tuple[int, int])
     now, before = show(shuffled[: sizes[0]], key="q"), show(docs[: sizes[1]], key="q")
     expected = measure(now, [before])
     [found] = values_of([now], [before])[()]
-    for name in ("overlap", "reordered", "missing"):
-        assert found[name] == pytest.approx(expected[name], abs=1e-12, nan_ok=True), name
-
-
-def test_popular_documents_are_the_hundredth_with_the_most_exposure() -> None:
-    docs = [f"d{number}" for number in range(150)]
-    before = [show(docs), show(["d7", "d9"]), show(["d9", "d7"])]
-    # 2 of 150. By ranks as they were logged: 1 and 3 of 1, 3 and 9.
-    now = show(["d7", "d9", "d0"], ranks=(3, 1, 9))
-    assert value("popular", now, *before) == pytest.approx(
-        (1 + 1 / 2) / (1 + 1 / 2 + 1 / math.log2(10))
-    )
-    assert value("popular", show(["d1", "new"]), *before) == 0
-    assert math.isnan(value("popular", show(""), *before))
+    assert found["overlap"] == pytest.approx(expected["overlap"], abs=1e-12)
 
 
 RANKINGS = st.builds(
@@ -233,7 +214,7 @@ def test_signals_are_what_their_plain_definition_says(
             theirs = [one for one in before if one.model == ranking.model]
             expected = measure(ranking, theirs, attributes)
             assert values.keys() == expected.keys()
-            for name in values.keys() - {"popular"}:  # which of several are, is chance
+            for name in values:
                 wanted = pytest.approx(expected[name], abs=1e-12, nan_ok=True)
                 assert values[name] == wanted, (name, attributes)
             assert all(0 <= one <= 1 for one in values.values() if one == one)  # noqa: PLR0124
@@ -263,6 +244,5 @@ def test_signals_depend_on_nothing_beside_a_ranking(
 
 def test_every_signal_says_what_it_is() -> None:
     assert len({signal.name for signal in SIGNALS}) == len(SIGNALS)
-    assert {"length", "overlap", "gini", "score_05"} <= {signal.name for signal in SIGNALS}
     assert all(signal.says.endswith(".") for signal in SIGNALS)
     assert {signal.needs for signal in SIGNALS} == {"", "scores", "query keys"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.signals.kinds import DEPTH, TOP
 from rankscope.monitor.signals.lists import ContextCodes, Lists, read_lists
 from rankscope.monitor.signals.reference import make_reference
-from rankscope.monitor.signals.values import compare_keys
+from rankscope.monitor.signals.values import divide, measure_overlap, pair_lists
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -99,14 +100,41 @@ def _find_newest(lists: Lists) -> NDArray[np.int64]:
 
 
 def _compare(lists: Lists, others: Lists, codes: ContextCodes) -> ListDistance | None:
-    values = compare_keys(lists, make_reference(others, codes, is_full=False))
-    known = ~np.isnan(values["overlap"])
-    if not known.any():
+    reference = make_reference(others, codes, is_full=False)
+    overlap, pairs = measure_overlap(lists, reference), pair_lists(lists, reference)
+    if not len(pairs.rows):
         return None
-    order = values["reordered"][~np.isnan(values["reordered"])]
+    top = np.minimum(pairs.before, TOP)
+    shown = np.bincount(pairs.common[pairs.then <= TOP], minlength=len(top))
+    is_high = pairs.now <= DEPTH
+    order = _measure_order(len(top), pairs.common[is_high], pairs.then[is_high])
+    known = order[~np.isnan(order)]
     return ListDistance(
-        queries=int(known.sum()),
-        overlap=float(values["overlap"][known].mean()),
-        reordered=float(order.mean()) if len(order) else float("nan"),
-        missing=float(values["missing"][known].mean()),
+        queries=len(top),
+        overlap=float(overlap[pairs.rows].mean()),
+        reordered=float(known.mean()) if len(known) else float("nan"),
+        missing=float(((top - shown) / top).mean()),
     )
+
+
+def _measure_order(
+    count: int, common: NDArray[np.int64], then: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Compute how much order is lost: 0 for that of before, 1 for its reverse; NaN for no pair.
+
+    Args:
+        count: The number of lists.
+        common: For each document that two lists share, the place of its pair of lists, ascending.
+        then: Its position in the earlier list.
+    """
+    sizes = np.bincount(common, minlength=count)
+    ranks = np.arange(1, len(common) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    before = np.empty_like(ranks)
+    before[np.lexsort((then, common))] = ranks
+    discounts, gains, reverse = (
+        1 / np.log2(1 + each) for each in (ranks, before, sizes[common] + 1 - ranks)
+    )
+    best, now, worst = (
+        np.bincount(common, discounts * gain, count) for gain in (discounts, gains, reverse)
+    )
+    return divide(best - now, best - worst)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope.errors import UsageError
 from rankscope.monitor.ask.series import LENGTHS, LEVEL, gather_windows
 from rankscope.monitor.evaluate.clusters import find_interval
-from rankscope.monitor.evaluate.means import Mean
 from rankscope.monitor.evaluate.stored_windows import add_cells
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.signals.kinds import NAMES, REFERENCE_DAYS, SIGNALS
 from rankscope.monitor.store.deadline import check_deadline
@@ -41,20 +39,19 @@ class SignalSeries:
 
     Args:
         signal: The name of the signal.
-        every: The length of the windows; `day` for a signal that is one number a day.
+        every: The length of the windows.
         model: The model that ranked; all together where it is `None`.
         version: Its version; likewise.
         slice: Names of attributes and values; empty for all rankings.
         level: The probability with which intervals cover.
         times: When the windows begin, in UTC, ascending.
-        values: The mean over rankings, or the number of the day. NaN where it can't be known, and
-            where a number of the day would be that of several versions together.
+        values: The mean over rankings; NaN where it can't be known.
         lower: The lower ends of the intervals, over users, or over queries where users are
             unknown; a user counts once an hour. NaN where there are fewer than two.
         upper: The upper ends.
         usual: The mean over the 7 days before the day of the window, of all versions of the model;
             NaN where these have no value.
-        defined: How many rankings have a value; of a number of the day, how many versions.
+        defined: How many rankings have a value.
         rankings: How many rankings there are.
     """
 
@@ -87,27 +84,14 @@ class SignalSeries:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it, with what people call it; a missing value is `None`."""
-        signal = BY_NAME[self.signal]
         return {
             "signal": self.signal,
-            "label": signal.label,
-            "unit": signal.unit,
+            "label": BY_NAME[self.signal].label,
             **{
                 "starts" if name == "times" else name: value
                 for name, value in write_record(self).items()
             },
         }
-
-
-def find_signal(name: str) -> Signal:
-    """Return the signal with a name."""
-    if name not in BY_NAME:
-        raise UsageError(
-            f"there is no signal {name[:100]!a}",
-            hint=f"the signals are {', '.join(NAMES)}",
-            code="no_signal",
-        )
-    return BY_NAME[name]
 
 
 def make_signal_series(
@@ -125,7 +109,7 @@ def make_signal_series(
         cells: The windows of the span.
         days: The days of the span, and those before it, with which they are compared.
         parts: Pairs of a model and a version; `None` stands for all together.
-        every: The length of the windows of hourly signals.
+        every: The length of the windows.
         since: When the span begins.
         slice: The slice.
     """
@@ -136,24 +120,18 @@ def make_signal_series(
     )
     usual = {model: _find_usual(before[model]) for model in models}
     begin = -math.inf if since is None else since
-    shown = [cell for cell in daily if cell.key.start >= begin]
-    windows: dict[Every, list[dict[int, list[StoredCell]]]] = {}
-    windows["day"] = gather_windows(shown, parts, DAY)
-    windows["hour"] = gather_windows(cells, parts, LENGTHS["hour"]) if every == "hour" else []
+    shown = cells if every == "hour" else [cell for cell in daily if cell.key.start >= begin]
+    windows = gather_windows(shown, parts, LENGTHS[every])
     made = []
-    for place, (model, version) in enumerate(parts):
-        summed = {
-            length: {start: _sum(of[place][start]) for start in sorted(of[place])}
-            for length, of in windows.items()
-            if of
-        }
+    for of, (model, version) in zip(windows, parts, strict=True):
+        summed = {start: _sum(of[start]) for start in sorted(of)}
         made.append(
             {
                 signal.name: _make_one(
                     signal,
                     summed,
                     usual[model],
-                    every=every if signal.grain == "hour" else "day",
+                    every=every,
                     model=model,
                     version=version,
                     slice=slice,
@@ -175,9 +153,6 @@ def _measure(signal: Signal, sums: _Sums) -> tuple[float, float, float, int]:
     total, spread, means = sums
     at = NAMES.index(signal.name)
     count = total.defined[at]
-    if signal.grain == "day":
-        # The number of a day is that of one version.
-        return (means[at] if count == 1 else math.nan), math.nan, math.nan, count
     lower = upper = math.nan
     if spread and count:
         lower, upper = find_interval(spread[at], mean=means[at], count=count, level=LEVEL)
@@ -188,7 +163,7 @@ def _measure(signal: Signal, sums: _Sums) -> tuple[float, float, float, int]:
 
 def _make_one(
     signal: Signal,
-    summed: Mapping[Every, Mapping[int, _Sums]],
+    summed: Mapping[int, _Sums],
     usual: Mapping[int, tuple[float, ...]],
     *,
     every: Every,
@@ -196,7 +171,7 @@ def _make_one(
 ) -> SignalSeries:
     at = NAMES.index(signal.name)
     rows = []
-    for start, sums in summed[every].items():
+    for start, sums in summed.items():
         value, lower, upper, count = _measure(signal, sums)
         known = usual.get(start - start % DAY)
         base = math.nan if known is None else known[at]
@@ -207,28 +182,10 @@ def _make_one(
         signal=signal.name,
         every=every,
         level=LEVEL,
-        times=tuple(map(to_datetime, summed[every])),
+        times=tuple(map(to_datetime, summed)),
         **named,
         **said,
     )
-
-
-def average_set(days: Iterable[StoredCell], model: str | None) -> dict[str, Mean]:
-    """Return the means of the signals of the baseline set by name, as of the newest day with it."""
-    known: dict[int, list[StoredCell]] = {}
-    for cell in days:
-        if cell.key.environment != "production" and model in {None, cell.key.model}:
-            known.setdefault(cell.key.start, []).append(cell)
-    if not known:
-        return {}
-    means = {}
-    newest = _sum(known[max(known)])
-    for signal in SIGNALS:
-        value, lower, upper, count = _measure(signal, newest)
-        if not math.isnan(value):
-            rankings = newest[0].tally("rankings")
-            means[signal.name] = Mean(value, lower, upper, LEVEL, count, rankings)
-    return means
 
 
 COLUMNS = ("values", "lower", "upper", "usual", "defined", "rankings")
@@ -246,12 +203,3 @@ def _find_usual(days: Mapping[int, list[StoredCell]]) -> dict[int, tuple[float, 
         if before:
             usual[day] = add_cells(before)[0].means()
     return usual
-
-
-def list_rows(series: Iterable[SignalSeries]) -> list[dict[str, Any]]:
-    """Return a row for each window of each series, as a table has them."""
-    return [
-        {"signal": one.signal, "start": to_micros(start), **dict(zip(COLUMNS, row, strict=True))}
-        for one in series
-        for start, *row in zip(one.times, *(getattr(one, name) for name in COLUMNS), strict=True)
-    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
 from types import MappingProxyType
 
 from rankscope import _core
@@ -344,23 +343,16 @@ def plan_baseline(
     return Plan(of, environment, model, version, tuple(starts.tolist()))
 
 
-def join_hours(hours: Sequence[int], shown: Collection[int] | None = None) -> list[tuple[int, int]]:
-    """Join consecutive hours into spans.
-
-    Args:
-        hours: The hours, ascending.
-        shown: All hours that have rankings: those between that have none are in the spans.
+def join_hours(hours: Sequence[int]) -> list[tuple[int, int]]:
+    """Join consecutive hours, which ascend, into spans.
 
     Examples:
         >>> from rankscope.monitor.events.limits import HOUR
         >>> [(since // HOUR, until // HOUR) for since, until in join_hours([0, HOUR, 5 * HOUR])]
         [(0, 2), (5, 6)]
-        >>> join_hours([0, HOUR, 5 * HOUR], [0, HOUR, 5 * HOUR]) == [(0, 6 * HOUR)]
-        True
     """
-    after = {} if shown is None else dict(pairwise(sorted(shown)))
     spans: list[tuple[int, int]] = []
     for hour in hours:
-        is_next = spans and hour in {spans[-1][1], after.get(spans[-1][1] - HOUR)}
+        is_next = spans and spans[-1][1] == hour
         spans.append((spans.pop()[0] if is_next else hour, hour + HOUR))
     return spans

@@ -29,7 +29,7 @@ from rankscope.monitor.rules.early.usual import (
     add_up,
 )
 from rankscope.monitor.rules.early.words import CHANGES, write_fact
-from rankscope.monitor.signals.kinds import NAMES, REFERENCE_DAYS, SIGNALS
+from rankscope.monitor.signals.kinds import REFERENCE_DAYS, SIGNALS
 from rankscope.monitor.signals.refresh import find_known, read_signals
 from rankscope.monitor.store.folding import OTHER
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
     from rankscope.monitor.why.result import Trace
 
-WATCHED = tuple(one for one in SIGNALS if one.grain == "hour")
 LENGTHS = (24, 72)
 """So many hours together are compared with the same hours of the days before, first a day."""
 LEAST_REST = 6
@@ -92,7 +91,6 @@ def find_facts(
     moment -= moment % HOUR
     if known is None or min(until, known[1]) < moment + HOUR:
         return ()
-    columns = [NAMES.index(one.name) for one in WATCHED]
     # A slice that has no signals may have attributes that do.
     pairs = [(pair,) for pair in stream.slice if len(stream.slice) > 1]
     for place in dict.fromkeys((stream.slice, *pairs, ())):
@@ -100,7 +98,7 @@ def find_facts(
             continue  # a trace combines other values
         read = partial(read_signals, store, project, configuration, slice=name_place(place))
         found = _compare(
-            Cells(read, columns),
+            Cells(read, range(len(SIGNALS))),
             stream._replace(slice=place),
             moment,
             min(until, known[1]),
@@ -252,7 +250,7 @@ def find_changes(
     """Find the signals that changed at an hour, those with the largest change first.
 
     Args:
-        here: The sums of hours of a stream from a midnight on, with a row for each of `WATCHED`.
+        here: The sums of hours of a stream from a midnight on, with a row for each of `SIGNALS`.
         base: Those that are compared with.
         moment: How many hours are before the change.
         over: How many hours are known after it.
@@ -276,14 +274,14 @@ def find_changes(
         is_used &= passed[stops] == passed[np.maximum(stops - spans, 0)]
         left_out |= special
     is_fresh = is_used & (spans <= (fresh if is_exact else HOURS))
-    may_tell = np.array([is_fresh if one.name in CHANGES else is_used for one in WATCHED])
+    may_tell = np.array([is_fresh if one.name in CHANGES else is_used for one in SIGNALS])
     judgment, evidence = weigh(
         add_up(here),
         moment + ends,
-        WATCHED,
+        SIGNALS,
         spans=spans.tolist(),
         before=add_up(Sums(*(each * ~left_out for each in base))),
-        skipped=accumulate(np.tile(left_out, (len(WATCHED), 1))),
+        skipped=accumulate(np.tile(left_out, (len(SIGNALS), 1))),
         reach=REACH,
     )
     evidence = evidence * may_tell
@@ -308,7 +306,7 @@ def find_changes(
                 ("evidence", evidence),
             )
         }
-        told |= {"signal": WATCHED[at].name, "rankings": int(judgment.rankings[at, end, length])}
+        told |= {"signal": SIGNALS[at].name, "rankings": int(judgment.rankings[at, end, length])}
         told |= {"began": stop - int(spans[length]), "found": stop}
-        found.append((-telling.max() / WATCHED[at].least, at, told))
+        found.append((-telling.max() / SIGNALS[at].least, at, told))
     return [told for *_, told in sorted(found, key=lambda one: one[:2])]

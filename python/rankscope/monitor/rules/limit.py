@@ -48,9 +48,7 @@ SHARES: Mapping[str, str] = {
 }
 """What can be limited besides measures, signals and the count of rankings."""
 SIGNALED: Mapping[str, str] = {
-    signal.name: signal.label
-    for signal in SIGNALS
-    if signal.grain == "hour" and signal.name not in SHARES
+    signal.name: signal.label for signal in SIGNALS if signal.name not in SHARES
 }
 """The signals that can be limited, all of which are shares, and what people call them."""
 MOST_RANKINGS = 100_000

@@ -1,4 +1,4 @@
-"""Sums of hourly signals by version and slice, as windows have them."""
+"""Sums of signals by version and slice, as windows have them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.stored_windows import StoredCell
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Grouping
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.signals.kinds import HOURLY, NAMES
+from rankscope.monitor.signals.kinds import NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +36,8 @@ class CellSums:
         self._dimensions = slicing.dimensions()
         self._cells: dict[Key, Cell] = {}
         self._numbers: dict[Key, int] = {}
-        self._clusters = _core.ClusterSums(len(HOURLY))
+        self._clusters = _core.ClusterSums(len(NAMES))
         self._closed: dict[Key, Spread] = {}
-        self._nothing = ((0.0, 0.0, 0.0, 0.0),) * (len(NAMES) - len(HOURLY))
 
     def add(self, chunk: Chunk, rows: NDArray[np.int64], values: ListValues) -> None:
         """Add the rankings at some places of a chunk, in the order of time."""
@@ -53,7 +52,6 @@ class CellSums:
             "tied": np.nan_to_num(values.columns["tied"]),
         }
         amounts = {"documents": np.diff(chunk.items.offsets)[rows]}
-        undefined = [np.full(count, np.nan)] * (len(NAMES) - len(HOURLY))
         for attributes in self._dimensions:
             keys, groups = parts.group(attributes)
             columns = values.list_columns(attributes)
@@ -65,7 +63,7 @@ class CellSums:
                     for name in COUNTS[1:7]
                 ],
                 [amounts.get(name, none) for name in COUNTS[7:]],
-                [*columns, *undefined],
+                columns,
                 [(np.arange(len(keys)), len(keys))],
             )
             table = zip(
@@ -110,8 +108,7 @@ class CellSums:
         """Sum the clusters of the cells that have all their rankings, and forget them."""
         self._clusters.close(0)
         for key in [key for key in self._numbers if key.start < before]:
-            moments = self._clusters.close(self._numbers.pop(key))
-            self._closed[key] = (*moments, *self._nothing)
+            self._closed[key] = tuple(self._clusters.close(self._numbers.pop(key)))
 
     def finish(self) -> Iterator[StoredCell]:
         """Return the cells."""

@@ -1,4 +1,4 @@
-"""The table of signals: what each one says of a ranking, or of the rankings of a day."""
+"""The table of signals: what each one says of a ranking."""
 
 from __future__ import annotations
 
@@ -15,33 +15,30 @@ if TYPE_CHECKING:
 
     Suspicious: TypeAlias = Literal["rise", "fall", "both"]
     Needs: TypeAlias = Literal["", "scores", "query keys"]
-    Grain: TypeAlias = Literal["hour", "day"]
 
-RULE = 2
+RULE = 3
 """The version of the computation; a change of any value raises it."""
 REFERENCE_DAYS = 7
 """A day is compared with what the same model showed on so many days before it."""
 TOP = 10
-"""The first documents that `unseen` and `missing` look at."""
+"""The first documents that `unseen` looks at."""
 DEPTH = 100
-"""The first documents that `overlap` and `reordered` look at."""
+"""The first documents that `overlap` looks at."""
 PERSISTENCE = 0.9
 """The persistence of rank-biased overlap."""
 
 
 @record(frozen=True, slots=True)
 class Signal:
-    """A number about rankings that is known as soon as they are shown.
+    """A number from 0 to 1 about a ranking that is known as soon as it is shown.
 
     Args:
         name: Its name, as columns have it.
         label: What people call it.
         says: What it says.
         suspicious: Which change may mean that something is wrong.
-        least: The smallest change that matters; 0 where that depends on the project.
-        unit: `share` for a number from 0 to 1, otherwise what it counts in.
+        least: The smallest change that matters.
         needs: What has to be logged for it; empty where a ranking is enough.
-        grain: Whether it is the mean over rankings of each hour, or one number a day.
     """
 
     name: str
@@ -49,9 +46,7 @@ class Signal:
     says: str
     suspicious: Suspicious
     least: float = 0.05
-    unit: str = "share"
     needs: Needs = ""
-    grain: Grain = "hour"
 
 
 SIGNALS = (
@@ -116,76 +111,10 @@ SIGNALS = (
         "fall",
         needs="query keys",
     ),
-    Signal(
-        "reordered",
-        "Change of order",
-        "How far the order of the documents changed that both this list and the earlier one show "
-        "(first 100 documents of each): 0 for the same order, 1 for the reverse. It is the DCG "
-        "that they lose if the gain of each is the discount of its earlier rank.",
-        "rise",
-        needs="query keys",
-    ),
-    Signal(
-        "missing",
-        "Documents gone",
-        "Share of the first 10 documents of the earlier list that this list doesn't show.",
-        "rise",
-        needs="query keys",
-    ),
-    Signal(
-        "popular",
-        "Exposure of popular documents",
-        "Share of a list's exposure (1 / log2(1 + rank) for each document) that goes to the 1 % of "
-        "documents with the most exposure in the 7 days before.",
-        "both",
-    ),
-    Signal(
-        "gini",
-        "Concentration of exposure",
-        "Gini coefficient of the exposure of the documents shown that day: 0 if all have the same, "
-        "close to 1 if few have nearly all.",
-        "both",
-        grain="day",
-    ),
-    Signal(
-        "coverage",
-        "Coverage of the catalog",
-        "Different documents shown that day, divided by those that the model showed in the 7 days "
-        "before.",
-        "fall",
-        unit="ratio",
-        grain="day",
-    ),
-    Signal(
-        "score_distance",
-        "Distance of scores",
-        "Wasserstein distance between the scores of the day and the model's scores of the 7 days "
-        "before, in standard deviations of the latter.",
-        "rise",
-        0.2,
-        unit="standard deviations",
-        needs="scores",
-        grain="day",
-    ),
-    *(
-        Signal(
-            f"score_{percent:02}",
-            f"Scores, {percent} % quantile",
-            f"The lowest score that at least {percent} % of the scores of the day don't exceed.",
-            "both",
-            0.0,
-            unit="score",
-            needs="scores",
-            grain="day",
-        )
-        for percent in (5, 25, 50, 75, 95)
-    ),
 )
 """All signals, in the order of the columns of their cells."""
 
 NAMES = tuple(signal.name for signal in SIGNALS)
-HOURLY = tuple(signal.name for signal in SIGNALS if signal.grain == "hour")
-DAILY = tuple(signal.name for signal in SIGNALS if signal.grain == "day")
 
 
 def digest(configuration: Configuration) -> bytes:

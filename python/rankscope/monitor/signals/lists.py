@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.store.records import Chunk, Context
 
+PRODUCTION = "production"
 NO_KEY = 0
 """Stands for the query key of a ranking that has none."""
 ODD = 0x9E3779B97F4A7C15
@@ -33,7 +34,6 @@ class Lists:
         keys: Hashes of their query keys, `NO_KEY` where there is none.
         offsets: The documents of ranking `q` are rows `offsets[q]:offsets[q + 1]`.
         documents: Hashes of the documents, in the order of their ranks.
-        ranks: Their ranks as logged.
         scores: Their scores, NaN where there is none.
     """
 
@@ -41,7 +41,6 @@ class Lists:
     keys: NDArray[np.int64]
     offsets: NDArray[np.int64]
     documents: NDArray[np.int64]
-    ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -62,12 +61,6 @@ class Lists:
         """The position of each document in its list, from 1."""
         return np.arange(1, len(self.documents) + 1) - np.repeat(self.offsets[:-1], self.sizes)
 
-    @property
-    def exposure(self) -> NDArray[np.float64]:
-        """The exposure of each document by its rank."""
-        discounts: NDArray[np.float64] = 1 / np.log2(1 + self.ranks)
-        return discounts
-
     def cut(self, depth: int) -> Lists:
         """Return the first documents of each list."""
         if (sizes := self.sizes).max(initial=0) <= depth:
@@ -78,7 +71,6 @@ class Lists:
             self.keys,
             offsets_of(np.minimum(sizes, depth)),
             self.documents[kept],
-            self.ranks[kept],
             self.scores[kept],
         )
 
@@ -90,7 +82,6 @@ class Lists:
             self.keys[rows],
             offsets,
             self.documents[at],
-            self.ranks[at],
             self.scores[at],
         )
 
@@ -103,7 +94,6 @@ class Lists:
             np.concatenate([piece.keys for piece in pieces]),
             offsets_of(sizes),
             np.concatenate([piece.documents for piece in pieces]),
-            np.concatenate([piece.ranks for piece in pieces]),
             np.concatenate([piece.scores for piece in pieces]),
         )
 
@@ -118,7 +108,6 @@ def read_lists(chunk: Chunk, rows: NDArray[np.int64]) -> Lists:
         np.where(np.diff(chunk.query_keys[0])[rows] > 0, keys, NO_KEY),
         offsets,
         to_integers(_core.hash_texts([(b"", items.doc_ids)], places)),
-        items.ranks[places],
         items.scores[places],
     )
 
@@ -186,10 +175,10 @@ class ContextCodes:
         codes = np.array([names.index(model) for model in models], dtype=np.int64)[inverse]
         return [(name, np.flatnonzero(codes == code)) for code, name in enumerate(names)]
 
-    def choose(self, chunk: Chunk, environment: str) -> NDArray[np.int64]:
-        """Return the places of the rankings that count and were made in an environment."""
+    def choose(self, chunk: Chunk) -> NDArray[np.int64]:
+        """Return the places of the rankings in production that count."""
         used, inverse = number_codes(chunk.contexts)
-        theirs = [self.contexts[number].environment == environment for number in used.tolist()]
+        theirs = [self.contexts[number].environment == PRODUCTION for number in used.tolist()]
         is_wanted = np.array(theirs, dtype=np.bool_)[inverse]
         is_left_out = find_left_out(chunk, self._left_out)
         return np.flatnonzero(is_wanted if is_left_out is None else is_wanted & ~is_left_out)

@@ -11,13 +11,13 @@ from rankscope.deferred import np
 from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.signals.kinds import DEPTH, REFERENCE_DAYS
-from rankscope.monitor.signals.lists import NO_KEY, Lists, mix, read_lists
+from rankscope.monitor.signals.lists import NO_KEY, PRODUCTION, Lists, mix, read_lists
 from rankscope.monitor.store.folding import MOST_MODELS
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -32,8 +32,6 @@ MOST_KEPT = 2 * MOST_DOCUMENTS
 """With more numbers than this, some 20 MB, references in memory are forgotten before the next."""
 MOST_SCORES = 10_000
 """Of more scores, every so many are kept of a sorted list."""
-TOP_SHARE = 0.01
-"""The share of the documents that count as popular."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,6 @@ class Reference:
         length: The median length of lists with documents; NaN where there is none.
         scores: The scores, ascending, or `MOST_SCORES` of them at regular places.
         documents: The different documents, ascending.
-        is_popular: Whether each of them is among those with the most exposure.
         slices: By attribute, the slices that have lists, ascending.
         shown: By attribute, the pairs of a document and the slice that showed it, ascending.
         keys: The query keys that have a list, ascending.
@@ -60,7 +57,6 @@ class Reference:
     length: float
     scores: NDArray[np.float64]
     documents: NDArray[np.int64]
-    is_popular: NDArray[np.bool_]
     slices: Mapping[str, NDArray[np.int64]]
     shown: Mapping[str, NDArray[np.int64]]
     keys: NDArray[np.int64]
@@ -101,7 +97,7 @@ def build_references(
     shown = collect_lists(store, project, codes, list_hours(store, project, codes, since, day))
     first: dict[str, int] = {}
     for version in store.versions(project):
-        if version.environment == "production":
+        if version.environment == PRODUCTION:
             first[version.model] = min(version.first, first.get(version.model, version.first))
     deleted = store.deleted_before(project)
     is_deleted = deleted is not None and deleted > since
@@ -119,14 +115,12 @@ def list_hours(
     codes: ContextCodes,
     since: int,
     until: int,
-    *,
-    environment: str = "production",
 ) -> dict[str, Counter[int]]:
-    """Return by model how many rankings each hour of a span has."""
+    """Return by model how many rankings in production each hour of a span has."""
     counts: dict[str, Counter[int]] = {}
     for start, number, count in store.count_by_hour(project, since, until):
         context = codes.contexts[number]
-        if context.environment == environment:
+        if context.environment == PRODUCTION:
             counts.setdefault(context.model, Counter())[start] += count
     return counts
 
@@ -136,9 +130,6 @@ def collect_lists(
     project: str,
     codes: ContextCodes,
     counts: Mapping[str, Counter[int]],
-    *,
-    environment: str = "production",
-    shown: Collection[int] | None = None,
 ) -> dict[str, tuple[Lists, bool]]:
     """Collect the newest lists of the models with the most of them, and whether others are older.
 
@@ -147,8 +138,6 @@ def collect_lists(
         project: The name of the project.
         codes: The contexts of the project.
         counts: By model, how many rankings each hour has.
-        environment: Where the rankings were made.
-        shown: All hours that have rankings, so that few spans are read (default: unknown).
     """
     totals = {model: sum(hours.values()) for model, hours in counts.items()}
     models = nsmallest(MOST_MODELS, totals, key=lambda model: (-totals[model], model))
@@ -157,10 +146,9 @@ def collect_lists(
     most = MOST_RANKINGS // len(models)
     newest = {model: _Newest(most, MOST_DOCUMENTS // len(models)) for model in models}
     wanted = sorted({hour for model in models for hour in _list_newest(counts[model], most)})
-    # The hours of a set may be years apart.
-    for begin, end in join_hours(wanted, shown):
+    for begin, end in join_hours(wanted):
         for chunk in store.read(project, begin, end):
-            lists = read_lists(chunk, codes.choose(chunk, environment))
+            lists = read_lists(chunk, codes.choose(chunk))
             for model, places in codes.group_models(lists.contexts):
                 if model in newest:
                     newest[model].add(lists.take(places))
@@ -229,12 +217,6 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
     """Make the reference that some lists are."""
     sizes = lists.sizes
     owners = np.repeat(np.arange(len(lists)), sizes)
-    documents, places = np.unique(lists.documents, return_inverse=True)
-    exposure = np.bincount(places, lists.exposure, len(documents))
-    is_popular = np.zeros(len(documents), dtype=np.bool_)
-    # Of documents with one exposure, those with the smaller hashes.
-    first = np.argsort(-exposure, kind="stable")
-    is_popular[first[: math.ceil(TOP_SHARE * len(documents))]] = True
     slices, shown = {}, {}
     for name in codes.attributes:
         hashes = codes.hash_values(name, lists.contexts)
@@ -251,8 +233,7 @@ def make_reference(lists: Lists, codes: ContextCodes, *, is_full: bool) -> Refer
         is_full=is_full,
         length=float(np.median(sizes[sizes > 0])) if sizes.any() else math.nan,
         scores=_thin(np.sort(lists.scores[~np.isnan(lists.scores)])),
-        documents=documents,
-        is_popular=is_popular,
+        documents=np.unique(lists.documents),
         slices=slices,
         shown=shown,
         keys=keys,

@@ -1,4 +1,4 @@
-"""Stores the signals of each hour once it is over, and those of each day.
+"""Stores the signals of each hour once it is over, and their sums by day.
 
 An hour is computed once, in the order of time: when it and the grace of the project are over. What
 arrives later doesn't count. Its values are a function of its rankings, and of what the same model
@@ -25,10 +25,9 @@ from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import count_micros
 from rankscope.monitor.signals.cells import CellSums
-from rankscope.monitor.signals.daily import add_days
 from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.lists import ContextCodes, read_lists
-from rankscope.monitor.signals.reference import collect_lists, find_references, list_hours
+from rankscope.monitor.signals.reference import find_references, list_hours
 from rankscope.monitor.signals.values import measure_lists
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.records import Progress
@@ -37,7 +36,7 @@ from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -159,8 +158,6 @@ class _Work:
         self.store, self.project, self.slicing = store, project, slicing
         self.configuration, self.digest = configuration, digest(configuration)
         self.since = 0
-        baseline = configuration.baseline
-        self.set = baseline.environment if baseline and baseline.kind == "set" else None
         self.threads = count_threads(threads)
         self.contexts = Contexts(store, project)
         left_out = configuration.definition.left_out
@@ -193,12 +190,9 @@ class _Work:
         stored = [unpack_cell(row) for row in store.cells(project, self.digest, day, begin)]
         cells: list[StoredCell] = []
         days: list[StoredCell] = []
-        if starts or (stored and end == day + DAY):
-            references = find_references(store, project, codes, day)
-            cells += self._sum_hours(starts, references)
+        if starts:
+            cells += self._sum_hours(starts, find_references(store, project, codes, day))
             days += add_hours(day, sorted([*stored, *cells], key=lambda one: one.key))
-            if end == day + DAY:
-                days = self._finish_day(day, days, references)
         rows = [pack_cell(HOUR, cell) for cell in cells] + [pack_cell(DAY, cell) for cell in days]
         self._put(end, rows, {HOUR: starts, DAY: [day] if days else []})
         return len(starts)
@@ -217,50 +211,21 @@ class _Work:
             progress=Progress(0, as_of, self.slicing.to_json(), said),
         )
 
-    def _finish_day(
-        self, day: int, cells: Sequence[StoredCell], references: Mapping[str, Reference]
-    ) -> list[StoredCell]:
-        """Add the daily signals to the cells of a day, and the signals of the baseline set."""
-        store, project, codes = self.store, self.project, self.codes
-        counts = list_hours(store, project, codes, day, day + DAY)
-        shown = collect_lists(store, project, codes, counts)
-        finished = add_days(cells, shown, codes, references)
-        if self.set is None:
-            return finished
-        spans = [one for one in store.versions(project) if one.environment == self.set]
-        if not spans:
-            return finished
-        since, until = min(one.first for one in spans), max(one.last for one in spans) + 1
-        counts = list_hours(store, project, codes, since, until, environment=self.set)
-        starts = sorted({start for hours in counts.values() for start in hours})
-        every = store.count_by_hour(project, since, until)
-        hours = {start for start, _, _ in every}
-        shown = collect_lists(store, project, codes, counts, environment=self.set, shown=hours)
-        # A set may be spread over months of production, all of which would be read.
-        if sum(count for start, _, count in every if start in starts) > FIRST_RANKINGS:
-            return finished
-        of_set = [*add_hours(day, self._sum_hours(starts, references, self.set, hours))]
-        return finished + add_days(of_set, shown, codes, references)
-
     def _sum_hours(
         self,
         starts: Sequence[int],
         references: Mapping[str, Reference],
-        environment: str = "production",
-        shown: Collection[int] | None = None,
     ) -> Iterator[StoredCell]:
-        """Sum the signals of hours in an environment; spans are joined as `join_hours` does."""
-        if not starts:
-            return
+        """Sum the signals of hours."""
         foldings = fold_hours(self.store, self.project, starts, self.contexts)
         grouping = Grouping(self.contexts, self.slicing, foldings)
 
         def measure(chunk: Chunk) -> tuple[Chunk, NDArray[np.int64], ListValues]:
-            rows = self.codes.choose(chunk, environment)
+            rows = self.codes.choose(chunk)
             lists, dimensions = read_lists(chunk, rows), self.slicing.dimensions()
             return chunk, rows, measure_lists(lists, self.codes, references, dimensions)
 
-        for begin, end in join_hours(starts, shown):
+        for begin, end in join_hours(starts):
             sums = CellSums(grouping, self.slicing)
             for measured in map_ahead(
                 measure, self.store.read(self.project, begin, end), self.threads

@@ -1,9 +1,11 @@
-"""The hourly signals of rankings, as arrays with a value for each ranking."""
+"""The signals of rankings, as arrays with a value for each ranking."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rankscope.deferred import np
-from rankscope.monitor.signals.kinds import DEPTH, HOURLY, PERSISTENCE, TOP
+from rankscope.monitor.signals.kinds import DEPTH, NAMES, PERSISTENCE, TOP
 from rankscope.monitor.signals.lists import find, mix
 from rankscope.records import record
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class ListValues:
-    """The hourly signals of some rankings.
+    """The signals of some rankings.
 
     Args:
         columns: The values of each signal but `unseen`; NaN where a signal can't be known.
@@ -33,9 +35,9 @@ class ListValues:
     unseen: Mapping[tuple[str, ...], Values]
 
     def list_columns(self, attributes: tuple[str, ...]) -> list[Values]:
-        """Return the columns of slices by some attributes, in the order of `HOURLY`."""
+        """Return the columns of slices by some attributes, in the order of `NAMES`."""
         return [
-            self.unseen[attributes] if name == "unseen" else self.columns[name] for name in HOURLY
+            self.unseen[attributes] if name == "unseen" else self.columns[name] for name in NAMES
         ]
 
 
@@ -45,8 +47,8 @@ def measure_lists(
     references: Mapping[str, Reference],
     dimensions: Sequence[tuple[str, ...]],
 ) -> ListValues:
-    """Compute the hourly signals of rankings, each compared with the reference of its model."""
-    columns = {name: np.full(len(lists), np.nan) for name in HOURLY if name != "unseen"}
+    """Compute the signals of rankings, each compared with the reference of its model."""
+    columns = {name: np.full(len(lists), np.nan) for name in NAMES if name != "unseen"}
     unseen = {attributes: np.full(len(lists), np.nan) for attributes in dimensions}
     columns |= _measure_scores(lists)
     columns["no_results"] = (lists.sizes == 0).astype(np.float64)
@@ -69,7 +71,7 @@ def _measure_scores(lists: Lists) -> dict[str, Values]:
     is_pair = (owners[:-1] == owners[1:]) & ~np.isnan(upper) & ~np.isnan(lower)
     of_pair = owners[1:][is_pair]
     tied, ascending = (
-        _divide(np.bincount(of_pair[chosen[is_pair]], minlength=len(lists)), pairs)
+        divide(np.bincount(of_pair[chosen[is_pair]], minlength=len(lists)), pairs)
         for pairs in [np.bincount(of_pair, minlength=len(lists))]
         for chosen in (upper == lower, upper < lower)
     )
@@ -91,28 +93,11 @@ def _compare(lists: Lists, reference: Reference) -> dict[str, Values]:
         length = np.minimum(lists.sizes / reference.length, 1.0)
     is_scored = ~np.isnan(lists.scores)
     of_scored = owners[is_scored]
-    ranks = _divide(
+    ranks = divide(
         np.bincount(of_scored, _rank(lists.scores[is_scored], reference.scores), count),
         2 * len(reference.scores) * np.bincount(of_scored, minlength=count),
     )
-    exposure = lists.exposure
-    places = find(reference.documents, lists.documents)
-    is_popular = places >= 0
-    is_popular[is_popular] = reference.is_popular[places[is_popular]]
-    # While the reference grows, so does what its first documents have.
-    popular = (
-        np.full(count, np.nan)
-        if not reference.is_full
-        else _divide(
-            np.bincount(owners, exposure * is_popular, count), np.bincount(owners, exposure, count)
-        )
-    )
-    return {
-        "length": length,
-        "score_rank": ranks,
-        "popular": popular,
-        **compare_keys(lists, reference),
-    }
+    return {"length": length, "score_rank": ranks, "overlap": measure_overlap(lists, reference)}
 
 
 def _rank(scores: Values, known: Values) -> NDArray[np.int64]:
@@ -145,37 +130,57 @@ def _find_unseen(
     for attributes in dimensions:
         names = attributes or ("",)
         is_any = np.logical_or.reduce([is_new[name] for name in names])
-        shares = _divide(np.bincount(owners[is_any], minlength=len(top)), top.sizes)
+        shares = divide(np.bincount(owners[is_any], minlength=len(top)), top.sizes)
         has_all = np.logical_and.reduce([is_known[name] for name in names])
         values[attributes] = np.where(has_all, shares, np.nan)
     return values
 
 
-def compare_keys(lists: Lists, reference: Reference) -> dict[str, Values]:
-    """Compare lists with the last one that their query key had before the day."""
-    count = len(lists)
-    columns = {name: np.full(count, np.nan) for name in ("overlap", "reordered", "missing")}
+def measure_overlap(lists: Lists, reference: Reference) -> Values:
+    """Compute how far lists overlap with the last one that their query key had before the day."""
+    overlap = np.full(len(lists), np.nan)
+    pairs = pair_lists(lists, reference)
+    if len(pairs.rows):
+        is_deep = pairs.now > DEPTH
+        common, now, then = (each[~is_deep] for each in (pairs.common, pairs.now, pairs.then))
+        sizes = np.minimum(lists.sizes[pairs.rows], DEPTH)
+        overlap[pairs.rows] = _overlap(sizes, pairs.before, common, now, then)
+    return overlap
+
+
+class Pairs(NamedTuple):
+    """Lists beside the last one that their query key had before the day.
+
+    Args:
+        rows: The places of the lists that have such a list.
+        before: The sizes of the earlier lists, at least 1.
+        common: For each document that two lists share, the place of its pair of lists, ascending.
+        now: Its position in the list, from 1.
+        then: Its position in the earlier list.
+    """
+
+    rows: NDArray[np.int64]
+    before: NDArray[np.int64]
+    common: NDArray[np.int64]
+    now: NDArray[np.int64]
+    then: NDArray[np.int64]
+
+
+def pair_lists(lists: Lists, reference: Reference) -> Pairs:
+    """Find the earlier lists of lists, and the documents that both have."""
     places = find(reference.keys, lists.keys)
     rows = np.flatnonzero(places >= 0)
-    if not len(rows):
-        return columns
-    before = reference.sizes[places[rows]]
     whole = lists.take(rows)
-    owners, positions = whole.owners, whole.positions
+    owners = whole.owners
     found = find(reference.listed, mix(whole.documents, whole.keys[owners]))
     is_common = found >= 0
-    # What both lists have, ranking by ranking: its position now, and before.
-    common, now = owners[is_common], positions[is_common]
-    then = reference.positions[found[is_common]]
-    top = np.minimum(before, TOP)
-    shown = np.bincount(common[then <= TOP], minlength=len(rows))
-    columns["missing"][rows] = (top - shown) / top
-    is_deep = now > DEPTH
-    common, now, then = common[~is_deep], now[~is_deep], then[~is_deep]
-    sizes = np.minimum(whole.sizes, DEPTH)
-    columns["overlap"][rows] = _overlap(sizes, before, common, now, then)
-    columns["reordered"][rows] = _measure_order(len(rows), common, then)
-    return columns
+    return Pairs(
+        rows,
+        reference.sizes[places[rows]],
+        owners[is_common],
+        whole.positions[is_common],
+        reference.positions[found[is_common]],
+    )
 
 
 def _overlap(
@@ -208,7 +213,7 @@ def _overlap(
     agreed = np.bincount(common, shares[longer[common]] - shares[depth - 1], count)
     in_long = np.bincount(common, minlength=count)
     in_short = np.bincount(common[depth <= shorter[common]], minlength=count)
-    share = _divide(in_short, shorter)
+    share = divide(in_short, shorter)
     beyond = share * (powers[longer] - powers[shorter]) - in_short * (
         shares[longer] - shares[shorter]
     )
@@ -217,28 +222,7 @@ def _overlap(
     return np.where(shorter > 0, np.clip(overlap, 0.0, 1.0), 0.0)
 
 
-def _measure_order(count: int, common: NDArray[np.int64], then: NDArray[np.int64]) -> Values:
-    """Compute how much order is lost: 0 for that of before, 1 for its reverse; NaN for no pair.
-
-    Args:
-        count: The number of lists.
-        common: For each document that two lists share, the place of its pair of lists, ascending.
-        then: Its position in the earlier list.
-    """
-    sizes = np.bincount(common, minlength=count)
-    ranks = np.arange(1, len(common) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    before = np.empty_like(ranks)
-    before[np.lexsort((then, common))] = ranks
-    discounts, gains, reverse = (
-        1 / np.log2(1 + each) for each in (ranks, before, sizes[common] + 1 - ranks)
-    )
-    best, now, worst = (
-        np.bincount(common, discounts * gain, count) for gain in (discounts, gains, reverse)
-    )
-    return _divide(best - now, best - worst)
-
-
-def _divide(counts: NDArray[np.number], totals: NDArray[np.number]) -> Values:
+def divide(counts: NDArray[np.number], totals: NDArray[np.number]) -> Values:
     """Divide numbers by ranking; NaN where there is nothing to divide by."""
     result = np.full(len(counts), np.nan)
     np.divide(counts, totals, out=result, where=totals > 0)

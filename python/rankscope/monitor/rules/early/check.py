@@ -62,25 +62,23 @@ SHARED = 2.0
 CHANCE = 4.0
 """So many standard deviations more may be chance."""
 MOST_FACTS = 60
-POOLED = frozenset({"score_rank", "popular", "coverage", "score_distance"})
+POOLED = frozenset({"score_rank"})
 """What compares a list with all that was shown on the days before."""
 
 
 @record(frozen=True, slots=True)
 class Table:
-    """The signals of one grain, by stream.
+    """The signals of a project, by stream.
 
     Args:
         signals: The signals.
-        cells: Their cells, by hour; those of days are in the first hour.
-        is_daily: Whether each day has one value.
+        cells: Their cells, by hour.
         calendar: The days that say nothing of others, nor others of them.
         read_queries: Returns the rankings of a stream from one hour to before another.
     """
 
     signals: Sequence[Signal]
     cells: Cells
-    is_daily: bool = False
     calendar: Calendar = Calendar()
     read_queries: Callable[[Segment, int, int], Asked] | None = None
 
@@ -99,7 +97,7 @@ class Table:
 
 
 class Seen(NamedTuple):
-    """What the newest hours say of each stream and signal of a table.
+    """What the newest hours say of each stream and signal.
 
     Args:
         table: The table.
@@ -124,7 +122,7 @@ class Seen(NamedTuple):
 
 
 def check_signals(
-    tables: Sequence[Table], rule: EarlyRule, progress: EarlyProgress, moment: int
+    table: Table, rule: EarlyRule, progress: EarlyProgress, moment: int
 ) -> tuple[list[Finding], EarlyProgress]:
     """Check the signals of a project as of the end of an hour."""
     progress = replace(progress, following=moment).forget(moment)
@@ -133,17 +131,17 @@ def check_signals(
         if moment - each.began >= ACCEPTED_AFTER:
             progress = progress.end(each, moment, is_accepted=True)
             findings.append(conclude(each, "good", describe_end(each, is_accepted=True)))
-    seen = [look(table, rule, progress, [moment]).at(0) for table in tables]
-    is_left_out = tables[0].calendar.find(moment - HOUR) is not None
+    seen = look(table, rule, progress, [moment]).at(0)
+    is_left_out = table.calendar.find(moment - HOUR) is not None
     if not is_left_out:
         progress = _count(seen, progress)
     needed = find_needed(rule, progress, moment)
     known = {fact.key for each in progress.warnings for fact in each.facts}
-    seen = [_weigh_queries(each, known, moment, needed) for each in seen]
+    seen = _weigh_queries(seen, known, moment, needed)
     if not is_left_out:
         progress = _note_peak(seen, known, progress, moment)
     progress = _take(seen, progress, moment, needed)
-    is_whole = not tables[0].calendar.between(moment - DAY, moment)
+    is_whole = not table.calendar.between(moment - DAY, moment)
     for each in progress.warnings:
         if is_whole and _is_back(seen, each, moment):
             progress = progress.end(each, moment)
@@ -182,24 +180,18 @@ def look(table: Table, rule: EarlyRule, progress: EarlyProgress, moments: Sequen
         hours.summed,
         ends,
         table.signals,
-        spans=SPANS[:1] if table.is_daily else SPANS,
         before=before,
         skipped=None if left_out is None else accumulate(left_out),
         reach=reach,
-        is_share=not table.is_daily,
-        is_daily=table.is_daily,
     )
-    # A day's value is known once the day is over.
-    is_due = (times % DAY == 0)[:, None] | (not table.is_daily)
     # What a warning was about, and is over, doesn't count again.
     over = {one.segment.model: one.until for one in sorted(progress.over, key=lambda it: it.until)}
     ended = [
         max(over.get(stream.model, 0), *(last for _, last in special[signal]), 0)
         for signal, stream in keys
     ]
-    lengths = np.array(SPANS[: judgment.evidence.shape[-1]]) * HOUR
-    is_new = times[:, None] - lengths >= np.array(ended)[:, None, None]
-    return Seen(table, hours, judgment, evidence * is_due * is_new)
+    is_new = times[:, None] - np.array(SPANS) * HOUR >= np.array(ended)[:, None, None]
+    return Seen(table, hours, judgment, evidence * is_new)
 
 
 def weigh(
@@ -277,18 +269,15 @@ def _weigh_queries(
     return seen._replace(evidence=evidence)
 
 
-def _count(seen: Iterable[Seen], progress: EarlyProgress) -> EarlyProgress:
+def _count(seen: Seen, progress: EarlyProgress) -> EarlyProgress:
     """Count what is watched."""
-    watched, rows = set(), 0
-    for each in seen:
-        is_known = np.asarray((each.judgment.days >= FEWEST_DAYS).any(axis=-1))
-        rows += int(is_known.sum())
-        watched |= {key[1] for key, known in zip(each.list_keys(), is_known, strict=True) if known}
-    return replace(progress, watched=len(watched), rows=rows)
+    is_known = np.asarray((seen.judgment.days >= FEWEST_DAYS).any(axis=-1))
+    watched = {key[1] for key, known in zip(seen.list_keys(), is_known, strict=True) if known}
+    return replace(progress, watched=len(watched), rows=int(is_known.sum()))
 
 
 def _note_peak(
-    seen: Iterable[Seen],
+    seen: Seen,
     known: Collection[tuple[str, Segment]],
     progress: EarlyProgress,
     moment: int,
@@ -297,8 +286,7 @@ def _note_peak(
     peak = max(
         (
             float(evidence.max())
-            for each in seen
-            for key, evidence in zip(each.list_keys(), each.evidence, strict=True)
+            for key, evidence in zip(seen.list_keys(), seen.evidence, strict=True)
             if key not in known
         ),
         default=0.0,
@@ -323,12 +311,9 @@ def find_needed(rule: EarlyRule, progress: EarlyProgress, moment: int) -> float:
     return many + math.log(QUARTER / rule.false_warnings) + TAILS
 
 
-def _take(
-    seen: Iterable[Seen], progress: EarlyProgress, moment: int, needed: float
-) -> EarlyProgress:
+def _take(seen: Seen, progress: EarlyProgress, moment: int, needed: float) -> EarlyProgress:
     """Add what has changed to the warnings of the same cause, and open new ones."""
-    seen = list(seen)
-    facts = [fact for each in seen for fact in _list_facts(each, moment, needed)]
+    facts = _list_facts(seen, moment, needed)
     for model in sorted({fact.segment.model for fact in facts}):
         rest = [fact for fact in facts if fact.segment.model == model]
         whole = _find_changes(seen, Segment(model))
@@ -344,8 +329,7 @@ def _take(
                 (one for one in rest if one.signal == lead.signal),
                 key=lambda one: (one.rankings, not one.segment.slice, bool(one.segment.version)),
             )
-            of = next(each for each in seen if lead.key in each.list_keys())
-            cause = find_cause(of.table, replace(widest, began=lead.began), moment)
+            cause = find_cause(seen.table, replace(widest, began=lead.began), moment)
             if cause is None:
                 break
             opened = EarlyWarning(
@@ -384,15 +368,11 @@ def _list_facts(seen: Seen, moment: int, needed: float) -> list[Fact]:
     return facts
 
 
-def _find_changes(seen: Iterable[Seen], segment: Segment) -> dict[str, float]:
+def _find_changes(seen: Seen, segment: Segment) -> dict[str, float]:
     """Return the largest change of each signal of a stream, of all spans."""
-    changes = {}
-    for each in seen:
-        for at, (signal, stream) in enumerate(each.list_keys()):
-            if stream == segment:
-                change = np.abs(np.nan_to_num(each.judgment.value[at] - each.judgment.usual[at]))
-                changes[signal] = float(change.max())
-    return changes
+    change = np.abs(np.nan_to_num(seen.judgment.value - seen.judgment.usual)).max(axis=-1)
+    keys = enumerate(seen.list_keys())
+    return {signal: float(change[at]) for at, (signal, stream) in keys if stream == segment}
 
 
 def _belongs(fact: Fact, warning: EarlyWarning, whole: Mapping[str, float]) -> bool:
@@ -421,17 +401,14 @@ def _extend(warning: EarlyWarning, facts: Iterable[Fact]) -> EarlyWarning:
     return replace(warning, facts=tuple(ordered[:MOST_FACTS]))
 
 
-def _is_back(seen: Iterable[Seen], warning: EarlyWarning, moment: int) -> bool:
+def _is_back(seen: Seen, warning: EarlyWarning, moment: int) -> bool:
     """Return whether all signals of a warning were as usual for a day."""
-    rows: dict[Any, tuple[Seen, int]] = {}
-    for each in seen:
-        rows |= {key: (each, at) for at, key in enumerate(each.list_keys())}
+    rows = {key: at for at, key in enumerate(seen.list_keys())}
     for fact in warning.facts:
-        found = rows.get(fact.key)
-        if found is None:  # its stream is no longer shown
+        at = rows.get(fact.key)
+        if at is None:  # its stream is no longer shown
             continue
-        each, at = found
-        value, usual = each.judgment.value[at, 0], each.judgment.usual[at, 0]
+        value, usual = seen.judgment.value[at, 0], seen.judgment.usual[at, 0]
         if math.isnan(value) or math.isnan(usual):
             continue
         if abs(value - usual) > BACK * abs(fact.change) or moment - fact.found < DAY:

@@ -14,8 +14,7 @@ from rankscope.monitor.arrays import number_codes
 from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.windows import GroupCodes, Grouping
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.data.counts import PRODUCTION, Segment
-from rankscope.monitor.signals.kinds import HOURLY
+from rankscope.monitor.signals.kinds import NAMES
 from rankscope.monitor.signals.lists import NO_KEY, ContextCodes, find, read_lists
 from rankscope.monitor.signals.reference import find_references
 from rankscope.monitor.signals.values import ListValues, measure_lists
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.evaluate.windows import Key
+    from rankscope.monitor.rules.data.counts import Segment
     from rankscope.monitor.signals.lists import Lists
     from rankscope.monitor.signals.reference import Reference
     from rankscope.monitor.store.store import StoreReader
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
         hours: When the hours of the rankings begin.
         queries: The numbers of their queries; each one without a query key has its own.
         shares: Which share of the model's rankings has the same query key usually.
-        values: A row for each signal, as `HOURLY` has them.
+        values: A row for each signal, as `NAMES` has them.
     """
 
     hours: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
         design effect of drawing queries, not rankings, is ΣS² / Σ(v - m)² (Kish 1965). Of a query,
         only the rankings beyond its usual share are drawn together.
         """
-        row = self.values[HOURLY.index(signal)]
+        row = self.values[NAMES.index(signal)]
         kept = (self.hours >= since) & ~np.isnan(row)
         if not kept.any():
             return 1.0
@@ -119,7 +119,7 @@ class QueryReader:
                 values.append(np.array(measured.list_columns(attributes))[:, rows])
         if not keys:
             none = np.zeros(0)
-            return Asked(none.astype(int), none.astype(int), none, np.zeros((len(HOURLY), 0)))
+            return Asked(none.astype(int), none.astype(int), none, np.zeros((len(NAMES), 0)))
         every = np.concatenate(keys)
         has_none = every == NO_KEY
         _, queries = number_codes(every)
@@ -136,7 +136,7 @@ class QueryReader:
             # A reading that is not read to its end holds its snapshot until it is closed.
             with closing(stored) as chunks:  # type: ignore[type-var]  # a generator
                 for chunk in chunks:
-                    rows = codes.choose(chunk, PRODUCTION)
+                    rows = codes.choose(chunk)
                     if not len(rows):
                         continue
                     lists = read_lists(chunk, rows)

@@ -17,12 +17,12 @@ from rankscope.monitor.rules.early.usual import FEWEST_DAYS
 from rankscope.monitor.rules.early.words import choose_fact, conclude, describe_fact
 from rankscope.monitor.rules.run import Kind, Problem, RuleRun
 from rankscope.monitor.rules.state import RuleVerdict, join_first
-from rankscope.monitor.signals.kinds import NAMES, SIGNALS
+from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.signals.refresh import find_known, read_signals
 from rankscope.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.rules.run import Scene
@@ -30,31 +30,19 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import RuleRow
 
 
-def open_tables(scene: Scene) -> tuple[Table, ...]:
-    """Return the signals of a project by hour and by day, of which nothing is read yet."""
+def open_table(scene: Scene) -> Table:
+    """Return the signals of a project, of which nothing is read yet."""
 
-    def read(length: int) -> Callable[[int, int], Iterable[StoredCell]]:
-        store, project, configuration = scene.store, scene.project, scene.configuration
-        return lambda since, until: read_signals(
-            store, project, configuration, since, until, length=length
-        )
+    def read(since: int, until: int) -> Iterable[StoredCell]:
+        return read_signals(scene.store, scene.project, scene.configuration, since, until)
 
     reader = QueryReader(scene.store, scene.project, scene.configuration, scene.slicing)
-    tables = []
-    for length, grain in ((HOUR, "hour"), (DAY, "day")):
-        # The quantiles of scores have no least change that matters: scores have any scale.
-        signals = [each for each in SIGNALS if each.grain == grain and each.least]
-        columns = [NAMES.index(each.name) for each in signals]
-        tables.append(
-            Table(
-                signals,
-                Cells(read(length), columns),
-                is_daily=grain == "day",
-                calendar=scene.configuration.calendar,
-                read_queries=reader.read if grain == "hour" else None,
-            )
-        )
-    return tuple(tables)
+    return Table(
+        SIGNALS,
+        Cells(read, range(len(SIGNALS))),
+        calendar=scene.configuration.calendar,
+        read_queries=reader.read,
+    )
 
 
 def find_end_of_signals(scene: Scene) -> int:
@@ -86,8 +74,8 @@ class EarlyRun(RuleRun):
         if not self.progress.warnings and end - self._first <= FEWEST_DAYS * DAY:
             self.pass_period(following=end)  # no stream has days to compare with
             return ()
-        tables = self._scene.share(open_tables)
-        findings, self.progress = check_signals(tables, self.rule, self.progress, end)
+        table = self._scene.share(open_table)
+        findings, self.progress = check_signals(table, self.rule, self.progress, end)
         told = {each.key: each for each in findings} | self._judge(end)
         self.pass_period()
         return tuple(told.values())

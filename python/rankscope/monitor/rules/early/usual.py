@@ -99,7 +99,6 @@ def judge(
     reach: int = DAYS,
     margin: Floats | float = 0.0,
     is_share: bool = True,
-    is_daily: bool = False,
 ) -> Judgment:
     """Compare the spans that end before some hours with the same hours of the days before.
 
@@ -113,7 +112,6 @@ def judge(
         reach: How many days are looked at to find `DAYS` that are not left out.
         margin: By how much the means of rows may differ without surprise.
         is_share: Whether values are from 0 to 1.
-        is_daily: Whether each day has one value.
     """
     known = sums if before is None else before
     judged, daily = [], None
@@ -129,9 +127,9 @@ def judge(
         totals[counts == 0] = 0.0
         long = [_cut(each, (ends - hours)[:, None], reach * HOURS)[..., 0] for each in known]
         here = Sums(*(_cut(each, ends[:, None], hours)[..., 0] for each in sums))
-        usual = learn(gather(counts, totals, shifts), long, daily, is_daily=is_daily)
+        usual = learn(gather(counts, totals, shifts), long, daily)
         daily = usual.between if daily is None else daily
-        judged.append(compare(here, usual, margin, is_share=is_share, is_daily=is_daily))
+        judged.append(compare(here, usual, margin, is_share=is_share))
     return Judgment(*(np.stack(each, axis=-1) for each in zip(*judged, strict=True)))
 
 
@@ -197,7 +195,7 @@ class Usual(NamedTuple):
     days: Floats
 
 
-def learn(same: Days, long: list[Floats], daily: Floats | None, *, is_daily: bool) -> Usual:
+def learn(same: Days, long: list[Floats], daily: Floats | None) -> Usual:
     """Learn what is usual from the same hours of several days, and from all of their hours."""
     with np.errstate(divide="ignore", invalid="ignore"):
         count, total, sizes, products, squares = long
@@ -205,7 +203,7 @@ def learn(same: Days, long: list[Floats], daily: Floats | None, *, is_daily: boo
         size = sizes / count
         # With one more that is as far off as can be: what never happened may happen.
         rest = np.maximum(squares - 2 * middle * products + middle**2 * sizes, 0.0) + size**2
-        squared = rest / sizes * (not is_daily)
+        squared = rest / sizes
         unit = squared * size
         days, weight = same.known, same.weight
         mean = same.total / weight
@@ -237,7 +235,6 @@ def compare(
     margin: Floats | float,
     *,
     is_share: bool,
-    is_daily: bool,
 ) -> Judgment:
     """Compare spans with what is usual."""
     count, total, sizes, _, _ = here
@@ -252,8 +249,7 @@ def compare(
         gaussian = bound(change, variance, step)
         degrees = np.minimum(degrees, 1e6)
         evidence = (degrees + 1) / 2 * np.log1p(2 * gaussian / degrees)
-        fewest = 1 if is_daily else FEWEST
-        is_known = (usual.days >= FEWEST_DAYS) & (count**2 >= fewest * sizes) & (count > 0)
+        is_known = (usual.days >= FEWEST_DAYS) & (count**2 >= FEWEST * sizes) & (count > 0)
         evidence = np.where(is_known, np.nan_to_num(evidence), 0.0)
     return Judgment(evidence, value, usual.mean, np.sqrt(variance), users, count, usual.days)
 

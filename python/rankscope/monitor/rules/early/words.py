@@ -28,14 +28,8 @@ TOLD = {
     "unseen": "{after} of the top documents of {who} weren't shown in the "
     f"{REFERENCE_DAYS} days before; {{before}} is usual",
     "overlap": "{who} overlap {after} with those of {earlier}; {before} is usual",
-    "reordered": "the order of {who} differs by {after} from that of {earlier}, where 100% is the "
-    "reverse; {before} is usual",
-    "missing": "{after} of the top documents in the lists of {earlier} are missing from {who}; "
-    "{before} is usual",
-    "popular": "the most popular documents have {after} of the exposure in {who}; {before} is "
-    "usual",
 }
-CHANGES = frozenset({"unseen", "overlap", "reordered", "missing", "score_distance"})
+CHANGES = frozenset({"unseen", "overlap"})
 """What compares lists with those before: it is as usual again once the change is a day old."""
 
 
@@ -47,11 +41,8 @@ def name_stream(segment: Segment) -> str:
     return f"lists{version or model}{f' with {place}' if place else ''}"
 
 
-def write_number(signal: str, value: float) -> str:
-    """Write the value of a signal; shares as percentages."""
-    known = KNOWN.get(signal)
-    if known is None or known.unit != "share":
-        return f"{value:.3g}"
+def write_number(value: float) -> str:
+    """Write the value of a signal as a percentage."""
     return f"{100 * value:.0f}%" if abs(value) >= 0.1 or not value else f"{100 * value:.1f}%"
 
 
@@ -71,14 +62,12 @@ is usual.'
         'Lists of version 4 with device=tv overlap 41% with those of version 3 for the same \
 queries; 92% is usual.'
     """
-    before, after = (write_number(fact.signal, each) for each in (fact.before, fact.after))
+    before, after = (write_number(each) for each in (fact.before, fact.after))
     who = name_stream(fact.segment)
     told = TOLD.get(fact.signal)
     if told is None:
-        known = KNOWN.get(fact.signal)
-        label = fact.signal if known is None else known.label
         verb = "rose" if fact.change > 0 else "fell"
-        told = f"{label} of {{who}} {verb} to {{after}}; {{before}} is usual"
+        told = f"{KNOWN[fact.signal].label} of {{who}} {verb} to {{after}}; {{before}} is usual"
     them = f"version {earlier} for the same queries" if earlier else "the same queries before"
     said = told.format(who=who, before=before, after=after, earlier=them)
     return f"{said[:1].upper()}{said[1:]}."

@@ -25,7 +25,7 @@ from rankscope.monitor.server.api.fields import (
     refuse_long,
 )
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import Attribute, Pair, Time
+from rankscope.monitor.setup.fields import Pair, Time
 from rankscope.monitor.shapes import Number, OneOf
 from rankscope.monitor.signals.kinds import NAMES
 from rankscope.output.table import name_rows
@@ -111,49 +111,13 @@ class SignalsQuery(PartQuery, total=False):
     ]
 
 
-class SetMean(TypedDict):
-    """The mean of a signal over the baseline set."""
-
-    value: Number
-    lower: Number | None
-    upper: Number | None
-    rankings: Count
-
-
 class Signal(Windows):
     """A signal over time: what was shown, known before labels arrive."""
 
     signal: str
     label: str
-    unit: str
     usual: list[Number | None]
     defined: list[Count]
-    rankings: list[Count]
-    set: Annotated[
-        SetMean | None, Field(description="Its mean over the baseline set, if there is one.")
-    ]
-
-
-class MixQuery(SpanQuery, total=False):
-    """Which mix is read."""
-
-    attribute: Required[
-        Annotated[Attribute, Field(description="One of the attributes that the project slices by.")]
-    ]
-    every: WindowLength
-    model: Model
-    version: ModelVersion
-
-
-class Mix(TypedDict):
-    """The share of the rankings that has each value of an attribute, over time."""
-
-    attribute: str
-    every: Every
-    values: list[str]
-    starts: list[Time]
-    shares: list[list[Number]]
-    usual: list[list[Number | None]]
     rankings: list[Count]
 
 
@@ -261,25 +225,10 @@ def get_signal(monitor: Monitor, call: Call) -> Signal:
     every = query.get("every", "hour")
     check_span(query, monitor.clock(), every)
     parts = order_slice(query.get("slice", ()), monitor.configuration)
-    name = query["signal"]
-    series = monitor.signals(every=every, slice=parts, **_read_part(query))[name]
+    series = monitor.signals(every=every, slice=parts, **_read_part(query))[query["signal"]]
     if len(series) > MOST_POINTS:
         raise refuse_long(series.every)
-    mean = monitor.baseline_signals(model=query.get("model"), slice=parts).get(name)
-    fields = ("value", "lower", "upper", "rankings")
-    said = {"set": None if mean is None else write_record(mean, fields)}
-    return cast("Signal", series.to_dict() | said)
-
-
-def get_mix(monitor: Monitor, call: Call) -> Mix:
-    """Return which share of the rankings has each value of an attribute, over time."""
-    query: MixQuery = call.query
-    every = query.get("every", "day")
-    check_span(query, monitor.clock(), every)
-    mix = monitor.mix(query["attribute"], every=every, **_read_part(query))
-    if len(mix.times) > MOST_POINTS:
-        raise refuse_long(every)
-    return cast("Mix", mix.to_dict())
+    return cast("Signal", series.to_dict())
 
 
 def _read_part(query: Mapping[str, Any]) -> dict[str, Any]:
@@ -347,7 +296,6 @@ def order_slice(parts: Slice, configuration: Configuration) -> Slice:
 ROUTES = (
     Route("GET", "/v1/series", get_series, query=SeriesQuery, result=Series),
     Route("GET", "/v1/signals", get_signal, query=SignalsQuery, result=Signal),
-    Route("GET", "/v1/mix", get_mix, query=MixQuery, result=Mix),
     Route("GET", "/v1/slices", get_slices, query=SlicesQuery, result=Slices),
     Route("GET", "/v1/quality", get_quality, query=SpanQuery, result=Quality),
     Route("GET", "/v1/maturity", get_maturity, result=Maturity),

@@ -6,7 +6,6 @@ from collections import Counter
 
 from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents import grouping
-from rankscope.monitor.links import add_query
 from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.rules.limit import SIGNALED
@@ -35,12 +34,6 @@ def list_signals(incident: Incident) -> list[str]:
 def list_facts(incident: Incident) -> list[Mapping[str, Any]]:
     """Return what an early warning is based on; nothing for another incident."""
     return grouping.list_facts(incident.evidence) if incident.kind == EARLY else []
-
-
-def address_signals(incident: Incident) -> str:
-    """Return the path of the signals of the lists that an early warning is about."""
-    pairs = [f"{name}={value}" for name, value in incident.slice]
-    return add_query("/signals", model=incident.model or None, slice=pairs)
 
 
 def count_active(incidents: Iterable[Incident]) -> str:
@@ -96,7 +89,6 @@ def describe_record(record: WarningRecord) -> str:
 
 WORDS = {
     "count_active": count_active,
-    "address_signals": address_signals,
     "describe_record": describe_record,
     "default_rules": DEFAULTS,
 }

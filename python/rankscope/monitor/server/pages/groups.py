@@ -16,7 +16,7 @@ from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
-from rankscope.monitor.server.pages.early import address_signals, list_signals
+from rankscope.monitor.server.pages.early import list_signals
 from rankscope.monitor.server.pages.render import describe_times, write_field
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
@@ -241,10 +241,7 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
     if incident.kind == EARLY:
-        return (
-            Step("Look at what changed.", address_signals(incident), "Show the signals"),
-            Step(PROBLEMS[incident.kind].step),
-        )
+        return (Step(PROBLEMS[incident.kind].step),)
     return (
         Step(PROBLEMS[incident.kind].step),
         Step("See what arrived, and what was rejected and why.", "/quality", "Data quality"),

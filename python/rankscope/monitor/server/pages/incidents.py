@@ -320,15 +320,12 @@ def _view_signals(monitor: Monitor, incident: Incident, now: int) -> tuple[Signa
     every, since, until = choose_windows(incident, now)
     versions = list_versions(monitor.store, monitor.project)
     extent = Extent("", every, since, until, incident.model or None, None, versions)
-    views = view_signals(
-        monitor, extent, groups=_find_marked(monitor, incident), slice=incident.slice
-    )
-    wanted = list_signals(incident)
-    return tuple(
-        sorted(
-            (each for each in views if each.signal.name in wanted),
-            key=lambda each: wanted.index(each.signal.name),
-        )
+    return view_signals(
+        monitor,
+        extent,
+        list_signals(incident),
+        groups=_find_marked(monitor, incident),
+        slice=incident.slice,
     )
 
 
