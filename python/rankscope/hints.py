@@ -37,14 +37,16 @@ def hint_arguments(function: Callable[..., object]) -> Callable[..., object]:
             said = UNEXPECTED.search(str(error))
             # An error of the call itself has no frame of the function.
             is_of_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-            refused = error if isinstance(error, ArgumentError) else None
-            if refused is None and not (said is not None and is_of_call):
+            if isinstance(error, ArgumentError):
+                name, others = error.argument, error.names
+            elif said is not None and is_of_call:
+                name, others = said[1], ()
+            else:
                 raise
             from inspect import Parameter, signature  # noqa: PLC0415 - only errors need it
 
             own = signature(function).parameters.values()
             names = [each.name for each in own if each.kind != Parameter.VAR_KEYWORD]
-            name, others = (said[1], ()) if refused is None else (refused.argument, refused.names)
             if name not in given or name in names:
                 raise
             raise refuse_argument(function.__qualname__, name, (*names, *others)) from None

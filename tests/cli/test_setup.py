@@ -181,7 +181,8 @@ def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None
     channels = '\n[channels.oncall]\nurl = "json://127.0.0.1/"\nallow_private = true\n'
     folder.file.write_text(channels + FILE, encoding="utf-8")
     assert "+ rule quality" in folder.apply()
-    made = run("monitor", "key", "make", folder.store, "ci", "--project", "music", "--json")
+    scopes = ["--project", "music", "--scope", "admin", "read", "--json"]
+    made = run("monitor", "key", "make", folder.store, "ci", *scopes)
     key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
     with serving(folder.store, "--config", str(folder.file)) as (address, _):
         listed = run("monitor", "channels", address, environment=key)
