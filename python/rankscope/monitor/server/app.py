@@ -29,7 +29,6 @@ from rankscope.monitor.server.api import (
     values,
 )
 from rankscope.monitor.server.api.audit import make_audit_endpoints
-from rankscope.monitor.server.api.evaluation import Evaluating
 from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.notifications import Notifying
@@ -141,7 +140,7 @@ class Service:
             *notifying.routes,
             *project.ROUTES,
             *maintenance.ROUTES,
-            *Evaluating(evaluate).routes,
+            *maintenance.Evaluating(evaluate).routes,
             *people.ROUTES,
             *setup.ROUTES,
             *OVERVIEW,

@@ -1,4 +1,4 @@
-"""What maintains the events of a project: deleting them."""
+"""What maintains a project: deleting events, and evaluating when it is asked for."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.server.api.fields import CheckedId, Count
+from rankscope.monitor.server.api.fields import CheckedId, Count, Object
 from rankscope.monitor.server.routing.endpoint import Route
 from rankscope.monitor.setup.fields import Part, Time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.round import Round
     from rankscope.monitor.server.routing.endpoint import Call
 
 MOST_IDS = 1000
@@ -67,6 +69,41 @@ def delete_old(monitor: Monitor, call: Call) -> DeletedFields:
     """Delete the events before a time. The values computed from them are kept."""
     done = monitor.delete_before(call.body["before"], actor=call.principal.actor)
     return cast("DeletedFields", write_record(done, DeletedFields.__annotations__))
+
+
+class EvaluationFields(TypedDict):
+    """What an evaluation has done."""
+
+    as_of: Time
+    hours: Count
+    rankings: Count
+    incidents: list[Object]
+
+
+class Evaluating:
+    """The route that evaluates a project.
+
+    Args:
+        evaluate: Evaluates a project, in turn with scheduled rounds (default: the monitor does).
+    """
+
+    def __init__(self, evaluate: Callable[[str], Round] | None = None) -> None:
+        self._evaluate = evaluate
+        self.routes = (
+            Route(
+                "POST",
+                "/v1/evaluation",
+                self.evaluate,
+                result=EvaluationFields,
+                refuses=(409,),
+                is_slow=True,
+            ),
+        )
+
+    def evaluate(self, monitor: Monitor, _call: Call) -> EvaluationFields:
+        """Compute values and baselines from new events, and check the alert rules."""
+        done = monitor.evaluate() if self._evaluate is None else self._evaluate(monitor.project)
+        return cast("EvaluationFields", done.to_dict())
 
 
 # They read events, and wait for each other.

@@ -228,13 +228,8 @@ def _save(monitor: Monitor, call: Call) -> str | tuple[Page, object, int]:
     """Save the configuration, or show the form again with its errors."""
     configuration, form = read_form(call.form, read_configuration(monitor))
     if configuration is not None:
-        try:
-            monitor.configure(configuration, actor=call.principal.actor)
-        except UsageError as error:
-            # Quintiles need numbers that were logged.
-            form = replace(form, wrong={"bins": show(error.message)})
-        else:
-            return SETTINGS.path
+        monitor.configure(configuration, actor=call.principal.actor)
+        return SETTINGS.path
     return SETTINGS, view_settings(monitor, form), 422
 
 
