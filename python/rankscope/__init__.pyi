@@ -38,7 +38,6 @@ from rankscope.errors import InputError as InputError
 from rankscope.errors import InputTypeError as InputTypeError
 from rankscope.errors import LimitError as LimitError
 from rankscope.errors import MeasureError as MeasureError
-from rankscope.errors import MissingAttributeError as MissingAttributeError
 from rankscope.errors import OutOfMemoryError as OutOfMemoryError
 from rankscope.errors import PolicyError as PolicyError
 from rankscope.errors import RankscopeError as RankscopeError

@@ -13,7 +13,6 @@ RankscopeError
 │   └── LimitError      data that exceed a limit
 ├── FileError           the operating system can't read or write a file (exit status 4)
 ├── OutOfMemoryError    not enough memory for this input (exit status 4)
-├── MissingAttributeError  unknown attribute of a result (exit status 2)
 └── DeadlineError       reading a store took too long (exit status 4)
 """
 
@@ -107,12 +106,6 @@ class ArgumentError(UsageError, TypeError):
 
     argument = ""
     names: Sequence[str] = ()
-
-
-class MissingAttributeError(RankscopeError, AttributeError):
-    """An attribute that a result doesn't have. This is also an `AttributeError`."""
-
-    exit_status = 2
 
 
 class MeasureError(UsageError):

@@ -12,7 +12,7 @@ from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope import ArgumentError, FileError, FormatError, UsageError
+from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, define
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 
@@ -52,12 +52,6 @@ def click(number: int, doc: str) -> dict[str, object]:
         "time": (NOW - DAY + SECOND) // 1000,
         "labels": ["click"],
     }
-
-
-def test_an_unknown_argument_is_an_error_with_a_hint() -> None:
-    with pytest.raises(ArgumentError, match=r"Monitor\.evaluate\(\) got an unexpected") as error:
-        Monitor.evaluate(None, is_replayed=True)  # type: ignore[arg-type, call-arg]
-    assert error.value.hint == "did you mean 'is_replay'?"
 
 
 def test_a_project_must_say_what_labels_are_worth(tmp_path: Path) -> None:

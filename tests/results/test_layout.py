@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 import rankscope as rs
 from rankscope.output.layout.description import Cell, Grid, Layout, shorten
-from rankscope.output.layout.latex import clean_label, escape
+from rankscope.output.layout.latex import _clean_label, escape
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs
 from rankscope.output.layout.writers import FORMATS, write
 
@@ -156,7 +156,7 @@ def test_pdflatex_is_told_what_to_show_for_characters_that_it_does_not_have() ->
 
 
 def test_a_label_has_no_character_that_means_something() -> None:
-    assert clean_label("tab:my runs}\\x<é>") == "tab:my-runs-x-"
+    assert _clean_label("tab:my runs}\\x<é>") == "tab:my-runs-x-"
 
 
 class Seen(HTMLParser):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from rankscope.comparison.notes import format_ends, format_p, format_signed, name_p
-from rankscope.hints import Hinted
 from rankscope.measures.direction import find_gain
 from rankscope.output.text import show
 from rankscope.records import record
@@ -30,7 +29,7 @@ RANGES = (
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Compared(Hinted):
+class Compared:
     """A run compared with a baseline by one measure, over all queries or a slice of them.
 
     Args:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 
-from rankscope.hints import Hinted
 from rankscope.measures import Measure
 from rankscope.records import record
 from rankscope.settings.policy import Policy
@@ -19,7 +18,7 @@ DIGITS = 4
 """Places after the point, unless others are asked for."""
 
 
-class Derivation(Hinted, ABC):
+class Derivation(ABC):
     """A value with the terms it is made of: the base of all explanations."""
 
     __slots__ = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.hints import Hinted
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -38,7 +37,7 @@ class Choices:
     has_ideal: bool = False
 
 
-class Columns(Hinted):
+class Columns:
     """Ragged columns on a query axis, over the core's memory; immutable.
 
     Args:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
 from rankscope.evaluation.document import describe_evaluation
-from rankscope.hints import Hinted
 from rankscope.measures import Measure, parse
 from rankscope.output import exports as tables
 from rankscope.output.diagnostics import count_codes
@@ -470,7 +469,7 @@ def find_mean(means: Sequence[Mean], measure: Measure | str) -> Mean:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Counts(Hinted):
+class Counts:
     """The numbers of queries and documents in an evaluation.
 
     Args:

@@ -7,7 +7,6 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
-from rankscope.hints import Hinted
 from rankscope.measures import domains
 from rankscope.measures.direction import DIRECTIONS
 from rankscope.measures.parse import parse
@@ -39,7 +38,7 @@ ROUNDING = 1e-9
 
 
 @record(frozen=True, slots=True)
-class RankedLists(Hinted):
+class RankedLists:
     """The ranked lists of several queries, which a vectorized measure takes.
 
     Args:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
-from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented
@@ -47,7 +46,7 @@ def decide(lower: float, upper: float, least: float) -> Verdict:
 
 
 @record(frozen=True, slots=True)
-class Budget(Hinted):
+class Budget:
     """What a candidate may lose. Give exactly one limit.
 
     Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rankscope.hints import Hinted
 from rankscope.monitor.definition.configuration import Configuration, find_configuration
 from rankscope.monitor.events.times import read_clock
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
 
 
-class OpenedProject(Hinted):
+class OpenedProject:
     """A project of a store.
 
     Args:

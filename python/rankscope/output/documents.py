@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from rankscope.hints import Hinted
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TextIO
 
 
-class Documented(Hinted):
+class Documented:
     """A result that leaves as JSON, with the same fields as on the command line."""
 
     __slots__ = ()

@@ -7,7 +7,6 @@ from importlib import import_module
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError, hint_extra
-from rankscope.hints import Hinted
 from rankscope.output.ids import are_uuids
 from rankscope.settings.policy import check_choice
 
@@ -69,7 +68,7 @@ def to_arrow(columns: Mapping[str, ColumnValues]) -> pa.Table:
     return table
 
 
-class Tabular(Hinted, ABC):
+class Tabular(ABC):
     """A result that leaves as a table of pandas, Polars or Arrow."""
 
     __slots__ = ()

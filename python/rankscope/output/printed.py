@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from itertools import groupby
 
-from rankscope.hints import Hinted
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from rankscope.output.table import Table
 
 
-class Printed(Hinted, ABC):
+class Printed(ABC):
     """A result that prints as lines and tables, and that a notebook shows with the same content."""
 
     __slots__ = ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope.hints import Hinted
 from rankscope.output.text import format_value, show
 from rankscope.records import as_dict, record
 from rankscope.writing import write_text
@@ -421,7 +420,7 @@ class ReportCommand:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Report(Hinted):
+class Report:
     """A report. `to_html` renders it as a page, and `write` writes the page to a file.
 
     One input gives one report, byte by byte: it has no date in it.

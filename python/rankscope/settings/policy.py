@@ -6,7 +6,6 @@ import math
 
 from rankscope._core import POLICY, SHARES
 from rankscope.errors import PolicyError
-from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
 from rankscope.records import record, replace
 
@@ -35,7 +34,7 @@ DEFAULT_TIES: Ties = "doc_id"
 
 
 @record(frozen=True, slots=True)
-class Policy(Hinted):
+class Policy:
     """The choices that change values, where tools differ. Every result prints its policy.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope.hints import Hinted
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -11,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True)
-class SqlStatements(Hinted):
+class SqlStatements:
     """SQL that computes measures where the tables are. `str()` is that of the means.
 
     Args:

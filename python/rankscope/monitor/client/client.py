@@ -11,7 +11,6 @@ import threading
 import time
 import weakref
 
-from rankscope.hints import Hinted
 from rankscope.monitor.client.batches import Sender, Sizes, Waiting
 from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.events.json import EventJSON
@@ -64,7 +63,7 @@ class Counts:
     retries: int = 0
 
 
-class Client(Hinted):
+class Client:
     """Logs rankings and labels to a service.
 
     `log_ranking` and `log_label` only check an event and put it aside, and raise nothing: a thread

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 
 from rankscope.errors import UsageError
-from rankscope.hints import Hinted, hint_arguments
+from rankscope.hints import hint_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def write(layout: Layout, form: Format) -> str:
     return written
 
 
-class Written(Hinted, ABC):
+class Written(ABC):
     """A result with a table for papers, which is the same in each format."""
 
     __slots__ = ()
