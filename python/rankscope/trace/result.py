@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.output.table import Table
-    from rankscope.regrets.change import RegretChange
     from rankscope.trace.decomposition_result import Decomposition, SliceChange
+    from rankscope.trace.document_regrets import RegretChange
 
     Ends: TypeAlias = tuple[float, float] | None
 
