@@ -36,7 +36,7 @@ from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.output.diagnostics import SENTENCES
 from rankscope.trec_eval.requests import gain_table, make_measures, read_requests
 
-from dev import conventions, costs
+from dev import conventions
 
 if TYPE_CHECKING:
     from rankscope.cli.commands import Command
@@ -456,11 +456,6 @@ def write_kinds(place: str) -> str:
     return "\n".join(lines)
 
 
-def write_costs(which: str) -> str:
-    """Return a table of what stages cost."""
-    return costs.WRITERS[which]()
-
-
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
@@ -489,7 +484,6 @@ def write_table(what: str, which: str) -> str:
         "version": write_version,
         "compared": write_compared,
         "simulated": write_simulated,
-        "costs": write_costs,
     }
     match what, which:
         case name, "" if name in plain:

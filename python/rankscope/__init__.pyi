@@ -90,7 +90,6 @@ from rankscope.power.compute import power as power
 from rankscope.pytrec_eval.install import install_as_pytrec_eval as install_as_pytrec_eval
 from rankscope.rankings import Rankings as Rankings
 from rankscope.reconciliation.compute import reconcile as reconcile
-from rankscope.regrets.result import Regrets as Regrets
 from rankscope.report.compute import report as report
 from rankscope.report.report import Report as Report
 from rankscope.settings.interval import Interval as Interval

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rankscope.derivation.explanation import Explanation, RelevanceExplanation
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
-    from rankscope.regrets.result import Regrets
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Policy
     from rankscope.ties.result import TieAudit
@@ -207,43 +206,3 @@ class Rankings(rankings.Rankings):
         from rankscope.ties.compute import audit_ties  # noqa: PLC0415 - only where it is asked for
 
         return audit_ties(self, measure, policy=policy, threads=threads)
-
-    def regrets(
-        self,
-        measure: Measure | str,
-        *,
-        by: Mapping[str, object] | None = None,
-        policy: Policy | str | None = None,
-    ) -> Regrets:
-        """Return how much of the loss each document and each rank causes.
-
-        The regret of a document is what its gain would be worth in the best order, minus what it is
-        worth in the list. Documents with equal gains share their ranks in the best order. The
-        regrets of a query add up to its loss, and so do those of the ranks.
-
-        Args:
-            measure: nDCG, DCG or CG, with any settings.
-            by: A mapping of document to an attribute, such as the brand or category. Regrets of all
-                queries are summed by its values.
-            policy: As in `losses`. Documents added by `missing_gain` have no regrets.
-
-        Raises:
-            UsageError: The measure has no losses that add up, or the policy is invalid.
-            InputError: A query violates the policy.
-
-        Examples:
-            >>> qrels = {"q": {"a": 3, "b": 1, "c": 1}}
-            >>> rankings = Rankings.from_run(qrels, {"q": {"b": 3, "a": 2, "x": 1}})
-            >>> brands = {"a": "Acme", "b": "Zenith", "c": "Acme"}
-            >>> print(rankings.regrets("nDCG@10", by=brands))
-            attribute  documents  unretrieved   regret
-            Acme               2            1   0.4049
-            Zenith             1            0  -0.1052
-            loss of nDCG@10: 0.2997
-            >>> print(rankings.regrets("nDCG@10").swaps)
-            query_id  rank  doc_id  other_rank  other_doc_id  gained
-            q            1  b                2  a             0.1787
-        """
-        from rankscope.regrets.compute import measure_regrets  # noqa: PLC0415 - only regrets need it
-
-        return measure_regrets(self, measure, by=by, policy=policy)

@@ -6,7 +6,6 @@ use pyo3::types::PyBytes;
 
 use super::column::{Column, Data};
 use super::errors::to_python;
-use super::judgments::Judgments;
 use super::plan::Plan;
 use super::rankings::Rankings;
 use super::vectors::{bytes_of, copy_of};
@@ -95,43 +94,25 @@ pub fn bound_difference<'py>(
     })
 }
 
-/// Of each document with a gain: its query, rank, grade, gain, regret and name; of each query
-/// what they are divided by; of each rank its regret.
+/// Of each document with a gain: its query, rank, grade and regret; of each query what they are divided
+/// by.
 #[derive(IntoPyObject)]
-pub struct RegretColumns(
-    Column,
-    Column,
-    Column,
-    Column,
-    Column,
-    Vec<Option<String>>,
-    Column,
-    Vec<f64>,
-);
+pub struct RegretColumns(Column, Column, Column, Column, Column);
 
-/// What documents and ranks regret.
+/// What documents regret.
 #[pyfunction]
-pub fn find_regrets(
-    py: Python<'_>,
-    rankings: &Rankings,
-    judgments: Option<&Judgments>,
-    plan: &Plan,
-) -> PyResult<RegretColumns> {
+pub fn find_regrets(py: Python<'_>, rankings: &Rankings, plan: &Plan) -> PyResult<RegretColumns> {
     guard(|| {
-        let judgments = judgments.map(|judgments| &*judgments.0);
         let made = py
-            .detach(|| regrets::regrets(&rankings.made, judgments, &plan.0))
+            .detach(|| regrets::regrets(&rankings.made, &plan.0))
             .map_err(|error| to_python(py, &error))?;
         let each = || made.rows.iter();
         Ok(RegretColumns(
             counts(each().map(|row| row.query)),
             counts(each().map(|row| row.rank)),
             numbers(each().map(|row| row.grade)),
-            numbers(each().map(|row| row.gain)),
             numbers(each().map(|row| row.regret)),
-            each().map(|row| row.doc.clone()).collect(),
             numbers(made.units.iter().copied()),
-            made.by_rank.clone(),
         ))
     })
 }

@@ -29,7 +29,7 @@ def test_no_other_swap_gains_more(gains: list[float], discounts: list[float]) ->
 
 
 def test_documents_below_the_cutoff_take_part() -> None:
-    assert find_best_swap([1, 0, 3], [1.0, 0.5, 0.0], ideal=4) == Swap(1, 3, (3 - 1) * 1.0 / 4)
+    assert find_best_swap([1, 0, 3], [1.0, 0.5, 0.0]) == Swap(1, 3, (3 - 1) * 1.0)
 
 
 def test_the_best_order_has_no_swap() -> None:

@@ -71,7 +71,6 @@ def list_ways(folder: Path) -> dict[str, Callable[[], object]]:
         "every cutoff": lambda: rs.ndcg(grades, k="all").sum(),
         "interval": lambda: rs.evaluate(qrels, run, "AP", interval=0.95),
         "losses": lambda: rankings.losses("nDCG@10"),
-        "regrets": lambda: rankings.regrets("nDCG@10"),
         "difference": lambda: rs.diff(qrels, run, backwards, "nDCG@10"),
         "explanation": lambda: str(rankings.explain("q3", "nDCG@10")),
     }

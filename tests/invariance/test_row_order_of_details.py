@@ -48,15 +48,6 @@ def test_losses_are_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_regrets_are_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
-        one, _ = rank(order)
-        found, of_brands = one.regrets("DCG@5"), one.regrets("nDCG@3", by=BRANDS)
-        return [found.loss, found.by_rank, str(found), found.swaps, of_brands, str(of_brands)]
-
-    assert same(find)
-
-
 def test_explanations_are_the_same_for_any_order_of_rows() -> None:
     def find(order: int) -> list[object]:
         one, _ = rank(order)

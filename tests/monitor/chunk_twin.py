@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 from rankscope.evaluation.rankings import Rankings, rank_groups
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
+from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import PARTS, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.store.chunks import offsets_of
 from rankscope.records import replace
-from rankscope.regrets.compute import find_regrets
 from rankscope.settings.attribution import Labels, grade_labels
 
 TYPE_CHECKING = False
@@ -194,12 +194,11 @@ def parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
 def costs(
     chunk: Chunk, graded: Graded, definition: Definition
 ) -> tuple[list[int], list[int], NDArray[np.float64], NDArray[np.float64]]:
-    """The rankings, rows, grades and regrets of documents with a gain, by the public regrets."""
+    """The rankings, rows, grades and regrets of documents with a gain, by those of lists."""
     items = chunk.items
     placed = place_items(items, graded.relevance, definition.depth)
-    policy = replace(definition.policy, empty="skip")
     found = find_regrets(
-        rank_groups(placed.groups, "input", Rankings), definition.measures[0], policy
+        rank_groups(placed.groups, "input", Rankings), definition.measures[0], definition.policy
     )
     sizes = np.diff(items.offsets)
     starts = placed.groups.offsets
@@ -207,11 +206,8 @@ def costs(
     of_items = np.repeat(np.arange(len(sizes)), sizes)
     at_place[starts[of_items] + placed.places - 1] = np.arange(len(of_items))
     queries = found.queries.astype(np.int64)
-    has_unit = found.units[queries] > 0
-    queries = queries[has_unit]
-    rows = at_place[starts[queries] + found.ranks[has_unit].astype(np.int64) - 1]
-    regrets = found.amounts[has_unit] / found.units[queries]
-    return queries.tolist(), rows.tolist(), found.grades[has_unit], regrets
+    rows = at_place[starts[queries] + found.ranks.astype(np.int64) - 1]
+    return queries.tolist(), rows.tolist(), found.grades, found.regrets
 
 
 def name_clusters(chunk: Chunk) -> list[bytes]:

@@ -61,7 +61,6 @@ SHOWN: dict[str, Callable[[Runs], Any]] = {
     "comparison": lambda of: rs.compare(of.qrels, of.runs, [nDCG @ 5], by=of.slices),
     "leaderboard": lambda of: rs.leaderboard(of.qrels, of.runs, [nDCG @ 5, AP], baseline="old"),
     "losses": lambda of: rank(of).losses(nDCG @ 5, by=of.slices),
-    "regrets": lambda of: rank(of).regrets(nDCG @ 5),
     "explanation": lambda of: rank(of).explain(next(iter(of.qrels)), nDCG @ 5),
     "difference": compare_two,
     "moves": lambda of: compare_two(of).explain(next(iter(of.qrels))),

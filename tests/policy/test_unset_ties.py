@@ -93,7 +93,6 @@ def test_every_question_about_rankings_takes_their_ties() -> None:
     policy = rs.Policy(empty="skip")
     assert rankings.bounds("nDCG", policy=policy).policy.ties == "input"
     assert rankings.ties("nDCG", policy=policy).policy.ties == "input"
-    assert rankings.regrets("nDCG", policy=policy).policy.ties == "input"
     assert rankings.losses("nDCG", policy=policy)
     explained = rankings.explain(0, "nDCG", policy=policy)
     assert explained.policy.ties == "input"

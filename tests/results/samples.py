@@ -62,8 +62,6 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Bounds of a difference": lambda: rank().bounds("nDCG@2", against=rank(NEW)),
     "SqlStatements": lambda: rs.sql("qrels", "run", ["nDCG@2", "RR"], by="country"),
     "TieAudit": lambda: rank_table().ties("nDCG@2"),
-    "Regrets": lambda: rank().regrets("nDCG@2"),
-    "Regrets by brand": lambda: rank().regrets("nDCG@2", by={"a": "Acme", "b": "Zenith"}),
     "Explanation": lambda: rank().explain("q1", "nDCG@2"),
     "RelevanceExplanation": lambda: rank().explain("q1", "AP"),
     "Comparison": lambda: rs.compare(QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"]),

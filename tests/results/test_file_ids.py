@@ -59,9 +59,9 @@ def test_typed_files_give_integers_back(tmp_path: Path, form: str, *, is_sorted:
     assert LOG.to_pandas().merge(frame, on=QUERY)["AP"].tolist() == AP
     assert LOG.join(evaluation.to_polars(), on=QUERY)["AP"].to_list() == AP
     assert evaluation.slices.column("is_new") == (None, True)
-    regrets = rs.Rankings.from_table(path).regrets("nDCG@2").to_arrow()
-    assert regrets.schema.field(QUERY).type == pa.int32()
-    assert regrets.schema.field(DOC).type == pa.uint16()
+    fused = rs.fuse([path, path]).to_arrow()
+    assert fused.schema.field("query_id").type == pa.int32()
+    assert fused.schema.field("doc_id").type == pa.uint16()
 
 
 def test_json_lines_have_integers_and_csv_has_text(tmp_path: Path) -> None:
@@ -92,9 +92,10 @@ def test_files_with_integers_of_different_width_have_the_widest(tmp_path: Path) 
 def test_fields_of_lists_have_their_own_names(tmp_path: Path) -> None:
     items = pl.struct(pl.col(DOC).cast(pl.Int16), "score", "gains").alias("items")
     LOG.group_by(QUERY, maintain_order=True).agg(items).write_parquet(tmp_path / "log.parquet")
-    regrets = rs.Rankings.from_table(tmp_path / "log.parquet").regrets("nDCG@2").to_polars()
-    assert regrets.schema[QUERY] == pl.Int32
-    assert regrets.schema[DOC] == pl.Int16
+    path = tmp_path / "log.parquet"
+    fused = rs.fuse([path, path]).to_polars()
+    assert fused.schema["query_id"] == pl.Int32
+    assert fused.schema["doc_id"] == pl.Int16
 
 
 @pytest.mark.parametrize("options", [["-q", "--json"], ["--by", "is_new", "--by", "year", "--csv"]])

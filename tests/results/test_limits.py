@@ -30,7 +30,6 @@ from rankscope.output.table import Table
 from rankscope.reconciliation.causes import list_levels
 from rankscope.reconciliation.result import _answer, _is_close
 from rankscope.reconciliation.target import TargetNumber
-from rankscope.regrets.result import Regrets
 
 
 @pytest.mark.parametrize(
@@ -79,22 +78,6 @@ def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(
 def test_the_smallest_p_value_is_told_above_one_in_ten_thousand(smallest: float, text: str) -> None:
     compared: Any = SimpleNamespace(correction="none", smallest_p=smallest)
     assert _describe_correction([compared]) == text
-
-
-@pytest.mark.parametrize(("count", "left"), [(9, 0), (10, 0), (11, 1)])
-def test_ten_rows_of_regrets_are_printed(count: int, left: int) -> None:
-    names = [f"d{at:02}" for at in range(count)]
-    found = Regrets(
-        {"doc_id": names, "regret": np.arange(count, 0, -1) / 64},
-        measure=parse("nDCG"),
-        policy=rs.Policy(),
-        loss=0.5,
-        by_rank=Table({}),
-        read_swaps=lambda: Table({}),
-    )
-    lines = str(found).splitlines()
-    assert [line.split()[0] for line in lines[1 : 1 + min(count, 10)]] == names[:10]
-    assert lines[1 + min(count, 10)] == ("and 1 more rows" if left else "loss of nDCG: 0.5000")
 
 
 @pytest.mark.parametrize(("count", "left"), [(9, 0), (10, 0), (11, 1)])

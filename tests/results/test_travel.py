@@ -56,8 +56,6 @@ RESULTS = [
         "power.compute",
         "reconciliation.difference",
         "reconciliation.result",
-        "regrets.change",
-        "regrets.result",
         "ties.result",
         "warehouse.result",
     )
@@ -168,7 +166,6 @@ ONLY_FIELDS = {
     "rankscope.comparison.layout",
     "rankscope.comparison.verdict",
     "rankscope.monitor.why.decomposition_result",
-    "rankscope.regrets.change",
     "rankscope.monitor.why.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
@@ -190,7 +187,6 @@ def test_a_result_that_has_traveled_answers_as_before() -> None:
         assert one.per_query(measure).tolist() == other.per_query(measure).tolist()
     assert str(again.explain("q1", "nDCG@2")) == str(made.explain("q1", "nDCG@2"))
     assert differ(made.bounds("nDCG@2"), again.bounds("nDCG@2", policy="empty=zero")) == ""
-    assert differ(made.regrets("nDCG@2"), again.regrets("nDCG@2")) == ""
     found, refound = rs.diff(QRELS, OLD, NEW, "nDCG@2"), None
     refound = WAYS["pickle"](found)
     assert str(refound.explain("q5")) == str(found.explain("q5"))

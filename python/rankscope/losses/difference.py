@@ -1,4 +1,4 @@
-"""The losses and the regrets of rankings.
+"""The losses of rankings.
 
 The best order of all judged documents, of the retrieved ones, of those down to the cutoff, and the
 list as it is: each adds up to no more than the one before it, and the losses are the steps between
@@ -23,7 +23,6 @@ from rankscope.measures import (
     nDCG,
 )
 from rankscope.output.diagnostics import describe
-from rankscope.output.table import Table
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
     Amount: TypeAlias = NDArray[np.float64]
     View: TypeAlias = Callable[[Evaluation, Measure], Amount]
-    from collections.abc import Sequence
 
 NAMES = ("retrieval", "truncation", "ordering")
 FINAL = "final"
@@ -241,34 +239,3 @@ def _note_stages(accounts: Accounts, rows: Mapping[str, Amount]) -> list[Diagnos
         if gaining:
             notes.append(describe("stage_gains", gaining, {"stage": name}))
     return notes
-
-
-MISSING = "<missing>"
-"""The value of documents for which none is given."""
-
-
-def group_regrets(
-    doc_ids: Sequence[str | None],
-    ranks: NDArray[np.int64],
-    regrets: NDArray[np.float64],
-    by: Mapping[str, object],
-) -> Table:
-    """Sum the regrets of documents by an attribute, the largest first."""
-    values = [MISSING if doc is None else str(by.get(doc, MISSING)) for doc in doc_ids]
-    names = sorted({*values})
-    codes = {value: code for code, value in enumerate(names)}
-    of_rows = np.array([codes[value] for value in values], dtype=np.int64)
-    # From the smallest to the largest, so that rounded sums don't depend on the order of the rows.
-    rising = np.argsort(regrets)
-    sums = np.bincount(of_rows[rising], regrets[rising], len(names))
-    documents = np.bincount(of_rows, minlength=len(names))
-    unretrieved = np.bincount(of_rows, ranks == 0, len(names)).astype(np.int64)
-    order = np.argsort(-sums, kind="stable")
-    return Table(
-        {
-            "attribute": [names[at] for at in order.tolist()],
-            "documents": documents[order],
-            "unretrieved": unretrieved[order],
-            "regret": sums[order],
-        }
-    )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
 from rankscope.derivation.explanation import BestSwap, Document, Order
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from rankscope.derivation.derive.kernels import Kernels
     from rankscope.derivation.derive.query import RankedDocuments
@@ -32,13 +29,11 @@ class Swap:
     gained: float
 
 
-def find_best_swap(
-    gains: Sequence[float], discounts: Sequence[float], ideal: float = 1.0
-) -> Swap | None:
+def find_best_swap(gains: Sequence[float], discounts: Sequence[float]) -> Swap | None:
     """Find the swap of two documents of a list that gains most.
 
-    Two documents of gains g and h at ranks of discounts d and e gain (h - g)(d - e) / ideal, which
-    is the |ΔnDCG| of LambdaRank (Burges et al., *Learning to rank with nonsmooth cost functions*,
+    Two documents of gains g and h at ranks of discounts d and e gain (h - g)(d - e), which
+    is the |ΔDCG| of LambdaRank (Burges et al., *Learning to rank with nonsmooth cost functions*,
     2006). It is exact for one swap; what several gain does not add up.
 
     Examples:
@@ -61,7 +56,7 @@ def find_best_swap(
     def gain(one: int, other: int) -> float:
         risen, fallen = gains[other] - gains[one], discounts[one] - discounts[other]
         # Two negative differences are the same swap, named the other way round.
-        return (-1 if risen < 0 and fallen < 0 else 1) * risen * fallen / ideal
+        return (-1 if risen < 0 and fallen < 0 else 1) * risen * fallen
 
     # Along both, better gains go with better discounts: the partner of a later one is a later one,
     # so that each halving leaves less to try.
@@ -78,49 +73,6 @@ def find_best_swap(
             best = Swap(one + 1, lower[at] + 1, gain(one, lower[at]))
         parts += [(start, middle, first, at), (middle + 1, end, at, last)]
     return best if best.gained > 0 else None
-
-
-def find_best_swaps(
-    offsets: NDArray[np.int64],
-    gains: NDArray[np.float64],
-    discounts: NDArray[np.float64],
-    ideals: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Find the swap of each query that gains most, for queries that have one."""
-    rows = _pick(offsets, gains, discounts)
-    ends = np.searchsorted(rows, offsets)
-    places: list[tuple[int, int, int]] = []
-    gained: list[float] = []
-    for query in np.flatnonzero((np.diff(ends) > 1) & (ideals > 0)).tolist():
-        of_this = rows[ends[query] : ends[query + 1]]
-        swap = find_best_swap(
-            gains[of_this].tolist(), discounts[of_this].tolist(), float(ideals[query])
-        )
-        if swap is not None:
-            upper, lower = of_this[[swap.rank - 1, swap.other_rank - 1]].tolist()
-            places.append((query, upper, lower))
-            gained.append(swap.gained)
-    columns = np.array(places, dtype=np.int64).reshape(-1, 3).T
-    return columns[0], columns[1], columns[2], np.array(gained, dtype=np.float64)
-
-
-def _pick(
-    offsets: NDArray[np.int64], gains: NDArray[np.float64], discounts: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Pick the documents that may be in the best swap of their query, in order."""
-    descends = np.ones(len(gains), dtype=bool)
-    descends[1:] = discounts[1:] <= discounts[:-1]
-    filled = offsets[:-1][np.diff(offsets) > 0]
-    descends[filled] = True
-    if not descends.all():
-        return np.arange(len(gains))
-    # Of documents without a gain, only the first and the last can be: they weigh most and least.
-    without = np.flatnonzero(gains == 0)
-    begins, ends = (np.searchsorted(without, each) for each in (offsets[:-1], offsets[1:]))
-    has_some = begins < ends
-    edges = [without[begins[has_some]], without[ends[has_some] - 1]]
-    rows: NDArray[np.int64] = np.unique(np.concatenate([np.flatnonzero(gains != 0), *edges]))
-    return rows
 
 
 def find_extremes(

@@ -11,6 +11,7 @@ from rankscope.derivation.explanation import LIMIT, Explanation
 from rankscope.errors import MeasureError, UsageError
 from rankscope.evaluation.rankings import Rankings, rank_groups
 from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
+from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.ask.trace import find_traced
 from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
@@ -21,7 +22,6 @@ from rankscope.monitor.plain import make_plain
 from rankscope.monitor.store.chunks import offsets_of
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.records import replace
-from rankscope.regrets.compute import measure_regrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,13 +191,10 @@ def _find_regrets(placed: PlacedItems, definition: Definition) -> Numbers:
         return {}
     rankings = rank_groups(placed.groups, "input", Rankings)
     try:
-        found = measure_regrets(
-            rankings, measure, by=None, policy=replace(definition.policy, empty="skip")
-        )
+        found = find_regrets(rankings, measure, definition.policy)
     except UsageError:
         return {}
-    ranks = [rank if isinstance(rank, int) else 0 for rank in found.column("rank")]
-    return dict(zip(ranks, found.array("regret").tolist(), strict=True))
+    return dict(zip(found.ranks.tolist(), found.regrets.tolist(), strict=True))
 
 
 def _list_documents(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.monitor.why.decomposition_result import Decomposition, SliceChange
+    from rankscope.monitor.why.document_regrets import RegretChange
     from rankscope.output.table import Table
-    from rankscope.regrets.change import RegretChange
 
     Ends: TypeAlias = tuple[float, float] | None
 

@@ -1,0 +1,58 @@
+"""What each document of logged rankings costs by its rank."""
+
+from __future__ import annotations
+
+from rankscope._core import find_regrets as find_core_regrets
+from rankscope.deferred import np
+from rankscope.engine.requests import read_request
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.losses.difference import take_settings
+from rankscope.measures import CG, DCG
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from rankscope.evaluation.rankings import Rankings
+    from rankscope.measures import Measure
+    from rankscope.settings.policy import Policy
+
+
+@record(frozen=True, slots=True)
+class FoundRegrets:
+    """The regrets of documents with a gain, of rankings that have an ideal.
+
+    Args:
+        queries: The place of the ranking of each.
+        ranks: Its rank; 0 where it was not retrieved.
+        grades: Its grade.
+        regrets: What it costs, as a share of the ideal.
+    """
+
+    queries: NDArray[np.integer[Any]]
+    ranks: NDArray[np.integer[Any]]
+    grades: NDArray[np.float64]
+    regrets: NDArray[np.float64]
+
+
+def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundRegrets:
+    """Find the regret of each document; empty rankings are left out.
+
+    Raises:
+        UsageError: The measure's loss is not that of documents.
+    """
+    summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
+    left_out = replace(policy, empty="skip")
+    grades = rankings.grades
+    request = read_request(summed, left_out, convention=None, score_type=None, grades=grades)
+    plan = make_plan(request, rankings.tie_policy, grades, "error")
+    queries, ranks, grade, amounts, units = (
+        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
+        for column in find_core_regrets(rankings._core, plan)  # noqa: SLF001 - a part of it
+    )
+    counts = units[queries] > 0
+    queries = queries[counts]
+    return FoundRegrets(queries, ranks[counts], grade[counts], amounts[counts] / units[queries])

@@ -1,1 +1,0 @@
-"""What each document and each rank costs."""
