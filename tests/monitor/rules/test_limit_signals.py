@@ -12,8 +12,7 @@ from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.limit import SIGNALED, bound_mean
-from rankscope.monitor.signals.kinds import SIGNALS
+from rankscope.monitor.rules.limit import bound_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,9 +102,6 @@ def test_fields_that_do_not_fit_a_signal_are_refused() -> None:
             Rule(name="short", kind="limit", measure="length", **said)
     with pytest.raises(UsageError, match="lenght"):
         Rule(name="x", kind="limit", measure="lenght", below=0.5).check(CONFIGURATION)
-    daily = [signal.name for signal in SIGNALS if signal.grain == "day"]
-    assert not {*SIGNALED} & {*daily}
-    assert all(signal.unit == "share" for signal in SIGNALS if signal.name in SIGNALED)
 
 
 def test_the_interval_is_wide_for_few_users_and_covers_what_it_should() -> None:
