@@ -189,12 +189,12 @@ def measure(name: str, n: int, seed: int, *, record: bool) -> None:
         if result != "unviable":
             results.append({"result": result} | mutant.describe(area.tree))
             print(len(results), *results[-1].values(), sep="\n", end="\n\n", flush=True)
-            if record:  # each time, so that a run that is stopped leaves a record
-                _record(name, area.commit, seed, results)
     caught = sum(result["result"] in CAUGHT for result in results)
     share = caught / len(results)
     error = math.sqrt(share * (1 - share) / len(results))
     print(f"{name}: {caught} of {len(results)} caught, {share:.0%} ± {error:.0%} (SE)")
+    if record:
+        _record(name, area.commit, seed, results)
 
 
 def _record(area: str, commit: str, seed: int, results: list[dict[str, str]]) -> None:
