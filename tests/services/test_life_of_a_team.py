@@ -12,7 +12,7 @@ import httpx
 import oidc_provider_mock
 import psycopg
 import pytest
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, read_clock
 
 from tests.monitor.store import next_release
@@ -56,7 +56,6 @@ attribution.positive = {{ click = 1 }}
 kind = "limit"
 measure = "no_results"
 above = 0.05
-since = "{since}"
 
 [projects.music.roles]
 editor = ["group:search"]
@@ -121,7 +120,6 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
 
         def write_file(measures: list[str]) -> None:
             said = {"port": ports[0], "issuer": issuer, "alertmanager": alertmanager}
-            said["since"] = format_time(now - 2 * DAY)
             file.write_text(FILE.format(measures=json.dumps(measures), **said))
 
         # A new project comes from a file.

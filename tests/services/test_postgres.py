@@ -522,7 +522,7 @@ def test_the_command_that_makes_a_backup_leaves_out_secrets(cluster: Cluster, ur
         store.set_webhook("music", hook, AuditEntry(3, "ada", "webhook.set", "example.com"))
         store.append("music", [make_ranking(1)])
         with pytest.raises(UsageError) as refused:
-            store.copy(cluster.folder / "copy", print)
+            store.copy(cluster.folder / "copy")
     command = shlex.split(refused.value.hint.partition("`")[2].rpartition("`")[0])
     assert "--format=custom" in command
     subprocess.run(

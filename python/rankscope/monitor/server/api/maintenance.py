@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.server.api.fields import CheckedId, Count, Object
 from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.setup.fields import Part, Time
+from rankscope.monitor.setup.fields import Time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MOST_IDS = 1000
 class DeletionFields(TypedDict, total=False):
     """Which rankings to delete: those that have everything that is given."""
 
-    user: Annotated[Part, Field(min_length=1, description="The `user_id` of the rankings.")]
+    user: Annotated[CheckedId, Field(description="The `user_id` of the rankings.")]
     rankings: Annotated[
         list[CheckedId],
         Field(min_length=1, max_length=MOST_IDS, description="Their IDs."),
