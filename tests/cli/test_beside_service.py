@@ -158,7 +158,9 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
     listed = run("monitor", "incidents", store, "--json")
     given = {"INCIDENT": json.loads(listed.stdout)[0]["id"], "KEY": ""}
     with serving(store, "--every", "100000") as (address, _):
-        for command, (words, status) in make_table(tmp_path).items():
+        # An evaluation now ends the incident of days ago.
+        table = sorted(make_table(tmp_path).items(), key=lambda row: row[0] == "evaluate")
+        for command, (words, status) in table:
             if command == "key rotate":
                 said = run("monitor", *["key", "list"], address, "--json", environment=key)
                 given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]

@@ -112,7 +112,7 @@ def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder: Fo
     with serving(folder.store) as (address, _):
         done = run("monitor", "apply", address, *asked)
         assert "needs the store" in check_error(done, 2, "usage")
-        done = folder.run("apply", *asked)  # through the service
+    done = folder.run("apply", *asked)
     assert done.stdout == planned.stdout
     assert done.returncode == 0
     assert b"[projects.films" in folder.run("configuration").stdout

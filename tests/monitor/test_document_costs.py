@@ -12,7 +12,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import FormatError, Interval, reference
+from rankscope import FormatError, Interval
 from rankscope._core import IdSet
 from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
@@ -22,6 +22,7 @@ from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.why.compute import TraceChoices, trace
 
+from tests import reference
 from tests.generated import examples
 from tests.monitor.chunks import make_chunk
 

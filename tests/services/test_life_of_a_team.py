@@ -12,8 +12,11 @@ import httpx
 import oidc_provider_mock
 import psycopg
 import pytest
-from rankscope.monitor.events.limits import HOUR, MINUTE
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.setup.file import read_setup
+from rankscope.monitor.setup.plan import apply_projects
+from rankscope.monitor.store import open_store
 
 from tests.monitor.store import next_release
 from tests.monitor.store.processes import find_tests, run_python
@@ -122,9 +125,11 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
             said = {"port": ports[0], "issuer": issuer, "alertmanager": alertmanager}
             file.write_text(FILE.format(measures=json.dumps(measures), **said))
 
-        # A new project comes from a file.
+        # A project comes from a file, two days ago.
         write_file(["nDCG@2"])
-        assert "+ configuration" in command("monitor", "apply", url, str(file))
+        with open_store(url) as store:
+            apply_projects(store, read_setup(str(file)).projects, now=now - 2 * DAY, actor="ops")
+        assert command("monitor", "apply", url, str(file)) == "music: no changes\n"
         project = ("--project", "music")
         made = ("monitor", "key", "make", url, "sender", *project, "--json")
         said = json.loads(command(*made, "--scope", "ingest", "read", "admin"))

@@ -14,9 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR, SECOND
-from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.run.schedule import Scheduler
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store.keys import make_key
@@ -37,6 +38,11 @@ SERVER = Path(__file__).with_name("server.py")
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A service whose project has had a rule for 30 hours."""
+    with SQLiteStore(tmp_path / "events.db") as store:
+        monitor = Monitor(store, clock=lambda: read_clock() - 30 * HOUR)
+        monitor.configure(MUSIC)
+        monitor.set_rule(Rule(name="quality", measure="nDCG@5", period="hour"))
     with (
         (tmp_path / "log").open("w") as log,
         subprocess.Popen(
@@ -70,12 +76,8 @@ def test_it_evaluates_and_notifies_by_itself(
     for number, click in enumerate(clicks):
         click["event_id"] = f"l{number}"
     with httpx.Client(base_url=process.stdout.readline().strip(), timeout=300) as client:
-        put = client.put("/v1/configuration", json=write_configuration(MUSIC))
-        assert put.status_code == 200, put.text
         for path, events in (("/v1/rankings", searches), ("/v1/labels", clicks)):
             assert client.post(path, json=events).json()["accepted"] == len(events)
-        rule = {"measure": "nDCG@5", "period": "hour", "since": format_time(start)}
-        assert client.put("/v1/rules/quality", json=rule).status_code == 200
         deadline = time.monotonic() + 300
         told, evaluated = [], 0
         while not (told and evaluated == len(searches)) and time.monotonic() < deadline:

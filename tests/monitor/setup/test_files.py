@@ -167,7 +167,7 @@ WRONG = [
     (f"{LEAST}[projects.music]\nrules = []", 6, "rules", ""),
     (f'{LEAST}[projects.music.rules."a/b"]\nmeasure = "nDCG@5"', 5, "name: expected", ""),
     (f'{LEAST}[projects."a\\u0000"]\nmost = 1', None, "projects", ""),
-    (f"{LEAST}[projects.music.rules.a]\nsince = 2026-09-10", None, "since", ""),
+    (f"{LEAST}[projects.music.rules.a]\nmeasure = 2026-09-10", None, "measure", ""),
     (f'{LEAST}[projects.""]\nmost = 1', None, "projects", ""),
 ]
 

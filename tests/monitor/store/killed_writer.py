@@ -223,7 +223,7 @@ def main(folder: Path, rounds: int, seed: int, word: str = "") -> None:
     with SQLiteStore(folder / "events.db") as store:
         open_monitor(store, DAY).configure(CLICKS)
     for number in range(rounds):
-        steps, sown = drawn.randrange(1, 20 if word else 600), drawn.randrange(2**32)
+        steps, sown = drawn.randrange(1, 20 if word else 300), drawn.randrange(2**32)
         child = os.fork()
         if child == 0:
             die_after(steps, word)
