@@ -191,6 +191,7 @@ def add_rule(store: str, name: str = "fall") -> subprocess.CompletedProcess[byte
     return run("monitor", "rule", "add", store, name, "-m", "nDCG@5")
 
 
+@pytest.mark.slow
 def test_a_key_opens_the_service_at_once_and_no_longer_once_it_is_revoked(store: str) -> None:
     with serving(store) as (address, _):
         assert ask(address, "/v1/configuration")[0] == 200
@@ -221,6 +222,7 @@ def test_after_a_kill_the_store_can_be_written_and_served_again(store: str) -> N
         assert {"one", "two"} <= {rule.name for rule in monitor.rules()}
 
 
+@pytest.mark.slow
 def test_a_link_to_the_store_is_locked_too(store: str, tmp_path: Path) -> None:
     link = tmp_path / "link.db"
     link.symlink_to(store)

@@ -273,6 +273,7 @@ def run(*words: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.slow
 def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: Path) -> None:
     hook(windows.store, project="default")
     copy = tmp_path / "copy.db"

@@ -40,6 +40,7 @@ def fill(store: Store) -> None:
     put_incidents(store, "films", make_fall(1))
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_whatever_the_database(cluster: Cluster, tmp_path: Path) -> None:
     with open_store(cluster.url()) as one, SQLiteStore(tmp_path / "a.db") as other:
         for store in (one, other):
