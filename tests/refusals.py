@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rankscope.errors import RankscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
 
 def refuses(
@@ -16,6 +18,15 @@ def refuses(
 ) -> pytest.RaisesExc[RankscopeError]:
     """Expect an error with a code in a block."""
     return pytest.raises(kind, match=match, check=lambda error: error.code == code)
+
+
+def refuses_if(
+    is_refused: bool,
+    kind: type[RankscopeError],
+    match: str | None = None,
+) -> AbstractContextManager[Any]:
+    """Expect an error in a block, or none."""
+    return pytest.raises(kind, match=match) if is_refused else nullcontext()
 
 
 def refused(call: Callable[[], object], code: str, message: str = "") -> RankscopeError:

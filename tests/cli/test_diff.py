@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 
-from tests.cli.command import check_error, run
+from tests.cli.command import check_error, run, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,17 +23,13 @@ SCOPE = (
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[str, str, str]:
+def files(tmp_path: Path) -> list[str]:
     """Judgments and two runs."""
-    paths = []
-    for name, text in (("qrels", QRELS), ("old.run", OLD), ("new.run", NEW)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        paths.append(str(tmp_path / name))
-    return paths[0], paths[1], paths[2]
+    return write_files(tmp_path, {"qrels": QRELS, "old.run": OLD, "new.run": NEW})
 
 
 def test_means_the_queries_that_moved_and_the_counts_are_printed(
-    files: tuple[str, str, str],
+    files: list[str],
 ) -> None:
     done = run("diff", *files, "-m", "nDCG@3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
@@ -70,7 +66,7 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
 
 
 def test_the_documents_of_a_query_are_printed_with_what_they_gained(
-    files: tuple[str, str, str],
+    files: list[str],
 ) -> None:
     done = run("diff", *files, "-m", "nDCG@3", "--query", "q3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
@@ -80,49 +76,35 @@ def test_the_documents_of_a_query_are_printed_with_what_they_gained(
     assert lines[3] == ["nDCG@3", "", "1.0000", "0.6309", "", "-0.3691"]
 
 
-def test_what_the_limit_leaves_out_is_added_up(files: tuple[str, str, str]) -> None:
+def test_what_the_limit_leaves_out_is_added_up(files: list[str]) -> None:
     done = run("diff", *files, "--query", "q1", "--limit", "0")
     assert done.stdout.decode().splitlines()[1] == "2 others\t\t\t\t\t0.8262"
     done = run("diff", *files, "--limit", "1")
     assert [line.split("\t")[1] for line in done.stdout.decode().splitlines()[1:3]] == ["all", "q1"]
 
 
-def test_json_has_all_of_it(files: tuple[str, str, str]) -> None:
+def test_json_has_all_of_it(files: list[str]) -> None:
     document = json.loads(run("diff", *files, "--json").stdout)
     found = rs.diff(*files, "nDCG@10")
     assert document["difference"] == found.difference
     assert document["terms"] == found.terms
+    assert found.unjudged is not None
+    assert found.tied is not None
+    assert document.items() >= (found.unjudged.to_dict() | found.tied.to_dict()).items()
+    assert "bounds" not in document
     assert [query["query_id"] for query in document["queries"]] == ["q1", "q3", "q2"]
     of_query = json.loads(run("diff", *files, "--json", "--query", "q1").stdout)["query"]
     assert sum(row["gained"] for row in of_query["documents"]) == of_query["difference"]
     assert of_query["documents"][0]["rank_a"] is None
 
 
-def test_json_names_what_unjudged_documents_and_ties_could_change(
-    files: tuple[str, str, str],
-) -> None:
-    document = json.loads(run("diff", *files, "--json").stdout)
-    found = rs.diff(*files, "nDCG@10")
-    assert found.unjudged is not None
-    assert found.tied is not None
-    assert document.items() >= found.unjudged.to_dict().items()
-    assert document.items() >= found.tied.to_dict().items()
-    assert document["if_unjudged_lowest"] < 0 < document["if_unjudged_highest"]
-    assert document["winner_certain_despite_unjudged"] is False
-    assert document["unjudged_documents"] == 2
-    assert document["tied_documents"] == 0
-    assert document["winner_certain_despite_ties"] is True
-    assert "bounds" not in document
-
-
-def test_a_mean_that_is_none_is_null(files: tuple[str, str, str], tmp_path: Path) -> None:
-    qrels = tmp_path / "empty"
-    qrels.write_text("q1 0 a 0\n", encoding="utf-8")
-    words = ("diff", str(qrels), *files[1:], "--json", "--policy", "empty=nan")
+def test_a_mean_that_is_none_is_null(files: list[str], tmp_path: Path) -> None:
+    qrels = write_files(tmp_path, {"empty": "q1 0 a 0\n"})
+    words = ("diff", *qrels, *files[1:], "--json", "--policy", "empty=nan")
     assert json.loads(run(*words).stdout)["difference"] is None
 
 
-def test_csv_is_a_table(files: tuple[str, str, str]) -> None:
+def test_csv_is_a_table(files: list[str]) -> None:
     lines = run("diff", *files, "--csv").stdout.decode().splitlines()
     assert lines[0] == "query_id,old.run,new.run,difference,retrieval,truncation,ordering,undefined"
     assert len(lines) == 4
@@ -131,7 +113,7 @@ def test_csv_is_a_table(files: tuple[str, str, str]) -> None:
     assert lines[2] == "x,,1,,left,0.0"
 
 
-def test_other_measures_have_no_losses(files: tuple[str, str, str]) -> None:
+def test_other_measures_have_no_losses(files: list[str]) -> None:
     done = run("diff", *files, "-m", "RR", "--query", "q3")
     assert done.stdout.decode().splitlines()[-1] == "RR\t\t1.0000\t0.5000\t\t-0.5000"
 
@@ -147,19 +129,18 @@ def test_other_measures_have_no_losses(files: tuple[str, str, str]) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    files: tuple[str, str, str], words: list[str], status: int, code: str
+    files: list[str], words: list[str], status: int, code: str
 ) -> None:
     check_error(run("diff", *files, *words), status, code)
 
 
 def test_scores_of_the_rows_of_svmlight_text_are_compared(tmp_path: Path) -> None:
-    for name, text in (
-        ("test.svm", "0 qid:1 1:1\n2 qid:1 1:2\n1 qid:2 1:3\n"),
-        ("old.txt", "0.9\n0.1\n0.5\n"),
-        ("new.txt", "0.1\n0.9\n0.5\n"),
-    ):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    words = [str(tmp_path / name) for name in ("test.svm", "old.txt", "new.txt")]
+    texts = {
+        "test.svm": "0 qid:1 1:1\n2 qid:1 1:2\n1 qid:2 1:3\n",
+        "old.txt": "0.9\n0.1\n0.5\n",
+        "new.txt": "0.1\n0.9\n0.5\n",
+    }
+    words = write_files(tmp_path, texts)
     lines = [line.split("\t") for line in run("diff", *words).stdout.decode().splitlines()]
     assert lines[0][5:] == ["truncation", "ordering"]
     assert lines[1][2:5] == ["0.8155", "1.0000", "0.1845"]
@@ -169,12 +150,7 @@ def test_scores_of_the_rows_of_svmlight_text_are_compared(tmp_path: Path) -> Non
     assert lines[2] == ["row 1", "0", "1", "2", "down", "0.0000"]
 
 
-def test_two_runs_cannot_both_be_standard_input(files: tuple[str, str, str]) -> None:
-    check_error(run("diff", files[0], "-", "-"), 2, "stdin_twice")
-
-
-def test_strict_refuses_what_is_suspicious(files: tuple[str, str, str], tmp_path: Path) -> None:
-    short = tmp_path / "short.run"
-    short.write_text("q1 Q0 a 1 3 t\n", encoding="utf-8")
-    done = run("diff", files[0], files[1], str(short), "--strict")
+def test_strict_refuses_what_is_suspicious(files: list[str], tmp_path: Path) -> None:
+    short = write_files(tmp_path, {"short.run": "q1 Q0 a 1 3 t\n"})
+    done = run("diff", *files[:2], *short, "--strict")
     check_error(done, 3, "n_missing")

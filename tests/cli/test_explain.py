@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 
-from tests.cli.command import check_error
+from tests.cli.command import check_error, write_files
+from tests.interpreter import run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,9 +85,11 @@ def test_every_format_is_written(form: str, program: Program) -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     """Judgments and a run."""
-    (tmp_path / "qrels").write_text("301 0 a 3\n301 0 b 1\n302 0 a 1\n", encoding="utf-8")
-    (tmp_path / "run").write_text("301 Q0 b 1 2 t\n301 Q0 x 2 2 t\n301 Q0 a 3 1 t\n", "utf-8")
-    return [str(tmp_path / "qrels"), str(tmp_path / "run")]
+    texts = {
+        "qrels": "301 0 a 3\n301 0 b 1\n302 0 a 1\n",
+        "run": "301 Q0 b 1 2 t\n301 Q0 x 2 2 t\n301 Q0 a 3 1 t\n",
+    }
+    return write_files(tmp_path, texts)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +139,8 @@ def test_other_formats_and_one_table_are_read(form: str, program: Program, tmp_p
 
 
 def test_labels_and_scores_by_row_are_read(program: Program, tmp_path: Path) -> None:
-    (tmp_path / "test.svm").write_text("0 qid:1 1:0.2\n2 qid:1 1:0.9\n", encoding="utf-8")
-    (tmp_path / "scores.txt").write_text("0.7\n0.1\n", encoding="utf-8")
-    names = [str(tmp_path / "test.svm"), str(tmp_path / "scores.txt")]
+    texts = {"test.svm": "0 qid:1 1:0.2\n2 qid:1 1:0.9\n", "scores.txt": "0.7\n0.1\n"}
+    names = write_files(tmp_path, texts)
     done = program.run("explain", *names, "--query", "1", "--format", "json")
     assert [row["grade"] for row in json.loads(done.stdout)["rows"]] == [0.0, 2.0]
 
@@ -193,5 +193,4 @@ def test_grades_need_no_numpy() -> None:
     program = (
         f"import sys; from rankscope.cli import main; main({words}); print('numpy' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.split()[-1] == b"False"
+    assert run_python(program).split()[-1] == "False"

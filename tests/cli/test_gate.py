@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
-import rankscope as rs
 import yaml
 
 from tests.cli.command import PROGRAM, check_error, run
@@ -137,15 +136,6 @@ def test_slices_and_clusters_come_from_the_attributes(folder: Path, program: Pro
     done = program.run(*words(folder, *options, "--cluster", "user", "--json"))
     document = json.loads(done.stdout)
     assert (document["cluster"], document["checks"][0]["clusters"]) == ("user", 10)
-
-
-def test_json_is_the_result_of_the_function(folder: Path, program: Program) -> None:
-    done = program.run(*words(folder, "--max-drop", BROKEN, "--json"))
-    assert done.returncode == 1
-    paths = [str(folder / name) for name in ("qrels", "old.run", "new.run")]
-    result = rs.gate(*paths, {"nDCG@10": 0.001})  # type: ignore[call-overload,arg-type]  # three paths
-    assert json.loads(done.stdout) == json.loads(json.dumps(result.to_dict()))
-    assert (result.baseline, result.candidate) == ("old.run", "new.run")
 
 
 def test_summaries_are_written_beside_what_is_printed(folder: Path, program: Program) -> None:

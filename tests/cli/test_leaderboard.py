@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import random
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 
-from tests.cli.command import run
+from tests.cli.command import run, write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,24 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with judgments, attributes of queries, and a folder of three runs."""
-    chance = random.Random(5)
-    path = tmp_path_factory.mktemp("leaderboard")
-    queries = [f"q{number}" for number in range(30)]
-    judged = [f"{query} 0 d{grade} {grade}\n" for query in queries for grade in range(3)]
-    (path / "qrels.txt").write_text("".join(judged))
-    (path / "runs").mkdir()
-    for name, good in (("old", 0.1), ("new", 0.5), ("best", 0.9)):
-        lines = []
-        for query in queries:
-            docs = ["d2", "d1", "d0", "x"]
-            if chance.random() > good:
-                chance.shuffle(docs)
-            lines += [f"{query} Q0 {doc} {at} {9 - at} {name}\n" for at, doc in enumerate(docs, 1)]
-        (path / "runs" / f"{name}.run").write_text("".join(lines))
-    rows = [f"{query},u{at % 7}\n" for at, query in enumerate(queries)]
-    (path / "queries.csv").write_text("query_id,user_id\n" + "".join(rows))
-    return path
+    return write_runs(tmp_path_factory.mktemp("leaderboard"), "runs")
 
 
 def board(folder: Path, *words: str) -> tuple[int, str, str]:
@@ -53,12 +35,6 @@ def test_files_a_folder_and_a_pattern_are_the_same_runs(folder: Path) -> None:
     assert [line.split()[1] for line in lines[:4]] == ["run", "best.run", "new.run", "old.run"]
     assert lines[0].split()[3:] == ["nDCG@10", "AP", "RR"]
     assert len(lines) == 4 + 1 + 2
-
-
-def test_one_run_is_a_board_of_one(folder: Path) -> None:
-    status, text, _ = board(folder, str(folder / "runs" / "old.run"), "-m", "nDCG@10")
-    assert status == 0
-    assert text.splitlines()[0].split() == ["rank", "run", "nDCG@10"]
 
 
 def test_each_format_is_that_of_the_function(folder: Path) -> None:

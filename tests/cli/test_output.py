@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,7 @@ from tests.cli.command import check_error, run
 from tests.inputs.entry import RUN, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
     from tests.program import Program
 
@@ -125,24 +124,6 @@ def test_errors_are_one_json_document_too(
         assert (error["file"], error["line"], error["column"]) == (files["BAD"], 7, 12)
         assert error["value"] == "x\\u{1b}[31m"
     assert len(done.stderr.splitlines()) == 2
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (Path.exists, "no such file"),
-        (Path.mkdir, "found a directory"),
-        (lambda path: path.symlink_to("x"), "the link leads to no file"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_status_4(
-    make: Callable[[Path], object], said: str, program: Program, files: dict[str, str]
-) -> None:
-    """X2."""
-    path = Path(files["BAD"]).with_name("odd")
-    make(path)
-    assert said in check_error(program.run("eval", files["QRELS"], str(path)), 4, "io")
-    assert said in check_error(program.run("eval", str(path), files["RUN"]), 4, "io")
 
 
 def test_strict_refuses_what_is_suspicious(

@@ -12,7 +12,7 @@ import rankscope as rs
 from rankscope.errors import UsageError
 from statsmodels.stats.power import TTestPower
 
-from tests.cli.command import check_error, run
+from tests.cli.command import check_error, run, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,20 +22,17 @@ DEVIATION = math.sqrt(2 / 3 * (1 / 2) ** 2 * 3 / 2)
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[str, str, str]:
+def files(tmp_path: Path) -> list[str]:
     """Judgments and two runs, whose RR differs by 0, 1/2 and -1/2."""
-    paths = []
-    for name, text in (
-        ("qrels", "q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n"),
-        ("a.run", "q1 Q0 a 1 1 t\nq2 Q0 x 1 2 t\nq2 Q0 b 2 1 t\nq3 Q0 c 1 1 t\n"),
-        ("b.run", "q1 Q0 a 1 1 t\nq2 Q0 b 1 1 t\nq3 Q0 x 1 2 t\nq3 Q0 c 2 1 t\n"),
-    ):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        paths.append(str(tmp_path / name))
-    return paths[0], paths[1], paths[2]
+    texts = {
+        "qrels": "q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n",
+        "a.run": "q1 Q0 a 1 1 t\nq2 Q0 x 1 2 t\nq2 Q0 b 2 1 t\nq3 Q0 c 1 1 t\n",
+        "b.run": "q1 Q0 a 1 1 t\nq2 Q0 b 1 1 t\nq3 Q0 x 1 2 t\nq3 Q0 c 2 1 t\n",
+    }
+    return write_files(tmp_path, texts)
 
 
-def test_the_queries_that_effects_need_are_printed(files: tuple[str, str, str]) -> None:
+def test_the_queries_that_effects_need_are_printed(files: list[str]) -> None:
     done = run("power", *files, "-m", "RR", "--effect", "0.1", "0.3")
     needed = [
         math.ceil(TTestPower().solve_power(each / DEVIATION, None, 0.05, 0.8))
@@ -51,7 +48,7 @@ def test_the_queries_that_effects_need_are_printed(files: tuple[str, str, str]) 
     ]
 
 
-def test_json_has_every_number(files: tuple[str, str, str]) -> None:
+def test_json_has_every_number(files: list[str]) -> None:
     done = run("power", *files, "-m", "RR", "--effect", "0.3", "--unpaired", "--json")
     found = json.loads(done.stdout)
     expected = rs.power([1, 0.5, 1], [1, 1, 0.5], effect=0.3, paired=False)
@@ -59,7 +56,7 @@ def test_json_has_every_number(files: tuple[str, str, str]) -> None:
     assert found["paired"] is False
 
 
-def test_a_power_below_the_level_is_a_usage_error(files: tuple[str, str, str]) -> None:
+def test_a_power_below_the_level_is_a_usage_error(files: list[str]) -> None:
     said = check_error(run("power", *files, "--power", "0.01"), 2, "bad_parameter")
     assert "expected power to be above the level of 0.05" in said
 

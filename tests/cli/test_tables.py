@@ -13,7 +13,7 @@ import rankscope as rs
 
 from tests.cli.command import check_error
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, lines
-from tests.parity.real import DATA
+from tests.parity.real import find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,15 +76,6 @@ def test_the_values_of_parts_have_their_denominators(program: Program, log: str)
     }
     assert document["measures"] == {"RR": 0.5}
     check_error(program.run(*words, "-q"), 2, "usage")
-
-
-def test_parts_may_be_combinations_of_columns(program: Program, log: str) -> None:
-    words = ["eval", log, "-m", "RR", "--by", "country", "--by", "users"]
-    done = program.run(*words, "--csv")
-    evaluation = rs.evaluate(log, "RR", by=["country", "users"])
-    assert evaluation.slices is not None
-    assert done.stdout.decode().splitlines()[0] == "country,users,queries,RR,RR n"
-    assert len(done.stdout.decode().splitlines()) == 1 + len(evaluation.slices) == 4
 
 
 @pytest.mark.parametrize("by", [None, "country"])
@@ -202,9 +193,7 @@ def test_scores_are_matched_to_labels_by_row(program: Program, tmp_path: Path) -
 
 
 def test_the_data_of_lightgbm_are_evaluated_as_it_does(program: Program, tmp_path: Path) -> None:
-    folder = DATA / "lightgbm"
-    if not folder.is_dir():
-        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    folder = find("lightgbm")
     rows = (folder / "rank.test.scores.tsv").read_text().splitlines()[1:]
     scores = tmp_path / "scores"
     scores.write_bytes(lines(*(row.split("\t")[3] for row in rows)))
@@ -269,8 +258,3 @@ def test_columns_that_are_not_there_are_refused(
     done = program.run("eval", log, *words)
     assert log in check_error(done, 3, code)
     assert hint in done.stderr
-
-
-def test_an_attribute_belongs_to_its_query(program: Program, log: str) -> None:
-    done = program.run("eval", log, "--by", "ranks")
-    assert f"{log}:2: " in check_error(done, 3, "attribute_conflict")

@@ -13,6 +13,8 @@ from rankscope.clicks.off_policy import _read_mapping
 from rankscope.clicks.reliability import Reliability
 from scipy import stats
 
+from tests.refusals import refuses_if
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -81,8 +83,5 @@ def test_values_that_differ_by_rounding_are_the_same(times: float, *, is_refused
 def test_probabilities_sum_up_to_1_within_a_millionth(off: float, *, is_refused: bool) -> None:
     for total in (1 + off, 1 - off):
         chances = {"a": 0.5, "b": total - 0.5}
-        if is_refused:
-            with pytest.raises(rs.FormatError, match="sum up to 1"):
-                _read_mapping(chances)
-        else:
+        with refuses_if(is_refused, rs.FormatError, match="sum up to 1"):
             assert _read_mapping(chances) == chances

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -60,6 +59,13 @@ PAIRS = (
     compared("old", RUNS[2], 0.2, 0.0001),
     compared("new", RUNS[2], 0.1, 0.3),
 )
+UNJUDGED = UnjudgedRange(
+    if_unjudged_lowest=-0.1234,
+    if_unjudged_highest=0.2345,
+    documents=9,
+    scale=(0, 1),
+    is_exact=True,
+)
 
 
 def test_letters_mark_the_runs_that_a_run_is_significantly_better_than() -> None:
@@ -100,25 +106,6 @@ def test_html_is_well_formed_and_names_are_escaped() -> None:
 def test_names_cannot_be_commands_of_latex_or_markdown() -> None:
     assert r"a\textbar{}b\textless{}c\textgreater{}\&\_\%" in compare(*PAIRS).table("latex")
     assert r"a\|b\<c\>&\_%" in compare(*PAIRS).table("markdown")
-
-
-def test_text_fits_eighty_columns() -> None:
-    unjudged = UnjudgedRange(
-        if_unjudged_lowest=-0.2,
-        if_unjudged_highest=0.3,
-        documents=7,
-        scale=(0.0, 1.0),
-        is_exact=True,
-    )
-    rows = [
-        compared(each.baseline, each.run, each.difference, each.p, unjudged=unjudged, wins=150)
-        for each in PAIRS
-    ]
-    text = compare(*rows).table()
-    assert max(map(len, text.splitlines())) <= 80
-    assert "-0.2000 to +0.3000" in text
-    assert "This is not a confidence interval." in " ".join(text.split())
-    assert "certain despite unjudged documents in 0 of 3 comparisons" in " ".join(text.split())
 
 
 def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
@@ -165,7 +152,6 @@ def test_a_comparison_has_one_row_per_pair_in_every_export() -> None:
     frame = found.to_pandas()
     assert frame["difference"].tolist() == [0.1, 0.2, 0.1]
     assert found.to_arrow().num_rows == len(found.to_polars()) == 3
-    assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()  # noqa: S301 - our own
 
 
 def test_letters_go_on_after_z() -> None:
@@ -204,13 +190,6 @@ def test_a_key_without_a_run_or_with_another_measure_is_explained() -> None:
 
 
 def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
-    ranges = UnjudgedRange(
-        if_unjudged_lowest=-0.1234,
-        if_unjudged_highest=0.2345,
-        documents=9,
-        scale=(0, 1),
-        is_exact=True,
-    )
     rows = [
         compared(
             pair.baseline,
@@ -218,7 +197,7 @@ def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
             -0.0123,
             0.04,
             slice=name,
-            unjudged=ranges,
+            unjudged=UNJUDGED,
             correction="tukey",
             wins=1234,
             losses=2345,
@@ -231,6 +210,9 @@ def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
     ]
     text = compare(*rows).table()
     assert max(map(len, text.splitlines())) <= 80
+    assert "-0.1234 to +0.2345" in text
+    assert "This is not a confidence interval." in " ".join(text.split())
+    assert "certain despite unjudged documents in 0 of " in " ".join(text.split())
     assert [line.split()[:3] for line in text.splitlines() if line.startswith("slice")] == [
         ["slice", "n", "pair"]
     ] * 2
@@ -241,11 +223,6 @@ def test_a_minus_is_one_in_latex_but_a_hyphen_stays_one() -> None:
     latex = compare(pair, runs=("e5-small", "e5-base")).table("latex")
     for cell in ("e5-base $-$ e5-small", "$-$0.1000", "$-$0.1100 to $-$0.0900"):
         assert f"{cell} &" in latex
-
-
-def test_a_small_p_value_reads_like_a_sentence() -> None:
-    pair = compared("old", "new", 0.1, 0.0001)
-    assert "p < 0.001" in str(decide(compare(pair, runs=RUNS[:2]), "nDCG@10"))
 
 
 def test_the_range_over_unjudged_documents_is_left_out_where_all_are_judged() -> None:

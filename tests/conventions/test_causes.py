@@ -10,6 +10,8 @@ import rankscope as rs
 from rankscope import AP, P, nDCG
 from rankscope.reconciliation.causes import list_cutoffs, list_levels
 
+from tests.trec import write_qrels, write_run
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -161,9 +163,7 @@ def test_a_printed_command_gives_the_number(
 ) -> None:
     from rankscope.cli import main  # noqa: PLC0415 - of this test only
 
-    qrels, run = tmp_path / "the qrels", tmp_path / "run"
-    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q in QRELS for d, g in QRELS[q].items()))
-    run.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q in RUN for d, s in RUN[q].items()))
+    qrels, run = write_qrels(tmp_path / "the qrels", QRELS), write_run(tmp_path / "run", RUN)
     value = rs.evaluate(qrels, run, AP(rel=3))[AP(rel=3)]
     found = rs.reconcile(qrels, run, AP, got=f"{value:.6f}")
     assert found.causes[0].command in str(found)

@@ -14,6 +14,7 @@ from rankscope import ERR, nDCG
 
 from tests.parity.cases import make
 from tests.parity.peers import of_pytrec_eval
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,18 +61,8 @@ def run_gdeval(case: Case, folder: Path) -> dict[str, tuple[float, float]]:
     if perl is None:
         pytest.skip("Perl is not installed")
     numbers = {query: str(number) for number, query in enumerate({**case.qrels, **case.run})}
-    qrels = "".join(
-        f"{numbers[query]} 0 {doc} {grade}\n"
-        for query, row in case.qrels.items()
-        for doc, grade in row.items()
-    )
-    run = "".join(
-        f"{numbers[query]} Q0 {doc} 1 {score!r} t\n"
-        for query, row in case.run.items()
-        for doc, score in row.items()
-    )
-    (folder / "qrels").write_text(qrels, encoding="utf-8")
-    (folder / "run").write_text(run, encoding="utf-8")
+    write_qrels(folder / "qrels", {numbers[query]: row for query, row in case.qrels.items()})
+    write_run(folder / "run", {numbers[query]: row for query, row in case.run.items()})
     program = str(files("ir_measures") / "bin" / "gdeval.pl")
     done = subprocess.run(
         [perl, program, "qrels", "run", "10"],

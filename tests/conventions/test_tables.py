@@ -11,6 +11,8 @@ import rankscope as rs
 from rankscope import AP, Rankings, nDCG
 
 from tests.conventions.test_reconcile import command
+from tests.refusals import refuses
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,10 +66,7 @@ def test_scores_that_single_precision_merges_are_said_to_be_merged() -> None:
 @pytest.mark.parametrize("convention", ["sklearn", "lightgbm", "catboost", "trec_eval"])
 def test_a_table_is_evaluated_under_a_convention(convention: str, tmp_path: Path) -> None:
     expected = rs.evaluate(QRELS, RUN, [nDCG @ 3], convention=convention)
-    lines = zip(*LOG.values(), strict=True)
-    text = "\n".join(",".join(map(str, row)) for row in [LOG.keys(), *lines]) + "\n"
-    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
-    for table in (LOG, tmp_path / "log.csv"):
+    for table in (LOG, write_table(LOG, tmp_path / "log.csv")):
         found = rs.evaluate(table, nDCG @ 3, convention=convention)
         assert dict(found) == dict(expected)
         assert found.policy == expected.policy
@@ -77,15 +76,13 @@ def test_a_table_is_evaluated_under_a_convention(convention: str, tmp_path: Path
 def test_ties_beside_a_convention_must_be_its_own() -> None:
     ties = rs.evaluate(LOG, nDCG @ 3, policy="ties=worst", convention="tie_aware").policy.ties
     assert ties == "worst"
-    with pytest.raises(rs.PolicyError) as caught:
+    with refuses(rs.PolicyError, "convention_conflict"):
         rs.evaluate(LOG, nDCG @ 3, policy="ties=average", convention="lightgbm")
-    assert caught.value.code == "convention_conflict"
 
 
 def test_a_table_of_grades_that_the_library_refuses_is_refused() -> None:
-    with pytest.raises(rs.FormatError) as caught:
+    with refuses(rs.FormatError, "convention_grades"):
         rs.evaluate({**LOG, "label": [0.5] * 7}, AP, convention="lightgbm")
-    assert caught.value.code == "convention_grades"
 
 
 def test_readers_of_batches_are_read_once() -> None:
@@ -102,11 +99,9 @@ def test_rankings_say_how_they_were_ordered() -> None:
 
 
 def test_the_command_takes_tables(tmp_path: Path) -> None:
-    log, named = tmp_path / "log.csv", tmp_path / "log.txt"
-    rows = [["qid", "doc", "label", "score"], *zip(*LOG.values(), strict=True)]
-    log.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n", encoding="utf-8")
-    rows[0][2] = "worth"
-    named.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n", encoding="utf-8")
+    log = write_table(LOG, tmp_path / "log.csv")
+    renamed = {"worth" if name == "label" else name: column for name, column in LOG.items()}
+    named = write_table(renamed, tmp_path / "log.txt")
     found = rs.reconcile(LOG, nDCG @ 3)
     assert command(str(log), "-m", "nDCG@3") == (0, f"{found}\n", "")
     words = (str(named), "-m", "nDCG@3", "--format", "csv", "--col", "relevance=worth", "--json")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 from rankscope import AP, RR, P, R, Rankings, nDCG
+
+from tests.interpreter import run_python
 
 if TYPE_CHECKING:
     from tests.defects.ways import Ways
@@ -104,17 +104,9 @@ for ties in ("doc_id", "input", "average", "best", "worst"):
 
 
 def test_ties_are_decided_the_same_way_in_every_process() -> None:
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", SHUFFLED],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
+    printed = {run_python(SHUFFLED, PYTHONHASHSEED=seed) for seed in ("0", "1", "2")}
     assert len(printed) == 1
-    assert printed.pop().count(b"nDCG@5") == 100
+    assert printed.pop().count("nDCG@5") == 100
 
 
 def test_ignoring_ties_takes_one_order_and_the_default_averages_all() -> None:

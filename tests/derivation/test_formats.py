@@ -79,16 +79,6 @@ def test_html_has_the_tags_of_the_house_only(name: str) -> None:
     assert len(piece) < 20_000
 
 
-def test_html_styles_nothing_but_itself() -> None:
-    style = re.findall(r"<style>(.*?)</style>", explain("a", "b").to_html(), flags=re.DOTALL)
-    selectors = [one for rule in re.findall(r"([^{}]+)\{", style[0]) for one in rule.split(",")]
-    steps = {"0%", "99%", "to"}
-    selectors = [one for one in selectors if not one.startswith("@") and one not in steps]
-    assert selectors
-    assert all(one.strip().startswith(".rankscope-explanation") for one in selectors)
-    assert not re.search(r"url\(|@import|expression", style[0])
-
-
 def test_html_shows_the_numbers_of_the_rows() -> None:
     explanation = explain("a", "b", "c")
     cells = Cells(explanation.to_html(digits=6)).rows[1 : 1 + len(explanation.rows)]

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from rankscope import nDCG
 
 from tests.cli.command import run
+from tests.refusals import refuses
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,9 +186,8 @@ def test_runs_without_a_query_in_common_are_refused() -> None:
 
 
 def test_a_query_that_is_not_judged_is_refused() -> None:
-    with pytest.raises(rs.UsageError) as caught:
+    with refuses(rs.UsageError, "unknown_query"):
         rs.diff(QRELS, OLD, NEW, nDCG @ 3).explain("nobody asked")
-    assert caught.value.code == "unknown_query"
 
 
 def test_one_standard_input_is_not_two_runs() -> None:
@@ -210,10 +211,8 @@ def test_everything_leaves_as_plain_data() -> None:
     first = {name: document["queries"][0][name] for name in ("query_id", "a", "b")}
     old, new = (found.queries.column(name)[0] for name in ("old", "new"))
     assert first == {"query_id": "q1", "a": old, "b": new}
-    for module, export in (("pandas", "to_pandas"), ("polars", "to_polars")):
-        pytest.importorskip(module)
-        assert getattr(found, export)()["query_id"].to_list() == ["q1", "q2", "empty"]
-    pytest.importorskip("pyarrow")
+    for frame in (found.to_pandas(), found.to_polars()):
+        assert frame["query_id"].to_list() == ["q1", "q2", "empty"]
     assert found.to_arrow()["old"].to_pylist() == list(found.queries.column("old"))
     of_query = found.explain("q1").to_dict()
     assert of_query["difference"] == found.explain("q1").difference
@@ -222,10 +221,7 @@ def test_everything_leaves_as_plain_data() -> None:
 
 
 def test_the_command_adds_up_what_both_runs_have_diagnostics_of(tmp_path: Path) -> None:
-    (tmp_path / "qrels").write_text("".join(f"q{at} 0 a 1\n" for at in range(6)))
-    for name, queries in (("old", 5), ("new", 3)):
-        lines = [f"q{at} Q0 a 1 1.0 {name}\n" for at in range(queries)]
-        (tmp_path / f"{name}.run").write_text("".join(lines))
-    paths = [str(tmp_path / name) for name in ("qrels", "old.run", "new.run")]
-    done = run("diff", *paths, "--json")
+    qrels, old, new = ({f"q{at}": {"a": 1} for at in range(count)} for count in (6, 5, 3))
+    runs = [write_run(tmp_path / "old.run", old), write_run(tmp_path / "new.run", new)]
+    done = run("diff", write_qrels(tmp_path / "qrels", qrels), *runs, "--json")
     assert json.loads(done.stdout)["diagnostics"]["n_missing"] == 1 + 3

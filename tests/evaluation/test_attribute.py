@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rankscope import Rankings
 from rankscope.errors import InputError, UsageError
 
-from tests.refusals import refused
+from tests.refusals import refused, refuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -257,9 +257,8 @@ def test_every_grade_is_its_definition(
     ],
 )
 def test_a_bad_positive_class_is_refused(positive: object) -> None:
-    with pytest.raises(UsageError, match="positive must be") as refused:
+    with refuses(UsageError, "bad_positive", match="positive must be") as refused:
         rs.attribute(["click"], positive=positive)
-    assert refused.value.code == "bad_positive"
     assert refused.value.hint
 
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.inputs.files import columnar
 
 from tests.files.opened import open_table
 from tests.hostile.children import outcomes_of
@@ -120,25 +119,12 @@ def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
     assert refusal(damaged, "parquet").code == "parquet_invalid"
 
 
-def test_a_locked_file_is_refused() -> None:
-    """P11: the footer of a file that is encrypted ends with other letters."""
-    good = parquet(TABLE)
-    assert refusal(b"PARE" + good[4:-4] + b"PARE", "parquet").code == "parquet_encrypted"
-
-
 def test_rows_that_a_file_cannot_hold_are_refused_before_they_are_read() -> None:
     """P3, P4: constants pack well, and are believed up to a limit."""
     many = 9_000_000
     constant = pa.table({"query_id": pa.repeat(1, many), "score": pa.repeat(1.0, many)})
     assert refusal(parquet(constant, compression="zstd"), "parquet").code == "decompressed_bytes"
     assert read(parquet(constant.slice(0, 10_000), compression="zstd"), "parquet") == 10_000
-
-
-def test_row_groups_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """P5."""
-    monkeypatch.setattr(columnar, "MOST_ROW_GROUPS", 10)
-    assert read(parquet(TABLE, row_group_size=30), "parquet") == ROWS
-    assert refusal(parquet(TABLE, row_group_size=20), "parquet").code == "row_groups"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 from typing import TYPE_CHECKING
 
@@ -12,10 +10,8 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 import rankscope as rs
-from rankscope.file import FORMATS, tell_format
 
 from tests.files.opened import open_table
-from tests.inputs.carriers import pack_zstd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +53,6 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "t.feather": lambda path: pyarrow.feather.write_feather(pa.table(COLUMNS), path),
     "t.arrow": write_stream,
 }
-TEXTS = [name for name in WRITERS if FORMATS[tell_format(name) or "trec"].is_text]
 
 
 def read(table: TableFile) -> dict[str, list[object]]:
@@ -78,19 +73,6 @@ def test_every_format_holds_the_same_table(name: str, tmp_path: Path) -> None:
     unnamed = path.read_bytes()
     form = {"t.ndjson": "jsonl", "t.feather": "arrow"}.get(name, name.removeprefix("t."))
     assert read(open_table(unnamed, form)) == COLUMNS
-
-
-@pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize(
-    ("end", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".zst", pack_zstd)]
-)
-def test_packed_text_is_the_text(
-    name: str, end: str, pack: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
-    WRITERS[name](tmp_path / name)
-    packed = tmp_path / f"{name}{end}"
-    packed.write_bytes(pack((tmp_path / name).read_bytes()))
-    assert read(open_table(str(packed))) == COLUMNS
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -23,6 +23,7 @@ from rankscope.inputs.files.table import TableFile
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples
 from tests.refusals import refused
+from tests.tabular import write_table
 
 SETTINGS = draw_settings(
     ties=["average", "input", "doc_id", "best"],
@@ -80,8 +81,7 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
 @given(st.data())
 def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObject) -> None:
     table, settings = data.draw(make_tables()), data.draw(SETTINGS)
-    path = folder / "log.parquet"
-    pq.write_table(pa.table(table), path, row_group_size=19)  # type: ignore[no-untyped-call]
+    path = write_table(table, folder / "log.parquet")
     expected = evaluate(path, settings, spills=False)
     assert evaluate(path, settings, spills=True) == expected
 
@@ -122,14 +122,7 @@ def test_a_limit_of_memory_changes_nothing(
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "arrow"])
 def test_other_formats_are_evaluated_in_parts(scattered: Path, form: str, folder: Path) -> None:
-    frame = pq.read_table(scattered).to_pandas()  # type: ignore[no-untyped-call]
-    path = folder / f"scattered.{form}"
-    if form == "csv":
-        frame.to_csv(path, index=False)
-    elif form == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_feather(path)
+    path = write_table(pq.read_table(scattered), folder / f"scattered.{form}")  # type: ignore[no-untyped-call]
     expected = describe(rs.evaluate(path, ["nDCG@10", "RR"]))
     assert describe(rs.evaluate(path, ["nDCG@10", "RR"], memory="1MiB")) == expected
 

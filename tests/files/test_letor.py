@@ -11,18 +11,11 @@ import pytest
 import rankscope as rs
 from rankscope import AP, Rankings, nDCG, read_letor
 
-from tests.parity.real import DATA
+from tests.parity.real import find
 from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def find_data(name: str) -> Path:
-    folder = DATA / name
-    if not folder.is_dir():
-        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
-    return folder
 
 
 def refusal(text: bytes) -> rs.RankscopeError:
@@ -93,7 +86,7 @@ def test_a_group_may_be_empty(tmp_path: Path) -> None:
 
 
 def test_the_data_of_lightgbm_have_the_values_that_it_reported() -> None:
-    folder = find_data("lightgbm")
+    folder = find("lightgbm")
     letor = read_letor(folder / "rank.test")
     scored = np.loadtxt(folder / "rank.test.scores.tsv", skiprows=1, usecols=3)
     rankings = Rankings.from_groups(letor.relevance, scored, letor.group_sizes, ties="input")
@@ -105,7 +98,7 @@ def test_the_data_of_lightgbm_have_the_values_that_it_reported() -> None:
 
 
 def test_the_data_of_fastrank_agree_with_their_qrels() -> None:
-    folder = find_data("fastrank")
+    folder = find("fastrank")
     letor = read_letor(folder / "trec_news_2018.train")
     assert letor.group_sizes.sum() == len(letor.relevance) == 782
     qrels = rs.read_qrels(folder / "newsir18-entity.qrel")

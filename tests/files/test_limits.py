@@ -20,6 +20,7 @@ from rankscope.inputs.files.text_lines import read_numbers_of, refuse_unnamed_co
 from rankscope.inputs.recognition import Input
 
 from tests.files.opened import open_table
+from tests.refusals import refuses_if
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +37,7 @@ def test_a_csv_file_has_1_024_columns_at_most(
     path = tmp_path / "judgments.csv"
     names = ["query_id", "doc_id", "relevance", *(f"c{at}" for at in range(columns - 3))]
     path.write_text(f"{','.join(names)}\nq,d,1{',0' * (columns - 3)}\n")
-    if is_refused:
-        with pytest.raises(rs.LimitError, match="at most 1024 columns, found 1025"):
-            rs.evaluate(path, RUN, "P@1")
-    else:
+    with refuses_if(is_refused, rs.LimitError, match="at most 1024 columns, found 1025"):
         assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
 
 
@@ -146,10 +144,7 @@ def test_a_file_of_numbers_has_lines_of_4_096_bytes_at_most(
     length: int, *, is_refused: bool
 ) -> None:
     text = b"1".rjust(length) + b"\n"
-    if is_refused:
-        with pytest.raises(rs.LimitError):
-            read_numbers_of(text, "scores", "score")
-    else:
+    with refuses_if(is_refused, rs.LimitError):
         assert read_numbers_of(text, "scores", "score").tolist() == [1.0]
 
 
@@ -251,8 +246,7 @@ def test_four_columns_with_a_time_or_three_bars_are_files_of_movielens(
     path = tmp_path / "u.data"
     path.write_text(f"{line}\n")
     found = Input("file", str(path), role)
-    if is_refused:
-        with pytest.raises(rs.FormatError, match="expected a first line that names the columns"):
-            refuse_unnamed_columns(found, role)
-    else:
+    with refuses_if(
+        is_refused, rs.FormatError, match="expected a first line that names the columns"
+    ):
         refuse_unnamed_columns(found, role)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +9,7 @@ import rankscope as rs
 from rankscope.errors import hint_extra
 
 from tests.inputs.entry import lines
+from tests.interpreter import run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +43,6 @@ def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path: Path) -> None:
     path.write_bytes(LOG)
     assert refusal(path).code == "unknown_format"
     assert rs.evaluate(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
-    assert rs.evaluate(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
 
 
 def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
@@ -54,14 +52,6 @@ def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
     named = {"doc": "url", "relevance": "judgment", "score": "bm25"}
     plain = rs.File(qrels.path, "csv"), rs.File(run.path, "csv")
     assert rs.evaluate(*plain, "RR", **named)["RR"] == 1 / 2
-
-
-def test_standard_input_is_one_file() -> None:
-    """X3."""
-    for run in ("-", rs.File("-", "csv")):
-        with pytest.raises(rs.UsageError) as refused:
-            rs.evaluate(rs.File("-", "csv"), run, "RR")
-        assert refused.value.code == "stdin_twice"
 
 
 PROGRAM = """
@@ -94,7 +84,4 @@ RUNS = {"trec": b"q1 Q0 d1 1 0.5 t\n", "csv": b"qid,doc,score\nq1,d1,0.5\n"}
 )
 def test_only_tables_need_pyarrow(form: str, start: str, said: list[str]) -> None:
     program = PROGRAM.format(start=start, qrels=QRELS, run=RUNS[form], form=form)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == said
+    assert run_python(program).splitlines() == said

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import feather
 from rankscope.engine import memory
 from rankscope.engine.runs import ColumnRun
 from rankscope.inputs.files.table import TableFile
 
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,20 +68,6 @@ def make_runs(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, lis
     return judged, run
 
 
-def write(run: dict[str, list[Any]], path: Path) -> None:
-    """Write a run in the format that its name says, a few rows in each row group or batch."""
-    table = pa.table(run)
-    if path.suffix == ".parquet":
-        pq.write_table(table, path, row_group_size=19)  # type: ignore[no-untyped-call]
-    elif path.suffix == ".arrow":
-        feather.write_feather(table, path, compression="uncompressed", chunksize=19)  # type: ignore[no-untyped-call]
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
-    else:
-        options = pacsv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
-        pacsv.write_csv(table, path, options)
-
-
 def evaluate(judged: object, run: object, settings: dict[str, Any], way: str) -> list[object]:
     """Evaluate a run in one of the ways, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
@@ -105,8 +88,7 @@ def evaluate(judged: object, run: object, settings: dict[str, Any], way: str) ->
 def test_all_ways_give_the_same(folder: Path, data: st.DataObject) -> None:
     judged, run = data.draw(make_runs())
     settings = data.draw(SETTINGS)
-    path = folder / f"run.{data.draw(st.sampled_from(FORMATS))}"
-    write(run, path)
+    path = write_table(run, folder / f"run.{data.draw(st.sampled_from(FORMATS))}")
     expected = evaluate(judged, path, settings, "held")
     for way in ("read", "any", "written"):
         assert evaluate(judged, path, settings, way) == expected, way
@@ -132,16 +114,14 @@ def scattered(folder: Path) -> Path:
         "doc_id": [f"d{row // DOCS}-{row % DOCS}" for row in rows],
         "score": rng.random(len(rows)),
     }
-    write(table, folder / "scattered.parquet")
-    return folder / "scattered.parquet"
+    return write_table(table, folder / "scattered.parquet")
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_limit_of_memory_changes_nothing(
     scattered: Path, judged: object, form: str, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = folder / f"again.{form}"
-    write(pq.read_table(scattered).to_pydict(), path)  # type: ignore[no-untyped-call]
+    path = write_table(pq.read_table(scattered), folder / f"again.{form}")  # type: ignore[no-untyped-call]
     settings: dict[str, Any] = {"measures": ["nDCG@10", "AP"], "interval": 0.95}
     expected = describe(rs.evaluate(judged, path, **settings))  # type: ignore[call-overload]
     assert not caplog.messages

@@ -9,12 +9,12 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope.cli import main
 from rankscope.inputs.files import archives
 
+from tests.inputs.carriers import pack_zstd
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def pack_zip(members: Mapping[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def pack_tar(members: Mapping[str, bytes]) -> bytes:
+def pack_tar(members: Mapping[str, bytes], form: int = tarfile.DEFAULT_FORMAT) -> bytes:
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
+    with tarfile.open(fileobj=packed, mode="w", format=form) as archive:
         folder = tarfile.TarInfo("deep")
         folder.type = tarfile.DIRTYPE
         archive.addfile(folder)
@@ -56,7 +56,7 @@ ARCHIVES: dict[str, Callable[[Mapping[str, bytes]], bytes]] = {
     "tar.gz": lambda members: gzip.compress(pack_tar(members)),
     "tgz": lambda members: gzip.compress(pack_tar(members)),
     "tar.bz2": lambda members: bz2.compress(pack_tar(members)),
-    "tar.zst": lambda members: bytes(pa.Codec("zstd").compress(pack_tar(members))),
+    "tar.zst": lambda members: pack_zstd(pack_tar(members)),
 }
 NAMED = pytest.mark.parametrize("ending", ARCHIVES)
 

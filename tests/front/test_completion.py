@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,8 @@ import jedi  # type: ignore[import-untyped]  # it has none
 import pytest
 import rankscope
 from rankscope.measures import OBJECTS
+
+from tests.interpreter import run_python
 
 HIDDEN = {"annotations", "defer", "deferred"}
 MADE = {"Budget", "File", "Interval", "Policy", "Rankings"}
@@ -27,10 +28,7 @@ PACKAGES = {
 
 def run_fresh(program: str) -> list[str]:
     """The list that a fresh interpreter prints, in which no name has been used."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    found: list[str] = json.loads(run_python(program).splitlines()[-1])
     return found
 
 

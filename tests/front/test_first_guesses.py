@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,8 @@ import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope import AP, nDCG
+
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,18 +38,10 @@ LOG = pd.DataFrame(ROWS, columns=NAMES)
 
 def write_trec(folder: Path) -> Path:
     """Write the judgments and both runs as TREC files."""
-    qrels = [
-        f"{query} 0 {doc} {grade}" for query, docs in QRELS.items() for doc, grade in docs.items()
-    ]
-    (folder / "qrels.txt").write_text("\n".join(qrels) + "\n")
+    write_qrels(folder / "qrels.txt", QRELS)
     (folder / "runs").mkdir()
     for name, run in RUNS.items():
-        lines = [
-            f"{query} Q0 {doc} 1 {score} {name}"
-            for query, docs in run.items()
-            for doc, score in docs.items()
-        ]
-        (folder / "runs" / f"{name}.run").write_text("\n".join(lines) + "\n")
+        write_run(folder / "runs" / f"{name}.run", run)
     return folder
 
 
@@ -271,23 +264,6 @@ def test_attributes_of_queries_reach_losses_and_reports() -> None:
     report = rs.report(QRELS, OLD, "RR", weights="w", attributes=table)
     expected = rs.evaluate(QRELS, OLD, "RR", weights={"q1": 2, "q2": 1})["RR"]
     assert report.means_of("RR")[0].value == expected
-
-
-def test_results_are_numbers_and_documents() -> None:
-    one = rs.evaluate(QRELS, NEW, "RR")
-    assert float(one) == one["RR"]
-    several = rs.evaluate(QRELS, RUNS, ["nDCG@10", "RR"])
-    assert several.best("RR") == several.best("nDCG@10") == "new"
-    assert json.loads(one.to_json())["measures"] == {"RR": one["RR"]}
-    assert "\\begin{table}" in several.to_latex()
-
-
-def test_completion_shows_verbs_and_one_module_of_measures() -> None:
-    shown = [name for name in dir(rs) if not name.startswith("_")]
-    assert {"evaluate", "compare", "explain", "measures", "errors", "Rankings"} <= {*shown}
-    assert not {"nDCG", "AP", "UsageError"} & {*shown}
-    assert rs.nDCG is rs.measures.nDCG
-    assert isinstance(rs.errors.UsageError("x", hint="y", code="z"), rs.UsageError)
 
 
 # The engineer of recommenders: a log of interactions.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope
 from rankscope.cli.commands import COMMANDS, Group
+
+from tests.interpreter import run_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
 def loaded_by(statement: str) -> set[str]:
     """The top-level packages that a fresh interpreter has loaded after a statement."""
     program = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
-    return set(
-        subprocess.run(
-            [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
-        ).stdout.split()
-    )
+    return set(run_python(program, "-I").split())
 
 
 def test_all_names_what_is_public() -> None:
@@ -59,9 +56,7 @@ def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> No
             f"import rankscope.{name}; {shown}",
             f"import rankscope.{name}.{inner}; import rankscope.{name}; {shown}",
         ):
-            program = [sys.executable, "-I", "-c", statements]
-            done = subprocess.run(program, capture_output=True, text=True, check=True)
-            assert done.stdout == "function\n", statements
+            assert run_python(statements, "-I") == "function\n", statements
 
 
 def test_submodules_are_attributes_and_unknown_names_are_not() -> None:
@@ -75,10 +70,7 @@ def test_importing_loads_measures_and_little_else() -> None:
     program = (
         "import rankscope, sys; print(*(name for name in sys.modules if name[:10] == 'rankscope.'))"
     )
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
-    )
-    parts = {name.split(".")[1] for name in done.stdout.split()}
+    parts = {name.split(".")[1] for name in run_python(program, "-I").split()}
     base = {"_core", "deferred", "errors", "measures", "names", "records"}
     assert parts == base | {
         "agreement",
@@ -93,11 +85,8 @@ def test_importing_loads_measures_and_little_else() -> None:
 
 def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:
     program = "import rankscope; rankscope.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'RR')"
-    loaded = f"{program}; import sys; print(*(name for name in sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", loaded], capture_output=True, text=True, check=True
-    )
-    parts = {name.split(".")[1] for name in done.stdout.split() if name.startswith("rankscope.")}
+    loaded = run_python(f"{program}; import sys; print(*sys.modules)", "-I").split()
+    parts = {name.split(".")[1] for name in loaded if name.startswith("rankscope.")}
     assert not parts & {"cli", "conventions", "monitor", "plots", "stats", "web"}
 
 
@@ -158,7 +147,7 @@ def test_help_loads_no_library() -> None:
         "        except SystemExit as ended: assert not ended.code, command\n"
         f"    assert not {HEAVY} & sys.modules.keys(), command\n"
     )
-    subprocess.run([sys.executable, "-I", "-c", program], check=True)
+    run_python(program, "-I")
 
 
 def list_commands(group: Group) -> Iterator[list[str]]:

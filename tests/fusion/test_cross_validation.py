@@ -11,6 +11,7 @@ import pytest
 import rankscope as rs
 
 from tests.cli.command import run as run_command
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,21 +154,10 @@ def test_a_single_query_is_not_cross_validated() -> None:
 
 def test_the_command_says_what_the_fit_is_worth(tmp_path: Path) -> None:
     qrels, made = make_noise(6, 2, seed=3)
-    judged = tmp_path / "train.qrels"
-    judged.write_text(
-        "".join(f"{query} 0 {doc} 1\n" for query, docs in qrels.items() for doc in docs)
-    )
-    paths = [tmp_path / f"{name}.run" for name in made]
-    for path, run in zip(paths, made.values(), strict=True):
-        path.write_text(
-            "".join(
-                f"{query} Q0 {doc} 0 {score} t\n"
-                for query, docs in run.items()
-                for doc, score in docs.items()
-            )
-        )
-    done = run_command("fuse", *map(str, paths), "--fit", str(judged), "-m", "RR")
-    fit = rs.fit_fusion(judged, {path.name: path for path in paths}, "RR")
+    judged = write_qrels(tmp_path / "train.qrels", qrels)
+    paths = {f"{name}.run": write_run(tmp_path / f"{name}.run", run) for name, run in made.items()}
+    done = run_command("fuse", *paths.values(), "--fit", judged, "-m", "RR")
+    fit = rs.fit_fusion(judged, paths, "RR")
     said = done.stderr.decode().splitlines()
     assert said[1:] == [f"note: {line}" for line in (fit.describe(), *fit.notes)]
     assert said[0].startswith("note: weights: run0.run ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -234,13 +233,6 @@ def test_ids_keep_their_types() -> None:
     fused = rs.fuse([one, other])
     assert fused.to_polars().schema == one.schema
     assert fused.to_dict().keys() == {1, 2}
-
-
-def test_a_fused_run_can_be_pickled() -> None:
-    fused = rs.fuse([WORDS, VECTORS], "combmnz")
-    again = pickle.loads(pickle.dumps(fused))  # noqa: S301 - our own
-    assert repr(again) == repr(fused)
-    assert again.to_dict() == fused.to_dict()
 
 
 @pytest.mark.parametrize(

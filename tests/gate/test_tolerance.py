@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 import rankscope as rs
 
-from tests.cli.command import run
+from tests.cli.command import run, write_files
 from tests.refusals import refused
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,17 +70,6 @@ def test_a_tolerance_can_be_a_share_of_the_baselines_value(new: int, verdict: st
     assert "at most 25% of 0.4000 lower" in check.message
 
 
-def test_entropy_and_personalization_have_tolerances_too() -> None:
-    result = gate(
-        32,
-        16,
-        rs.Budget("Entropy@1", tolerance=1.0),
-        rs.Budget("Entropy@1", tolerance=0.9),
-        rs.Budget("Personalization@1", tolerance=0.5),
-    )
-    assert [check.verdict for check in result] == ["holds", "broken", "holds"]
-
-
 def test_budgets_of_queries_beside_it_are_as_without_it() -> None:
     drop = rs.Budget("nDCG@1", max_drop=0.3)
     both = gate(40, 30, rs.Budget("Coverage@1", tolerance=0.1), drop)
@@ -130,20 +120,15 @@ def test_every_summary_says_that_there_is_no_interval_and_why() -> None:
 
 
 def test_a_gate_file_and_the_command_line_have_tolerances(tmp_path: Path) -> None:
-    files = {
-        "qrels.txt": [f"{query} 0 {doc} 1" for query, docs in QRELS.items() for doc in docs],
-        "old.run": [f"{q} Q0 {d} 1 1 x" for q, docs in make_lists(40).items() for d in docs],
-        "new.run": [f"{q} Q0 {d} 1 1 x" for q, docs in make_lists(38).items() for d in docs],
-        "items.txt": CATALOGUE,
-        "gate.toml": ["[[budget]]", 'measure = "Coverage@1"', "tolerance = 0.01"],
+    texts = {
+        "gate.toml": '[[budget]]\nmeasure = "Coverage@1"\ntolerance = 0.01\n',
+        "items.txt": "\n".join([*CATALOGUE, ""]),
     }
-    for name, lines in files.items():
-        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    runs = [str(tmp_path / name) for name in ("qrels.txt", "old.run", "new.run")]
-    items = ["--catalogue", str(tmp_path / "items.txt")]
-    done = run(
-        "gate", str(tmp_path / "gate.toml"), *runs, *items, "--tolerance", "Gini@1=10%", "--json"
-    )
+    file, items = write_files(tmp_path, texts)
+    qrels = write_qrels(tmp_path / "qrels.txt", QRELS)
+    runs = [write_run(tmp_path / f"{count}.run", make_lists(count)) for count in (40, 38)]
+    words = ["--catalogue", items, "--tolerance", "Gini@1=10%", "--json"]
+    done = run("gate", file, qrels, *runs, *words)
     assert done.returncode == 1
     found = json.loads(done.stdout)["checks"]
     assert [(check["kind"], check["verdict"]) for check in found] == [

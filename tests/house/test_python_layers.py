@@ -154,38 +154,3 @@ def test_folders_do_not_import_each_other_in_a_cycle(package: str) -> None:
     graph = link_folders(read_package(), package)
     assert graph
     assert find_cycles(graph) == []
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    """A package with one cycle at load time, and one by a type and an import in a function."""
-    texts = {
-        "p/__init__.py": "",
-        "p/a.py": "from p import b\n",
-        "p/b.py": "if True:\n    from .c import one\n",
-        "p/c.py": "import p.a\none = 1\n",
-        "p/low/__init__.py": "from p.low.x import X",
-        "p/low/x.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import p.high.y\n",
-        "p/high/__init__.py": "",
-        "p/high/y.py": "def f():\n    from p.low import X\n",
-    }
-    for name, text in texts.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return tmp_path
-
-
-def test_a_cycle_of_files_is_named(sources: Path) -> None:
-    assert find_cycles(link_files(read_imports(sources))) == ["p.a → p.b → p.c → p.a"]
-
-
-def test_a_cycle_of_folders_is_named_for_any_import(sources: Path) -> None:
-    cycles = find_cycles(link_folders(read_imports(sources), "p"))
-    assert cycles == ["a → b → c → a", "high → low → high"]
-
-
-def test_the_face_of_a_folder_runs_with_each_of_its_files(sources: Path) -> None:
-    (sources / "p/a.py").write_text("import p.low.x\n", encoding="utf-8")
-    (sources / "p/low/__init__.py").write_text("import p.b\n", encoding="utf-8")
-    assert find_cycles(link_files(read_imports(sources))) == ["p.a → p.low → p.b → p.c → p.a"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import rankscope as rs
 from rankscope.measures import parse
 
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS
 from tests.reference import Retrieved, rank, value
 from tests.refusals import refused
 
@@ -111,6 +112,22 @@ def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
         }
         for query, judged in grades.items()
     }
+
+
+@cache
+def values_of(entry: Entry) -> Values | None:
+    """Give the values that an entry must have."""
+    if entry.code:
+        return None
+    assert entry.rows is not None
+    qrels = QRELS_ROWS if entry.judged is None else entry.judged
+    rows = (entry.rows, RUN_ROWS) if entry.role == "qrels" else (qrels, entry.rows)
+    return expected_values(*rows)
+
+
+def name_case(value: str | Entry) -> str:
+    """Name a parameter of a test."""
+    return value if isinstance(value, str) else value.id.replace(" ", "_")
 
 
 def _defined(name: str, retrieved: list[Retrieved], judged: Iterable[float]) -> float:

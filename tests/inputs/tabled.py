@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import rankscope as rs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tests.inputs.entry import Row
 
@@ -21,7 +21,7 @@ NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_
 Columns = dict[str, list[object]]
 
 
-def columns_of(rows: tuple[Row, ...], role: str) -> Columns:
+def columns_of(rows: Sequence[Row], role: str) -> Columns:
     """Return rows as columns."""
     return {name: [row[at] for row in rows] for at, name in enumerate(NAMES[role])}
 

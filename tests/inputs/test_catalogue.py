@@ -12,15 +12,16 @@ import rankscope as rs
 
 from tests.inputs import qrels_entries, run_entries
 from tests.inputs.carriers import PACKINGS, pipe_of
-from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, nested
+from tests.inputs.entry import QRELS, RUN, nested
 from tests.inputs.outcome import (
     MEASURES,
     ONLY_IN_TEXT,
     Outcome,
     check,
-    expected_values,
+    name_case,
     outcome_of,
     outcome_of_json,
+    values_of,
 )
 from tests.inputs.tabled import WRITERS, tabled
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.inputs.entry import Entry, Row
-    from tests.inputs.outcome import Values
     from tests.program import Program
 
 ENTRIES = (*qrels_entries.ENTRIES, *run_entries.ENTRIES)
@@ -50,10 +50,6 @@ AS_TABLES = [
 ]
 
 
-def name_case(value: object) -> str:
-    return value if isinstance(value, str) else value.id.replace(" ", "_")  # type: ignore[attr-defined]
-
-
 def evaluate(entry: Entry, odd: object, *, threads: int | None = 1) -> Outcome:
     """Evaluate with the entry in its role, and a plain input in the other."""
     qrels, run = (odd, RUN) if entry.role == "qrels" else (QRELS, odd)
@@ -72,16 +68,6 @@ def command(entry: Entry, odd: str, folder: Path) -> list[str]:
     plain.write_bytes(RUN if entry.role == "qrels" else QRELS)
     pair = [odd, str(plain)] if entry.role == "qrels" else [str(plain), odd]
     return ["eval", *pair, "-m", ",".join(MEASURES)]
-
-
-@cache
-def values_of(entry: Entry) -> Values | None:
-    """Give the values that an entry must have."""
-    if entry.code:
-        return None
-    assert entry.rows is not None
-    rows = (entry.rows, RUN_ROWS) if entry.role == "qrels" else (QRELS_ROWS, entry.rows)
-    return expected_values(*rows)
 
 
 def check_places(entry: Entry, found: Outcome, before: int = 0) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +12,7 @@ from rankscope.inputs.files import blocks
 from tests.inputs.carriers import PACKINGS, pipe_of
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS
 from tests.inputs.file_entries import ENTRIES
-from tests.inputs.outcome import MEASURES, Outcome, check, expected_values, outcome_of
+from tests.inputs.outcome import MEASURES, Outcome, check, name_case, outcome_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tests.inputs.entry import Entry
-    from tests.inputs.outcome import Values
 
 TEXTS = ("csv", "tsv", "jsonl")
 PACKED = [packing for packing in PACKINGS if packing != "file"]
@@ -39,10 +37,6 @@ def ways_of(entry: Entry) -> tuple[str, ...]:
 CASES = [(entry, way) for entry in ENTRIES for way in ways_of(entry)]
 
 
-def name_case(value: object) -> str:
-    return value if isinstance(value, str) else value.id.replace(" ", "_")  # type: ignore[attr-defined]
-
-
 def evaluate(entry: Entry, odd: object) -> Outcome:
     """Evaluate with the entry in its role, and a plain input in the other."""
     return outcome_of(lambda: rs.evaluate(*pair_of(entry, odd), MEASURES))
@@ -56,16 +50,6 @@ def rank(entry: Entry, odd: object) -> Outcome:
 def pair_of(entry: Entry, odd: object) -> tuple[Any, Any]:
     qrels = list(QRELS_ROWS if entry.judged is None else entry.judged)
     return (odd, list(RUN_ROWS)) if entry.role == "qrels" else (qrels, odd)
-
-
-@cache
-def values_of(entry: Entry) -> Values | None:
-    if entry.code:
-        return None
-    assert entry.rows is not None
-    qrels = QRELS_ROWS if entry.judged is None else entry.judged
-    rows = (entry.rows, RUN_ROWS) if entry.role == "qrels" else (qrels, entry.rows)
-    return expected_values(*rows)
 
 
 def check_all(entry: Entry, found: Outcome, name: str) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import sqlite3
-import subprocess
-import sys
 import types
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.generated import examples
+from tests.interpreter import run_python
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -477,11 +476,10 @@ def test_lists_are_read_without_an_object_for_each_document(
 
 
 def test_no_library_is_imported_to_recognise_what_is_passed() -> None:
-    code = (
+    program = (
         "import sys; import rankscope as rs;"
         "rs.evaluate({'q': {'d': 1}}, {'q': {'d': 0.5}}, 'AP');"
         "rs.evaluate([('q', 'd', 1)], [('q', 'd', 0.5)], 'AP');"
         "print({'datasets', 'ir_datasets', 'pandas', 'polars', 'pyterrier'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert run_python(program) == "set()\n"

@@ -15,6 +15,8 @@ from rankscope.inputs.doubles import read_python, to_doubles
 from rankscope.inputs.item_attributes import _note_scales
 from rankscope.inputs.item_categories import Tokens
 
+from tests.refusals import refuses_if
+
 
 @pytest.mark.parametrize("count", [19, 20, 21])
 def test_an_error_about_a_click_log_lists_20_columns(count: int) -> None:
@@ -62,10 +64,7 @@ def test_at_most_1_000_judges_are_combined(judges: int, *, is_refused: bool) -> 
     table = pd.DataFrame(
         {"query": "q", "doc": "d", "grade": 1, "rater": [f"r{at}" for at in range(judges)]}
     )
-    if is_refused:
-        with pytest.raises(rs.UsageError, match="at most 1,000 judges, found 1,001 in rater"):
-            rs.combine_judges(table, judge="rater")
-    else:
+    with refuses_if(is_refused, rs.UsageError, match="at most 1,000 judges, found 1,001 in rater"):
         assert rs.combine_judges(table, judge="rater").judges == tuple(sorted(table.rater))
 
 
@@ -73,10 +72,7 @@ def test_at_most_1_000_judges_are_combined(judges: int, *, is_refused: bool) -> 
     ("given", "is_refused"), [(2**20 - 1, True), (2**20, False), (2**20 + 1, False)]
 )
 def test_an_evaluation_has_a_mebibyte_of_memory_at_least(given: int, *, is_refused: bool) -> None:
-    if is_refused:
-        with pytest.raises(rs.UsageError, match="at least 1MiB"):
-            read_size(given)
-    else:
+    with refuses_if(is_refused, rs.UsageError, match="at least 1MiB"):
         assert read_size(given) == given
 
 

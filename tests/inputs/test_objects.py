@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import os
-import sqlite3
 import types
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -296,14 +295,6 @@ def test_mappings_of_every_kind_are_read(kind: Callable[[object], object]) -> No
         odd = kind({query: kind(docs) for query, docs in PLAIN[role].items()})
         assert evaluate(role, odd) == Outcome(EXPECTED)
     assert rs.evaluate(kind({"q": {"b"}}), kind({"q": ["a", "b"]}), "RR")["RR"] == 0.5  # type: ignore[call-overload]
-
-
-def test_rows_of_a_database_are_read() -> None:
-    with sqlite3.connect(":memory:") as base:
-        base.execute("create table run (query, doc, score)")
-        base.executemany("insert into run values (?, ?, ?)", RUN_ROWS)
-        assert evaluate("run", base.execute("select * from run")) == Outcome(EXPECTED)
-    base.close()
 
 
 class EvilError(Exception):

@@ -15,21 +15,17 @@ import rankscope as rs
 from rankscope import Rankings
 
 from tests.inputs.entry import nested
+from tests.inputs.tabled import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Rows = list[tuple[object, object, object]]
 
-NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
 PLAIN: dict[str, Rows] = {
     "qrels": [("q", "a", 1), ("q", "b", 2)],
     "run": [("q", "a", 2.5), ("q", "b", 1.5)],
 }
-
-
-def columns_of(rows: Rows, role: str) -> dict[str, list[object]]:
-    return {name: list(column) for name, *column in zip(NAMES[role], *rows, strict=True)}
 
 
 def pandas_of(rows: Rows, role: str) -> pd.DataFrame:

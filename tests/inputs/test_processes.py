@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +13,7 @@ import rankscope as rs
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS
 from tests.inputs.measured import MEGABYTE, measure
 from tests.inputs.outcome import MEASURES, expected_values
+from tests.interpreter import run_python
 
 EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 
@@ -145,10 +144,9 @@ except ImportError as error:
 
 def test_another_interpreter_of_the_process_is_refused_in_words() -> None:
     """D14."""
-    program = f"import rankscope{SUBINTERPRETER}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.startswith(b"refused: ")
-    assert b"interpreter" in done.stdout
+    said = run_python(f"import rankscope{SUBINTERPRETER}")
+    assert said.startswith("refused: ")
+    assert "interpreter" in said
 
 
 def held() -> set[Path]:

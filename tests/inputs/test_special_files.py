@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import socket
-import subprocess
-import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,7 @@ import rankscope as rs
 
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.outcome import Outcome, outcome_of
+from tests.interpreter import run_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,8 +111,7 @@ try:
 except rs.errors.FileError as error:
     print(error.code, error.message)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.decode() == "io no permission to read it\n"
+    assert run_python(program) == "io no permission to read it\n"
 
 
 def test_a_descriptor_by_its_path_is_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.parity.real import DATA
+from tests.parity.real import find
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ def made_up(*, has_empty: bool = True) -> tuple[Part, Part]:
 @cache
 def real() -> tuple[Part, Part]:
     """The rows of LightGBM's example of ranking, for training and for validation."""
-    folder = DATA / "lightgbm"
-    if not folder.is_dir():
-        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    folder = find("lightgbm")
     datasets = pytest.importorskip("sklearn.datasets")
     files = [folder / "rank.train", folder / "rank.test"]
     loaded = datasets.load_svmlight_files([str(file) for file in files])

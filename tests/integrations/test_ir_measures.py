@@ -12,7 +12,7 @@ import rankscope as rs
 from rankscope.errors import DuplicateError, EmptyError, FormatError, MeasureError
 from rankscope.integrations.ir_measures import make_measure, make_provider, register, unregister
 
-from tests.parity.real import DATA
+from tests.parity.real import find
 from tests.refusals import refuses
 
 ir_measures = pytest.importorskip("ir_measures")
@@ -78,9 +78,7 @@ THEIRS = [
 
 @pytest.fixture(scope="module")
 def cast21() -> tuple[list[Any], dict[str, list[Any]]]:
-    folder = DATA / "cast21"
-    if not folder.is_dir():
-        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    folder = find("cast21")
     qrels = list(ir_measures.read_trec_qrels(str(folder / "cast21.qrels")))
     runs = {path.stem: list(ir_measures.read_trec_run(str(path))) for path in folder.glob("*.run")}
     return qrels, runs

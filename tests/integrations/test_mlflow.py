@@ -137,19 +137,6 @@ def test_tables_have_the_names_and_types_of_the_input() -> None:
     assert slices["day"] == ["2026-11-20"] * 2
 
 
-def test_slices_are_a_table() -> None:
-    table = {
-        "query_id": ["q1", "q1", "q2"],
-        "doc_id": ["a", "b", "a"],
-        "relevance": [1, 0, 1],
-        "score": [0.1, 0.2, 0.3],
-        "country": ["de", "de", "fr"],
-    }
-    logged = log(rs.evaluate(table, "RR", by="country"))
-    slices = logged.table("slices.json")
-    assert (slices["country"], slices["RR"]) == (["de", "fr"], [0.5, 1.0])
-
-
 def test_several_runs_are_logged_by_their_names() -> None:
     found = rs.evaluate(QRELS, {"old/1": OLD, "new": NEW}, ["nDCG@1", "nDCG@3"])
     logged = log(found)

@@ -254,15 +254,6 @@ def test_two_processes_find_the_values_of_one(tmp_path: Path) -> None:
         assert torch.load(tmp_path / f"{rank}.pt") == [kept_means, kept_means, sums, sums]
 
 
-def test_the_core_and_the_program_agree_on_real_numbers() -> None:
-    generator = torch.Generator().manual_seed(17)
-    scores = torch.randn(200, 100, generator=generator)
-    grades = torch.randint(0, 5, (200, 100), generator=generator)
-    rankings = rs.Rankings.from_arrays(grades.numpy(), scores.numpy())
-    expected = rankings.evaluate("nDCG@10").per_query("nDCG@10")
-    assert ndcg(grades=grades, scores=scores, k=10).tolist() == expected.tolist()
-
-
 @pytest.mark.parametrize(
     ("argument", "instead"),
     [("top_k", "nDCG@10"), ("empty_target_action", "empty="), ("ignore_index", "mask=")],

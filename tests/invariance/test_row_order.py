@@ -212,10 +212,10 @@ def test_p_values_and_intervals_are_the_same_for_any_form_of_input_and_number_of
         assert alone.estimates["AP"] == expected["AP"]
 
 
-def perturb(seed: str, *, least: float = 0) -> list[tuple[int, str, float]]:
+def perturb(seed: str) -> list[tuple[int, str, float]]:
     """Return the grades of another judge."""
     draw = random.Random(seed).choice
-    return [(query, doc, max(least, grade + draw([-1, 0, 0, 0.7]))) for query, doc, grade in QRELS]
+    return [(query, doc, max(0, grade + draw([-1, 0, 0, 0.7]))) for query, doc, grade in QRELS]
 
 
 def test_estimates_with_a_model_judge_are_the_same_for_any_order_of_rows() -> None:

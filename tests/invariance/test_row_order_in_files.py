@@ -11,6 +11,7 @@ import rankscope as rs
 from rankscope.engine import memory
 
 from tests.invariance.shuffled import COUNTRIES, NEW, OLD, QRELS, USERS, read, shuffle, tell, write
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,10 +40,6 @@ ORDERS: dict[str, Callable[[list[Row], int], list[Row]]] = {
     "streamed": shuffle_queries,
     "spilled": shuffle,
 }
-WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": lambda table, path: table.to_csv(path, index=False),
-    "parquet": lambda table, path: table.to_parquet(path, row_group_size=100),
-}
 
 
 def make_table(rows: list[Row]) -> pd.DataFrame:
@@ -60,7 +57,7 @@ def make_table(rows: list[Row]) -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("way", ORDERS)
 def test_a_table_is_evaluated_the_same_for_any_order_of_rows(
     way: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -80,8 +77,7 @@ def test_a_table_is_evaluated_the_same_for_any_order_of_rows(
 
     expected = evaluate(make_table(QRELS), 1, None)
     for order in (1, 2):
-        path = tmp_path / f"{order}.{form}"
-        WRITERS[form](make_table(ORDERS[way](QRELS, order)), path)
+        path = write_table(make_table(ORDERS[way](QRELS, order)), tmp_path / f"{order}.{form}")
         assert evaluate(path, order) == expected
     assert ("to temporary files" in caplog.text) == (way == "spilled")
 
@@ -101,7 +97,7 @@ def test_a_run_is_evaluated_the_same_for_any_order_of_rows(
             write(rows, "score", path)
         else:
             names = ["query_id", "doc_id", "score"]
-            WRITERS[form](pd.DataFrame(rows, columns=names).astype({"query_id": str}), path)
+            write_table(pd.DataFrame(rows, columns=names).astype({"query_id": str}), path)
         found = rs.evaluate(read(order)[0], path, MEASURES, memory=SMALL, **choices)
         assert found.estimates == expected
     assert ("to temporary files" in caplog.text) == (way == "spilled")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -142,14 +141,6 @@ def test_what_lacks_subtopics_is_refused() -> None:
         rankscope.evaluate(rows, run, "AP_IA", policy="unretrieved=ignore")
     with pytest.raises(rankscope.PolicyError, match="ties"):
         rankscope.evaluate(rows, run, "AP_IA", policy="ties=average")
-
-
-def test_a_query_without_covered_subtopics_is_undefined() -> None:
-    rows = [("q", "1", "a", 0)]
-    found = rankscope.evaluate(rows, {"q": {"a": 1.0}}, MEASURES, policy="empty=nan")
-    for measure in MEASURES:
-        if measure.parameters["rel"] != 0:
-            assert math.isnan(found[measure]), measure
 
 
 def test_runs_are_compared_by_a_measure_of_diversity() -> None:

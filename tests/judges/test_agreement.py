@@ -12,7 +12,7 @@ import rankscope as rs
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from tests.parity.real import DATA
+from tests.parity.real import find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,9 +120,8 @@ def test_two_grades_of_a_judge_for_a_document_are_refused() -> None:
     assert caught.value.line == 2
 
 
-@pytest.mark.skipif(not (DATA / "chorus").is_dir(), reason="needs the shared data, chorus")
 def test_three_raters_of_products_agree_as_scikit_learn_says() -> None:
-    path = DATA / "chorus" / "Broad_Query_Set_individual_ratings.csv"
+    path = find("chorus/Broad_Query_Set_individual_ratings.csv")
     names = [f"agent_{number}_rating" for number in (1, 2, 3)]
     found = rs.judge_agreement(path, judges=names)
     frame = pd.read_csv(path)

@@ -8,7 +8,7 @@ import pytest
 import rankscope as rs
 from rankscope.judges.judged_evaluation import JudgedMean, estimate_crossed
 
-from tests.parity.real import DATA
+from tests.parity.real import find
 
 
 def estimate(values: np.ndarray) -> JudgedMean:
@@ -94,9 +94,8 @@ def test_one_judge_is_refused() -> None:
     assert caught.value.code == "too_few_judges"
 
 
-@pytest.mark.skipif(not (DATA / "chorus").is_dir(), reason="needs the shared data, chorus")
 def test_three_raters_of_products_widen_the_interval() -> None:
-    path = DATA / "chorus" / "Broad_Query_Set_individual_ratings.csv"
+    path = find("chorus/Broad_Query_Set_individual_ratings.csv")
     names = [f"agent_{number}_rating" for number in (1, 2, 3)]
     lists = rs.combine_judges(path, judges=names).qrels
     run = {query: {doc: -float(at) for at, doc in enumerate(docs)} for query, docs in lists.items()}

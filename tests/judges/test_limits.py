@@ -13,6 +13,8 @@ from rankscope.judges.judged_evaluation import group_judges
 from rankscope.judges.model_judge import find_range
 from rankscope.measures.parse import parse
 
+from tests.refusals import refuses_if
+
 
 @pytest.mark.parametrize(("queries", "is_refused"), [(19, True), (20, False), (21, False)])
 def test_an_estimate_without_limits_needs_20_human_queries(
@@ -21,10 +23,7 @@ def test_an_estimate_without_limits_needs_20_human_queries(
     human = {f"q{at}": {"d1": at % 2, "d2": 1} for at in range(queries)}
     model = {f"q{at}": {"d1": at % 3 // 2, "d2": 1} for at in range(30)}
     run = {f"q{at}": {"d1": 2.0, "d2": 1.0} for at in range(30)}
-    if is_refused:
-        with pytest.raises(InputError, match=r"expected 20 or more queries .* found 19"):
-            rs.evaluate_with_model_judge(human, model, run, "DCG@1")
-    else:
+    with refuses_if(is_refused, InputError, match=r"expected 20 or more queries .* found 19"):
         found = rs.evaluate_with_model_judge(human, model, run, "DCG@1")["DCG@1"]
         assert (found.human_queries, found.queries, found.method) == (queries, 30, "dense")
 
@@ -48,10 +47,7 @@ def test_more_than_50_judges_are_left_out_in_groups(judges: int) -> None:
 @pytest.mark.parametrize(("count", "is_refused"), [(999, False), (1000, False), (1001, True)])
 def test_judges_give_at_most_1_000_different_grades(count: int, *, is_refused: bool) -> None:
     grades = np.arange(float(count))[:, None]
-    if is_refused:
-        with pytest.raises(LimitError, match="at most 1,000 different grades, found 1,001"):
-            measure_agreement(["ann"], grades)
-    else:
+    with refuses_if(is_refused, LimitError, match="at most 1,000 different grades, found 1,001"):
         assert len(measure_agreement(["ann"], grades).grades) == count
 
 

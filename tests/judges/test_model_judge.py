@@ -13,6 +13,8 @@ from rankscope.stats.estimate.interval import estimate_mean
 from scipy import stats
 
 from tests.judges.made_items import make_queries
+from tests.refusals import refuses
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,18 +282,8 @@ def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path: P
     )
     assert (mean.human_queries, mean.queries, mean.method) == (40, 120, "bounded")
     assert found.agreement.items == 240
-    files = []
-    for name, lists in (("few", few), ("model", model), ("run", run)):
-        files.append(tmp_path / f"{name}.txt")
-        files[-1].write_text(
-            "".join(
-                f"{query} Q0 {doc} 1 {number} x\n"
-                if name == "run"
-                else f"{query} 0 {doc} {number}\n"
-                for query, docs in lists.items()
-                for doc, number in docs.items()
-            )
-        )
+    files = [write_qrels(tmp_path / name, of) for name, of in (("few", few), ("model", model))]
+    files.append(write_run(tmp_path / "run", run))
     assert rs.evaluate_with_model_judge(*files, ["nDCG@5", "RR"]).to_dict() == found.to_dict()
     rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
@@ -390,7 +382,7 @@ def test_probabilities_of_queries_that_count_are_needed() -> None:
     assert weighed.human == pytest.approx(expected, rel=1e-12)
     assert plain.human == pytest.approx(by_human["RR"], rel=1e-12)
     for chance in (None, 0.0, 1.5):
-        with pytest.raises(rs.InputError) as caught:
+        with refuses(rs.InputError, "bad_propensity") as caught:
             rs.evaluate_with_model_judge(
                 few,
                 model,
@@ -398,7 +390,6 @@ def test_probabilities_of_queries_that_count_are_needed() -> None:
                 "RR",
                 probabilities=chances | {"q3": chance},
             )
-        assert caught.value.code == "bad_propensity"
         assert "'q3'" in caught.value.message
 
 
@@ -465,9 +456,8 @@ def test_few_human_queries_are_enough_with_limits() -> None:
     assert (found.human_queries, found.method) == (19, "bounded")
     # No query has a value, though the judges share a document.
     only = {query: dict.fromkeys(docs, 0) for query, docs in few.items()}
-    with pytest.raises(rs.InputError, match=r"1 or more queries .* found 0") as caught:
+    with refuses(rs.InputError, "too_few_queries", match=r"1 or more queries .* found 0"):
         rs.evaluate_with_model_judge(only, model, run, "RR", policy="empty=skip")
-    assert caught.value.code == "too_few_queries"
 
 
 def test_a_run_from_standard_input_and_other_aggregates_are_refused() -> None:

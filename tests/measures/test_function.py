@@ -17,6 +17,7 @@ from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.monitor import define
 
 from tests.generated import examples
+from tests.trec import write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,13 +86,11 @@ def test_a_function_has_the_values_of_the_measure_that_it_computes(
 def test_every_way_in_calls_the_function(tmp_path: Path) -> None:
     qrels = {f"q{n}": {"a": n % 3, "b": 1} for n in range(50)}
     run = {query: {"a": 2.0, "b": 1.0, "c": 0.5} for query in qrels}
-    lines = "".join(f"{q} Q0 {d} 0 {s} t\n" for q, docs in run.items() for d, s in docs.items())
-    (tmp_path / "run").write_text(lines, encoding="utf-8")
     names = ["Discounted@2", "FirstGrade", "nDCG@2"]
     rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
     expected = rankscope.evaluate(qrels, run, names).to_dict()
     assert expected["q2"]["FirstGrade"] == 2
-    for given_run in (rows, tmp_path / "run"):
+    for given_run in (rows, write_run(tmp_path / "run", run)):
         assert rankscope.evaluate(qrels, given_run, names).to_dict() == expected
     rankings = rankscope.Rankings.from_run(qrels, run)
     assert rankings.evaluate(names, threads=1).to_dict() == expected

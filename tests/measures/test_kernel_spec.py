@@ -8,86 +8,12 @@ import pytest
 from rankscope.errors import MeasureError
 from rankscope.measures import (
     AP,
-    ERR,
     P_IA,
-    RBP,
-    F,
-    InterpolatedAP,
     IPrec,
     Measure,
-    NumQ,
-    NumRet,
     P,
     nDCG,
 )
-
-
-@pytest.mark.parametrize(
-    ("measure", "kernel", "params"),
-    [
-        (
-            nDCG @ 10,
-            "ndcg",
-            {"k": 10, "gain": "linear", "discount": {"kind": "log2"}, "ideal": "judged"},
-        ),
-        (
-            nDCG(gain={1: 3, 0: 0}, discount="jk", ideal="retrieved"),
-            "ndcg",
-            {
-                "k": None,
-                "gain": [[0.0, 0.0], [1.0, 3.0]],
-                "discount": {"kind": "jk", "base": 2.0},
-                "ideal": "retrieved",
-            },
-        ),
-        (AP, "ap", {"k": None, "rel": 1.0, "denominator": "relevant"}),
-        (
-            AP(judged_only=True, rel=2) @ 5,
-            "ap",
-            {"k": 5, "rel": 2.0, "denominator": "relevant"},
-        ),
-        (
-            P(denominator="retrieved") @ 5,
-            "precision",
-            {"k": 5, "rel": 1.0, "denominator": "retrieved"},
-        ),
-        (F(beta=2) @ 5, "f", {"k": 5, "rel": 1.0, "beta": 2.0}),
-        (IPrec @ 0, "iprec", {"recall": 0.0, "rel": 1.0, "rounding": "up"}),
-        (
-            InterpolatedAP(levels=[1, 0.5]),
-            "interpolated_ap",
-            {"levels": [0.5, 1.0], "rel": 1.0, "rounding": "up"},
-        ),
-        (ERR @ 20, "err", {"k": 20, "max_grade": 4.0}),
-        (
-            RBP(graded=True, max_grade=3),
-            "rbp",
-            {"k": None, "p": 0.8, "rel": 1.0, "graded": True, "max_grade": 3.0},
-        ),
-        (NumRet, "num_ret", {"k": None, "rel": None}),
-        (NumQ, "num_q", {}),
-    ],
-)
-def test_a_measure_names_its_kernel_and_all_parameters(
-    measure: Measure, kernel: str, params: dict[str, object]
-) -> None:
-    assert measure.kernel_spec() == (kernel, params)
-
-
-@pytest.mark.parametrize(
-    ("settings", "shape"),
-    [
-        ({"discount": "log", "base": 3}, {"kind": "log", "base": 3.0}),
-        ({"discount": "zipf", "s": 2}, {"kind": "zipf", "s": 2.0}),
-        ({"discount": "reciprocal"}, {"kind": "reciprocal"}),
-        ({"discount": "linear"}, {"kind": "linear"}),
-        ({"discount": [1, 0.5, 0.25]}, {"kind": "table", "weights": [1.0, 0.5]}),
-        ({"discount": lambda rank: 1 / rank}, {"kind": "table", "weights": [1.0, 0.5]}),
-    ],
-)
-def test_a_discount_is_a_shape(settings: dict[str, object], shape: dict[str, object]) -> None:
-    _, params = (nDCG(**settings) @ 2).kernel_spec()
-    assert params["discount"] == shape
 
 
 def test_a_gain_function_is_tabulated_over_the_grades() -> None:

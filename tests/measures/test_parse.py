@@ -205,12 +205,6 @@ def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text: str) 
     assert caught.value.hint == "this name is case-sensitive"
 
 
-@pytest.mark.parametrize("value", [None, 10, b"nDCG", ["nDCG"]])
-def test_what_is_not_text_is_refused(value: object) -> None:
-    with pytest.raises(MeasureError, match="expected a measure or its name"):
-        parse(value)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("value", [10, [10], b"nDCG"])
 def test_what_is_no_measure_is_not_evaluated(value: object) -> None:
     with pytest.raises(MeasureError, match="expected a measure or its name, found"):

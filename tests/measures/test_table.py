@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 import rankscope
 from rankscope.measures import TABLE, Row, parse
 from rankscope.measures.spec import PROPERTIES
+
+from tests.interpreter import run_python
 
 ROWS = list(TABLE.values())
 
@@ -36,9 +35,8 @@ def test_names_and_aliases_are_no_more_than_one_measure_each() -> None:
 
 
 def test_loading_the_table_loads_no_array_library_and_nothing_only_errors_need() -> None:
-    code = "import sys, rankscope.measures; print({'numpy', 'difflib'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    program = "import sys, rankscope.measures; print({'numpy', 'difflib'} & set(sys.modules))"
+    assert run_python(program) == "set()\n"
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.of_grades], ids=lambda row: row.name)

@@ -15,6 +15,7 @@ from rankscope.engine.progress import ProgressBar
 
 from tests.notebooks.results import Runs
 from tests.refusals import refuses
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,12 +47,8 @@ plain = Runs(query=lambda at: f"q{at}", doc=lambda at: f"d{at}")
 
 
 def write_files(folder: Path) -> tuple[str, str]:
-    qrels, run = folder / "a.qrels", folder / "a.run"
-    judged = [(q, d, g) for q, grades in plain.qrels.items() for d, g in grades.items()]
-    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in judged))
-    scored = [(q, d, s) for q, scores in plain.runs["old"].items() for d, s in scores.items()]
-    run.write_text("".join(f"{q} Q0 {d} 0 {s} x\n" for q, d, s in scored))
-    return str(qrels), str(run)
+    qrels = write_qrels(folder / "a.qrels", plain.qrels)
+    return qrels, write_run(folder / "a.run", plain.runs["old"])
 
 
 def test_reading_files_draws_a_bar_for_each_and_clears_it(

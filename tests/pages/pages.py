@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from docs.hooks.blocks import Block, read_blocks
-from tests.parity.real import DATA
+from tests.parity.real import find
 from tests.program import start_program
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def run_page(page: str, text: str, folder: Path) -> None:
             if find_spec(library) is None:
                 pytest.skip(f"{library} is not installed; it is in make test-integrations")
     for name in re.findall(r"<!-- data: (\w+) -->", text):
-        if not (DATA / name).is_dir():
-            pytest.skip(f"no real data: {DATA / name} is absent (RANKSCOPE_DATA names its folder)")
-        (folder / name).symlink_to(DATA / name)
+        (folder / name).symlink_to(find(name))
     names: dict[str, object] = {"__name__": "__page__"}
     for block in read_blocks(text):
         if block.title:

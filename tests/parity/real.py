@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -40,10 +42,17 @@ OTHERS = {
 """Data in other formats, of which `read` makes a run."""
 
 
+def find(name: str) -> Path:
+    """A file or folder of the data; where it is absent, the test is skipped."""
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"no real data: {path} is absent (RANKSCOPE_DATA names its folder)")
+    return path
+
+
 def paths(name: str) -> list[Path]:
     """The files of a run."""
-    found = TREC[name] if name in TREC else (OTHERS[name],)
-    return [DATA / path for path in found]
+    return [find(path) for path in (TREC[name] if name in TREC else (OTHERS[name],))]
 
 
 @cache

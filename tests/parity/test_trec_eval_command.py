@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytrec_eval
-from rankscope.cli import main
 
 from tests.parity import real
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from tests.parity.conftest import Command
 
 GOLDEN = Path(__file__).with_name("trec_eval")
 
@@ -39,12 +38,6 @@ CASES = {
 }
 
 
-def evaluate(capfd: pytest.CaptureFixture[str], *words: object, status: int = 0) -> str:
-    """Return what the command prints."""
-    assert main(["trec_eval", *map(str, words)]) == status
-    return capfd.readouterr().out
-
-
 JUDGES = {"groups": "-q -R qrels_jg -m map_avgjg -m P_avgjg.5 -m Rprec_mult_avgjg.0.5,1.5"}
 
 PREFERENCES = {
@@ -55,7 +48,7 @@ PREFERENCES = {
 
 
 @pytest.mark.parametrize("case", [*CASES, *JUDGES, *PREFERENCES])
-def test_the_output_is_that_of_trec_eval(case: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_output_is_that_of_trec_eval(case: str, command: Command) -> None:
     qrels, run, options = "qrels", "run", (CASES | JUDGES).get(case, "")
     if case in JUDGES:
         qrels = "judges"
@@ -64,7 +57,7 @@ def test_the_output_is_that_of_trec_eval(case: str, capfd: pytest.CaptureFixture
         qrels, options = PREFERENCES[case]
     expected = (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
     files = (GOLDEN / f"{name}.txt" for name in (qrels, run))
-    assert evaluate(capfd, *options.split(), *files) == expected
+    assert command.print(*options.split(), *files) == expected
 
 
 def test_every_golden_file_is_compared() -> None:
@@ -75,11 +68,7 @@ def test_every_golden_file_is_compared() -> None:
 
 @pytest.fixture(params=real.TREC)
 def files(request: pytest.FixtureRequest) -> list[Path]:
-    paths = real.paths(request.param)
-    absent = [path for path in paths if not path.exists()]
-    if absent:
-        pytest.skip(f"no real data: {absent[0]} is absent (RANKSCOPE_DATA names its folder)")
-    return paths
+    return real.paths(request.param)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +79,9 @@ def test_real_runs_have_the_values_and_means_of_pytrec_eval(
     options: str,
     level: int,
     judged_only: bool,
-    capfd: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    name = next(name for name in real.TREC if real.paths(name) == files)
+    name = next(name for name in real.TREC if real.DATA / real.TREC[name][1] == files[1])
     qrels, run = real.read(name)
     names = pytrec_eval.supported_measures - {"runid", "relstring", "num_q", "gm_map", "gm_bpref"}
     evaluator = pytrec_eval.RelevanceEvaluator(
@@ -110,7 +99,7 @@ def test_real_runs_have_the_values_and_means_of_pytrec_eval(
             total += theirs[query][measure]
         mean = total if measure.startswith("num_") else total / len(theirs)
         lines.append(f"{measure:<22}\tall\t{write(measure, mean)}")
-    found = evaluate(capfd, *options.split(), "-q", "-m", "all_trec", *files).splitlines()
+    found = command.print(*options.split(), "-q", "-m", "all_trec", *files).splitlines()
     assert len(lines) > len(theirs)
     assert set(lines) <= set(found)
 
@@ -126,24 +115,15 @@ SMALL = {
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> tuple[Path, Path]:
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_text(SMALL["qrels"])
-    run.write_text(SMALL["run"])
-    return qrels, run
+def command(command: Command) -> Command:
+    command.write(SMALL["qrels"], SMALL["run"])
+    return command
 
 
-def values(printed: str, query: str = "q1") -> dict[str, str]:
-    rows = (line.split("\t") for line in printed.splitlines())
-    return {name.rstrip(): value for name, of, value in rows if of == query}
-
-
-def test_version_10_has_measures_and_rounding_of_its_own(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_version_10_has_measures_and_rounding_of_its_own(command: Command) -> None:
     words = ["-m", "dcg", "-m", "ideal_dcg", "-m", "iprec_at_recall.0.4", "-m", "unj.2,10"]
     words += ["-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", "-m", "11pt_avg.0.4"]
-    found = values(evaluate(capfd, "--dialect", "10", "-q", *words, *small))
+    found = command.values("--dialect", "10", "-q", *words)["q1"]
     # 0.4 of 3 relevant documents is 1.2, which version 10 rounds to 1 and version 9 to 2.
     expected = {
         "iprec_at_recall_0.40": 1 / 1,
@@ -156,43 +136,31 @@ def test_version_10_has_measures_and_rounding_of_its_own(
         "unj_10": 1 / 10,
     }
     assert found == {name: f"{value:6.4f}" for name, value in expected.items()}
-    nine = values(evaluate(capfd, "-q", "-m", "iprec_at_recall.0.4", *small))
+    nine = command.values("-q", "-m", "iprec_at_recall.0.4")["q1"]
     assert nine == {"iprec_at_recall_0.40": f"{2 / 3:6.4f}"}
 
 
-def test_version_10_prints_queries_that_are_not_in_the_run_with_c(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_version_10_prints_queries_that_are_not_in_the_run_with_c(command: Command) -> None:
     words = ["-c", "-q", "-m", "num_rel", "-m", "num_ret", "-m", "map", "-m", "relstring"]
-    ten = values(evaluate(capfd, "--dialect", "10", *words, *small), "q2")
+    ten = command.values("--dialect", "10", *words)["q2"]
     assert ten == {"num_ret": "0", "num_rel": "1", "map": "0.0000", "relstring": "''"}
-    assert values(evaluate(capfd, *words, *small), "q2") == {}
+    assert "q2" not in command.values(*words)
 
 
-def test_scores_are_compared_in_the_precision_of_the_version(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "qrels").write_text("q 0 a 1\n")
-    (tmp_path / "run").write_text("q Q0 a 1 1.00000001 t\nq Q0 b 2 1.0 t\n")
-    words = ["-m", "recip_rank", tmp_path / "qrels", tmp_path / "run"]
-    nine, ten = (evaluate(capfd, "--dialect", dialect, *words) for dialect in ("9", "10"))
-    assert (values(nine, "all"), values(ten, "all")) == (
-        {"recip_rank": "0.5000"},
-        {"recip_rank": "1.0000"},
-    )
+def test_scores_are_compared_in_the_precision_of_the_version(command: Command) -> None:
+    command.write("q 0 a 1\n", "q Q0 a 1 1.00000001 t\nq Q0 b 2 1.0 t\n")
+    for dialect, value in (("9", "0.5000"), ("10", "1.0000")):
+        found = command.values("--dialect", dialect, "-m", "recip_rank")
+        assert found == {"all": {"recip_rank": value}}
 
 
-def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
-    small: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    moments = tmp_path / "moments"
+def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(command: Command) -> None:
+    moments = command.folder / "moments"
     moments.write_text("q1 P_1 0.5 0.25\nq1 num_ret 3 2\n")
-    printed = evaluate(
-        capfd, "-q", "-Z", moments, "-m", "P.1", "-m", "num_ret", "-m", "map", "-m", "num_q", *small
-    )
-    one, every = values(printed), values(printed, "all")
-    assert one == {"Znum_ret": "0.5000", "Zmap": "-1000000.0000", "ZP_1": "2.0000"}
-    assert every == {**one, "Znum_q": "1.0000"}
+    words = ["-m", "P.1", "-m", "num_ret", "-m", "map", "-m", "num_q"]
+    found = command.values("-q", "-Z", moments, *words)
+    one = {"Znum_ret": "0.5000", "Zmap": "-1000000.0000", "ZP_1": "2.0000"}
+    assert found == {"q1": one, "all": {**one, "Znum_q": "1.0000"}}
 
 
 REFUSED = {
@@ -212,9 +180,9 @@ REFUSED = {
     [(words, status) for status, given in REFUSED.items() for words in given.split("; ")],
 )
 def test_what_is_refused_has_the_exit_status_of_trec_eval(
-    words: str, status: int, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+    words: str, status: int, command: Command
 ) -> None:
-    assert evaluate(capfd, *words.split(), *small, status=status) == ""
+    assert command.values(*words.split(), status=status) == {}
 
 
 @pytest.mark.parametrize(
@@ -228,80 +196,62 @@ def test_what_is_refused_has_the_exit_status_of_trec_eval(
     ],
 )
 def test_an_unknown_measure_says_what_trec_eval_calls_it(
-    word: str, hint: str, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+    word: str, hint: str, command: Command
 ) -> None:
-    assert main(["trec_eval", "-m", word, *map(str, small)]) == 1
-    assert f"Hint: {hint}\n" in capfd.readouterr().err
+    command.values("-m", word, status=1)
+    assert f"Hint: {hint}\n" in command.said
 
 
-def test_numbers_may_have_a_sign_and_blanks(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_may_have_a_sign_and_blanks(command: Command) -> None:
     words = ["-m", "map", "-m", "P.+2"]
-    found = evaluate(capfd, *words, "-l", " +2", "-M", "+3", *small)
-    assert found == evaluate(capfd, *words, "-l2", "-M3", *small)
+    found = command.values(*words, "-l", " +2", "-M", "+3")
+    assert found == command.values(*words, "-l2", "-M3")
 
 
 @pytest.mark.parametrize("length", [-3, 0])
-def test_a_relstring_without_documents_is_empty(
-    length: int, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
-    printed = evaluate(capfd, "-q", "-m", f"relstring.{length}", *small)
-    assert values(printed) == {f"relstring_{length}": "''"}
+def test_a_relstring_without_documents_is_empty(length: int, command: Command) -> None:
+    found = command.values("-q", "-m", f"relstring.{length}")["q1"]
+    assert found == {f"relstring_{length}": "''"}
 
 
-def test_rbp_takes_gains_of_grades_divided_by_the_highest(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_rbp_takes_gains_of_grades_divided_by_the_highest(command: Command) -> None:
     given = ["rbp.1=0.5,3=1", "rbp.p=0.5,1=3,3=4", "rbp.p=0.5,-1=1,1=1,3=0.5"]
     found = [
-        values(evaluate(capfd, "--dialect", "10", "-m", name, *small), "all")[
-            name.replace(".", "_", 1)
-        ]
+        command.values("--dialect", "10", "-m", name)["all"][name.replace(".", "_", 1)]
         for name in given
     ]  # the documents have the grades 3, none, 1 and 0
     expected = [0.1 * (1 + 0.9**2 * 0.5), 0.5 * (1 + 0.5**2 * 3 / 4), 0.5 * (0.5 + 0.5 + 0.5**2)]
     assert found == [f"{value:.4f}" for value in expected]
 
 
-def test_rbp_without_gains_takes_the_grades(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_rbp_without_gains_takes_the_grades(command: Command) -> None:
     for name in ("rbp", "rbp.1=1,3=3"):
-        found = values(evaluate(capfd, "--dialect", "10", "-q", "-m", name, *small))
+        found = command.values("--dialect", "10", "-q", "-m", name)["q1"]
         assert list(found.values()) == [f"{0.1 * (1 + 0.9**2 / 3):.4f}"]
 
 
-def test_with_c_num_rel_of_all_queries_counts_every_relevant_document(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["trec_eval", "-c", "-l2", "-q", "-m", "num_rel", *map(str, small)]) == 0
-    printed = capfd.readouterr()
-    assert values(printed.out) == {"num_rel": "1"}
-    assert values(printed.out, "all") == {"num_rel": "4"}
-    assert "num_rel of all queries counts grades of 1 or more" in printed.err
+def test_with_c_num_rel_of_all_queries_counts_every_relevant_document(command: Command) -> None:
+    found = command.values("-c", "-l2", "-q", "-m", "num_rel")
+    assert (found["q1"], found["all"]) == ({"num_rel": "1"}, {"num_rel": "4"})
+    assert "num_rel of all queries counts grades of 1 or more" in command.said
 
 
 @pytest.mark.parametrize("format_", ["qrels_jg", "prefs"])
-def test_fields_after_the_sixth_are_ignored_in_every_format(
-    format_: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    judgments, run = tmp_path / "judgments", tmp_path / "run"
+def test_fields_after_the_sixth_are_ignored_in_every_format(format_: str, command: Command) -> None:
     subgroup = " s" if format_ == "prefs" else ""
-    judgments.write_text("".join(f"q1 u{subgroup} {line}\n" for line in ("a 3", "b 0")))
-    words: list[object] = ["-R", format_, "-m", format_, judgments, run]
-    run.write_text(SMALL["run"])
-    expected = evaluate(capfd, *words)
-    run.write_text(SMALL["run"].replace(" t\n", " t more\n"))
-    assert evaluate(capfd, *words) == expected
+    judged = "".join(f"q1 u{subgroup} {line}\n" for line in ("a 3", "b 0"))
+    words = ["-R", format_, "-m", format_]
+    command.write(judged, SMALL["run"])
+    expected = command.values(*words)
+    command.write(judged, SMALL["run"].replace(" t\n", " t more\n"))
+    assert command.values(*words) == expected
 
 
-def test_an_error_in_a_run_with_more_fields_names_the_file(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
-) -> None:
-    small[1].write_text(SMALL["run"].replace(" t\n", " t more\n").replace(" 3 t", " abc t"))
-    assert main(["trec_eval", *map(str, small)]) == 2
-    assert f"error: {small[1]}:2:" in capfd.readouterr().err
+def test_an_error_in_a_run_with_more_fields_names_the_file(command: Command) -> None:
+    broken = SMALL["run"].replace(" t\n", " t more\n").replace(" 3 t", " abc t")
+    command.write(SMALL["qrels"], broken)
+    command.values(status=2)
+    assert f"error: {command.files[1]}:2:" in command.said
 
 
 @pytest.mark.parametrize(
@@ -316,13 +266,12 @@ def test_an_error_in_a_run_with_more_fields_names_the_file(
     ],
 )
 def test_broken_files_have_the_exit_status_of_trec_eval(
-    qrels: str, run: str | None, status: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    qrels: str, run: str | None, status: int, command: Command
 ) -> None:
-    paths = tmp_path / "qrels", tmp_path / "run"
-    paths[0].write_text(qrels)
-    if run is not None:
-        paths[1].write_text(run)
-    assert evaluate(capfd, *paths, status=status) == ""
+    command.write(qrels, run or "")
+    if run is None:
+        command.files[1].unlink()
+    assert command.values(status=status) == {}
 
 
 @pytest.mark.parametrize(
@@ -335,43 +284,39 @@ def test_broken_files_have_the_exit_status_of_trec_eval(
 def test_what_trec_eval_leaves_out_is_left_out_with_a_note(
     change: tuple[int, str, str],
     note: str,
-    small: tuple[Path, Path],
-    capfd: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     place, old, new = change
-    expected = evaluate(capfd, "-m", "ndcg", *small)
-    small[place].write_text(small[place].read_text().replace(old, new))
-    assert main(["trec_eval", "-m", "ndcg", *map(str, small)]) == 0
-    printed = capfd.readouterr()
-    assert printed.out == expected
-    assert note in printed.err
+    expected = command.values("-m", "ndcg")
+    path = command.files[place]
+    path.write_text(path.read_text().replace(old, new))
+    assert command.values("-m", "ndcg") == expected
+    assert note in command.said
 
 
 def test_a_measure_without_parameters_in_any_order_is_printed_in_that_of_trec_eval(
-    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+    command: Command,
 ) -> None:
-    words: Sequence[object] = ["-m", "ndcg_cut.10", "-m", "P.5", "-m", "map", "-m", "ndcg_cut.5"]
-    printed = evaluate(capfd, *words, *small)
-    assert list(values(printed, "all")) == ["map", "P_5", "ndcg_cut_10"]
+    found = command.values("-m", "ndcg_cut.10", "-m", "P.5", "-m", "map", "-m", "ndcg_cut.5")
+    assert [*found["all"]] == ["map", "P_5", "ndcg_cut_10"]
 
 
 PREFERRED = "q1 Q0 b 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 c 3 1 t\n"
 
 
-def write_preferences(folder: Path, *lines: str) -> list[object]:
-    """Return the arguments for preferences of which two are in the run in the wrong order."""
-    (folder / "prefs").write_text("".join(f"q1 {line}\n" for line in lines))
-    (folder / "run").write_text(PREFERRED)
-    return ["-q", "-R", "prefs", "-m", "all_prefs", folder / "prefs", folder / "run"]
+WORDS = ["-q", "-R", "prefs", "-m", "all_prefs"]
 
 
-def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def prefer(command: Command, *lines: str) -> None:
+    """Write preferences of which two are in the run in the wrong order."""
+    command.write("".join(f"q1 {line}\n" for line in lines), PREFERRED)
+
+
+def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(command: Command) -> None:
     # In the run: b, a, c. Not in the run: x, y. The first group prefers a to b, c and x; the second
     # prefers b to a, and x to y.
-    words = write_preferences(
-        tmp_path,
+    prefer(
+        command,
         "u s a 3",
         "u s b 0",
         "u s c 0",
@@ -381,7 +326,7 @@ def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(
         "v t x 2",
         "v t y 1",
     )
-    found = values(evaluate(capfd, *words))
+    found = command.values(*WORDS)["q1"]
     first, second = 2 / 3, 1 / 2
     expected = {
         "prefs_simp": 3 / 5,
@@ -406,11 +351,9 @@ def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(
     assert {name: found[name] for name in counts} == counts
 
 
-def test_preferences_of_a_group_are_transitive(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    words = write_preferences(tmp_path, "u s a 2", "u s b 1", "u t b 2", "u t c 1")
-    found = values(evaluate(capfd, *words))
+def test_preferences_of_a_group_are_transitive(command: Command) -> None:
+    prefer(command, "u s a 2", "u s b 1", "u t b 2", "u t c 1")
+    found = command.values(*WORDS)["q1"]
     assert (found["prefs_num_prefs_poss"], found["prefs_num_prefs_ful"]) == ("3", "2")
 
 
@@ -421,13 +364,14 @@ def test_preferences_of_a_group_are_transitive(
         (["u s a 2", "u s b 1", "u t b 2", "u t a 1"], 4, "'b' is preferred to a document"),
         (["u s a 2", "u s b 0", "u t b 2", "u t c 1"], 4, "'b' is relevant and not relevant"),
         *(
-            ([line], 2, "prefs:1: expected")
+            ([line], 2, "qrels:1: expected")
             for line in ("u s a", "u s a -1", "u s a x", "u s a 1 2")
         ),
     ],
 )
 def test_preferences_that_contradict_each_other_or_are_none_are_refused(
-    lines: list[str], status: int, what: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    lines: list[str], status: int, what: str, command: Command
 ) -> None:
-    assert main(["trec_eval", *map(str, write_preferences(tmp_path, *lines))]) == status
-    assert what in capfd.readouterr().err
+    prefer(command, *lines)
+    command.values(*WORDS, status=status)
+    assert what in command.said

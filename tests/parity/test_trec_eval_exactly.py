@@ -10,10 +10,9 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from rankscope.cli import main
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tests.parity.conftest import Command
 
 QRELS = "q1 0 a 3\nq1 0 b 0\nq1 0 c 1\nq2 0 x 1\nq2 0 y 2\n"
 ONE = QRELS[: QRELS.index("q2")]
@@ -22,38 +21,18 @@ RUN = "q1 Q0 a 1 4 t\nq1 Q0 u 2 3 t\nq1 Q0 c 3 2 t\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    write(tmp_path, QRELS, RUN)
-    return tmp_path
-
-
-def write(folder: Path, qrels: str, run: str) -> None:
-    (folder / "qrels").write_text(qrels)
-    (folder / "run").write_text(run)
-
-
-def evaluate(
-    capfd: pytest.CaptureFixture[str], folder: Path, *words: object, status: int = 0
-) -> dict[str, dict[str, str]]:
-    """Return what the command prints, by query and measure."""
-    paths = folder / "qrels", folder / "run"
-    assert main(["trec_eval", *map(str, (*words, *paths))]) == status
-    found: dict[str, dict[str, str]] = {}
-    for line in capfd.readouterr().out.splitlines():
-        name, query, value = line.split("\t")
-        found.setdefault(query, {})[name.rstrip()] = value
-    return found
+def command(command: Command) -> Command:
+    command.write(QRELS, RUN)
+    return command
 
 
 @pytest.mark.parametrize("dialect", ["9", "10"])
-def test_a_deviation_of_0_is_0_where_the_value_is_the_mean(
-    dialect: str, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, ONE, RUN)
-    moments = folder / "moments"
+def test_a_deviation_of_0_is_0_where_the_value_is_the_mean(dialect: str, command: Command) -> None:
+    command.write(ONE, RUN)
+    moments = command.folder / "moments"
     moments.write_text("q1 P_1 1.0 0\nq1 num_ret 2 0.0\nq1 success_1 3 -0.5\nq1 recip_rank 0 nan\n")
     words = ["-m", "P.1", "-m", "num_ret", "-m", "success.1", "-m", "recip_rank", "-m", "num_q"]
-    found = evaluate(capfd, folder, "--dialect", dialect, "-q", "-Z", moments, *words)
+    found = command.values("--dialect", dialect, "-q", "-Z", moments, *words)
     values = {
         "Znum_ret": "-1000000.0000",
         "Zrecip_rank": "   nan",
@@ -64,18 +43,18 @@ def test_a_deviation_of_0_is_0_where_the_value_is_the_mean(
 
 
 def test_with_c_num_rel_is_the_number_of_relevant_documents_beside_deviations(
-    folder: Path, capfd: pytest.CaptureFixture[str]
+    command: Command,
 ) -> None:
-    (folder / "moments").write_text("q1 num_rel 1 2\n")
-    found = evaluate(capfd, folder, "-q", "-c", "-Z", folder / "moments", "-m", "num_rel")
+    (command.folder / "moments").write_text("q1 num_rel 1 2\n")
+    found = command.values("-q", "-c", "-Z", command.folder / "moments", "-m", "num_rel")
     assert found == {"q1": {"Znum_rel": f"{(2 - 1) / 2:.4f}"}, "all": {"Znum_rel": "4.0000"}}
 
 
 def test_a_geometric_mean_of_deviations_counts_absent_queries_as_the_least_value(
-    folder: Path, capfd: pytest.CaptureFixture[str]
+    command: Command,
 ) -> None:
-    (folder / "moments").write_text("q1 gm_map -1 0.5\n")
-    found = evaluate(capfd, folder, "-c", "-Z", folder / "moments", "-m", "gm_map")
+    (command.folder / "moments").write_text("q1 gm_map -1 0.5\n")
+    found = command.values("-c", "-Z", command.folder / "moments", "-m", "gm_map")
     precision = (1 + 2 / 3) / 2
     logarithms = (math.log(precision) + 1) / 0.5 + math.log(0.000_01)
     assert found == {"all": {"Zgm_map": f"{math.exp(logarithms / 2):.4f}"}}
@@ -93,105 +72,91 @@ COMMENTS = ["# made by hand", "#q1 0 a 3", "#", "#x 1 2 3 4 5"]
 @pytest.mark.parametrize("comment", COMMENTS)
 @pytest.mark.parametrize("form", LINES)
 def test_version_10_skips_comments_in_every_format(
-    form: str, comment: str, folder: Path, capfd: pytest.CaptureFixture[str]
+    form: str, comment: str, command: Command
 ) -> None:
     nickname = {"qrels": "official", "qrels_prefs": "prefs"}.get(form, form)
     words = ["--dialect", "10", "-c", "-q", "-R", form, "-m", nickname]
     one, *others = LINES[form]
-    write(folder, "\n".join([one, *others, ""]), RUN)
-    expected = evaluate(capfd, folder, *words)
-    write(folder, "\n".join([one, comment, *others, ""]), f"{comment}\n{RUN}")
-    assert evaluate(capfd, folder, *words) == expected
+    command.write("\n".join([one, *others, ""]), RUN)
+    expected = command.values(*words)
+    command.write("\n".join([one, comment, *others, ""]), f"{comment}\n{RUN}")
+    assert command.values(*words) == expected
     assert expected["all"]["num_q"] == "1"
 
 
 @pytest.mark.parametrize("form", ["qrels_jg", "prefs", "qrels_prefs"])
-def test_a_comment_of_other_fields_is_a_mistake_in_version_9(
-    form: str, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, "# made by hand alone today\n" + "\n".join(LINES[form]), RUN)
+def test_a_comment_of_other_fields_is_a_mistake_in_version_9(form: str, command: Command) -> None:
+    command.write("# made by hand alone today\n" + "\n".join(LINES[form]), RUN)
     nickname = "qrels_jg" if form == "qrels_jg" else "prefs"
-    assert evaluate(capfd, folder, "-R", form, "-m", nickname, status=2) == {}
+    assert command.values("-R", form, "-m", nickname, status=2) == {}
 
 
-def test_a_mistake_after_a_comment_has_its_line_and_its_file(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, f"#by hand\n{QRELS}q3 0 a\n", RUN)
-    paths = folder / "qrels", folder / "run"
-    assert main(["trec_eval", "--dialect", "10", *map(str, paths)]) == 2
-    assert f"error: {paths[0]}:7:" in capfd.readouterr().err
-    write(folder, QRELS, f"{RUN}#by hand\nq1 Q0 d 1 abc t\n")
-    assert main(["trec_eval", "--dialect", "10", *map(str, paths)]) == 2
-    assert f"error: {paths[1]}:5:" in capfd.readouterr().err
+def test_a_mistake_after_a_comment_has_its_line_and_its_file(command: Command) -> None:
+    command.write(f"#by hand\n{QRELS}q3 0 a\n", RUN)
+    command.values("--dialect", "10", status=2)
+    assert f"error: {command.files[0]}:7:" in command.said
+    command.write(QRELS, f"{RUN}#by hand\nq1 Q0 d 1 abc t\n")
+    command.values("--dialect", "10", status=2)
+    assert f"error: {command.files[1]}:5:" in command.said
 
 
 @pytest.mark.parametrize("dialect", ["9", "10"])
-def test_decimals_of_cutoffs_are_left_out_with_a_note(
-    dialect: str, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, ONE, RUN)
-    words = ["trec_eval", "--dialect", dialect, "-m", "P.2,3.9,5.", str(folder / "qrels")]
-    assert main([*words, str(folder / "run")]) == 0
-    printed = capfd.readouterr()
-    values = {2: 1 / 2, 3: 2 / 3, 5: 2 / 5}
-    assert printed.out.splitlines() == [
-        f"{f'P_{k}':<22}\tall\t{value:.4f}" for k, value in values.items()
-    ]
-    assert "P.2,3.9,5.: trec_eval leaves out decimals of cutoffs" in printed.err
+def test_decimals_of_cutoffs_are_left_out_with_a_note(dialect: str, command: Command) -> None:
+    command.write(ONE, RUN)
+    found = command.values("--dialect", dialect, "-m", "P.2,3.9,5.")["all"]
+    assert found == {"P_2": f"{1 / 2:.4f}", "P_3": f"{2 / 3:.4f}", "P_5": f"{2 / 5:.4f}"}
+    assert "P.2,3.9,5.: trec_eval leaves out decimals of cutoffs" in command.said
 
 
 def test_the_residual_of_rbp_is_0_where_everything_is_judged_or_nothing_was_retrieved(
-    folder: Path, capfd: pytest.CaptureFixture[str]
+    command: Command,
 ) -> None:
-    write(folder, QRELS + "q3 0 z 1\n", RUN + "q3 Q0 z 1 1 t\n")
+    command.write(QRELS + "q3 0 z 1\n", RUN + "q3 Q0 z 1 1 t\n")
     words = ["--dialect", "10", "-c", "-q", "-m", "rbp_resid"]
     first = 0.9**3 + (1 - 0.9) * 0.9  # of q1: one unjudged document at rank 2 of 3
-    assert evaluate(capfd, folder, *words) == {
+    assert command.values(*words) == {
         "q1": {"rbp_resid": f"{first:.4f}"},
         "q2": {"rbp_resid": "0.0000"},
         "q3": {"rbp_resid": "0.0000"},
         "all": {"rbp_resid": f"{first / 3:.4f}"},
     }
     # With parameters, the name is another one, and the absent query has one unjudged document.
-    found = evaluate(capfd, folder, *words[:-1], "rbp_resid.p=0.5")
+    found = command.values(*words[:-1], "rbp_resid.p=0.5")
     assert found["q2"] == {"rbp_resid_p=0.5": f"{0.5 + (1 - 0.5):.4f}"}
 
 
-def test_version_10_takes_an_absent_query_for_one_unjudged_document(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_version_10_takes_an_absent_query_for_one_unjudged_document(command: Command) -> None:
     words = ["--dialect", "10", "-c", "-q", "-N", "9", "-m"]
-    found = evaluate(capfd, folder, *words, "utility.1,-2,-3,0.5")
+    found = command.values(*words, "utility.1,-2,-3,0.5")
     assert found["q2"] == {"utility_1,-2,-3,0.5": f"{-2 - 3 * 2 + 0.5 * (9 - 1 - 2):.4f}"}
-    assert evaluate(capfd, folder, *words, "utility")["q2"] == {"utility": "0.0000"}
+    assert command.values(*words, "utility")["q2"] == {"utility": "0.0000"}
 
 
 @pytest.mark.parametrize("form", LINES)
 def test_version_10_prints_all_queries_with_c_if_none_is_in_the_run(
-    form: str, folder: Path, capfd: pytest.CaptureFixture[str]
+    form: str, command: Command
 ) -> None:
-    write(folder, "\n".join(LINES[form]), "q9 Q0 a 1 1 t\n")
+    command.write("\n".join(LINES[form]), "q9 Q0 a 1 1 t\n")
     measure = {"qrels": "map", "qrels_jg": "map_avgjg"}.get(form, "prefs_simp")
     words = ["-R", form, "-c", "-q", "-m", measure]
-    found = evaluate(capfd, folder, "--dialect", "10", *words)
+    found = command.values("--dialect", "10", *words)
     assert found == {"q1": {measure: "0.0000"}, "all": {measure: "0.0000"}}
-    assert evaluate(capfd, folder, *words, status=7) == {}
+    assert command.values(*words, status=7) == {}
 
 
 @pytest.mark.parametrize(("dialect", "least"), [("9", 0.1), ("10", 0.5)])
 @pytest.mark.parametrize("emptied", ["-J", "-M0"])
 def test_the_precision_of_no_documents_is_minus_nan_where_no_relevant_one_is_needed(
-    emptied: str, dialect: str, least: float, folder: Path, capfd: pytest.CaptureFixture[str]
+    emptied: str, dialect: str, least: float, command: Command
 ) -> None:
-    write(folder, ONE, "q1 Q0 u 1 1 t\n")
+    command.write(ONE, "q1 Q0 u 1 1 t\n")
     words = ["-m", "iprec_at_recall.0.0,0.04,0.1,0.3", "-m", "11pt_avg.0.04,0.9", "-m", "P.1"]
     values = {
         f"iprec_at_recall_{level:.2f}": "  -nan" if level * 2 < least else "0.0000"
         for level in (0.0, 0.04, 0.1, 0.3)
     }
     expected = {**values, "P_1": "0.0000", "11pt_avg_0.04,0.9": "  -nan"}
-    found = evaluate(capfd, folder, "--dialect", dialect, "-q", emptied, *words)
+    found = command.values("--dialect", dialect, "-q", emptied, *words)
     assert found == {"q1": expected, "all": expected}
 
 
@@ -205,27 +170,22 @@ def test_the_precision_of_no_documents_is_minus_nan_where_no_relevant_one_is_nee
     ],
 )
 def test_rndcg_is_minus_nan_where_documents_are_relevant_and_none_has_a_gain(
-    level: str, measure: str, value: str, folder: Path, capfd: pytest.CaptureFixture[str]
+    level: str, measure: str, value: str, command: Command
 ) -> None:
     grade = "1" if measure == "Rndcg.0=2" else "0"
-    write(folder, f"q1 0 a {grade}\nq1 0 b -1\n", "q1 Q0 a 1 1 t\n")
-    found = evaluate(capfd, folder, "-q", f"-l{level}", "-m", measure)
+    command.write(f"q1 0 a {grade}\nq1 0 b -1\n", "q1 Q0 a 1 1 t\n")
+    found = command.values("-q", f"-l{level}", "-m", measure)
     assert {*found["q1"].values(), *found["all"].values()} == {value}
 
 
-def test_a_value_that_is_not_defined_is_told_on_standard_error(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, QRELS, "q1 Q0 u 1 1 t\n")
-    words = ["-J", "-m", "iprec_at_recall", str(folder / "qrels"), str(folder / "run")]
-    assert main(["trec_eval", *words]) == 0
+def test_a_value_that_is_not_defined_is_told_on_standard_error(command: Command) -> None:
+    command.write(QRELS, "q1 Q0 u 1 1 t\n")
+    command.values("-J", "-m", "iprec_at_recall")
     note = "iprec_at_recall is -nan, as in trec_eval, for queries without a value: 1"
-    assert note in capfd.readouterr().err
+    assert note in command.said
 
 
-def test_means_divide_sums_that_are_added_in_the_order_of_the_queries(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_means_divide_sums_that_are_added_in_the_order_of_the_queries(command: Command) -> None:
     hits = [2, 6, 3, 4, 5, 4, 7, 4]
     qrels, run = [], []
     for query, count in enumerate(hits):
@@ -233,22 +193,20 @@ def test_means_divide_sums_that_are_added_in_the_order_of_the_queries(
         run += [f"q{query} Q0 d{number} 1 1 t" for number in range(count)] or [
             f"q{query} Q0 u 1 1 t"
         ]
-    write(folder, "\n".join(qrels), "\n".join(run))
+    command.write("\n".join(qrels), "\n".join(run))
     total = 0.0
     for count in hits:
         total += count / 20
-    found = evaluate(capfd, folder, "-m", "P.20")["all"]["P_20"]
+    found = command.values("-m", "P.20")["all"]["P_20"]
     assert found == f"{total / len(hits):.4f}"
     assert found != f"{math.fsum(count / 20 for count in hits) / len(hits):.4f}"
 
 
-def test_version_10_has_one_table_of_gains_for_dcg_and_ndcg(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, ONE, RUN)
+def test_version_10_has_one_table_of_gains_for_dcg_and_ndcg(command: Command) -> None:
+    command.write(ONE, RUN)
     words = ["--dialect", "10", "-m", "dcg.3=1", "-m", "ideal_dcg", "-m", "ndcg"]
     dcg, ideal = 1 + 1 / 2, 1 + 1 / math.log2(3)
     values = {"dcg": dcg, "ideal_dcg": ideal, "ndcg": dcg / ideal}
-    assert evaluate(capfd, folder, *words)["all"] == {
+    assert command.values(*words)["all"] == {
         f"{name}_3=1": f"{value:.4f}" for name, value in values.items()
     }

@@ -22,6 +22,7 @@ from rankscope.plots.data import (
 from scipy.stats import rankdata
 
 from tests.plots.comparisons import compare_all, make_comparison, make_pair
+from tests.refusals import refuses
 
 QRELS = {f"q{number}": {"a": 1 + number % 3, "b": 1, "c": 0} for number in range(12)}
 RUN = {
@@ -70,9 +71,8 @@ def test_cutoffs_without_intervals_have_none() -> None:
 
 @pytest.mark.parametrize("wanted", [["AP"], ["nDCG@3", "AP"]])
 def test_one_cutoff_is_no_curve(wanted: list[str]) -> None:
-    with pytest.raises(rs.MeasureError) as refused:
+    with refuses(rs.MeasureError, "not_evaluated"):
         CutoffCurve.of({"run": rs.evaluate(QRELS, RUN, wanted)})
-    assert refused.value.code == "not_evaluated"
 
 
 def test_precision_is_taken_by_recall() -> None:
@@ -148,12 +148,10 @@ def test_losses_of_slices_are_their_means() -> None:
 
 def test_losses_that_are_not_alike_are_not_drawn_together() -> None:
     rankings = rs.Rankings.from_run(QRELS, RUN)
-    with pytest.raises(rs.UsageError) as refused:
+    with refuses(rs.UsageError, "not_alike"):
         LossBars.of_runs({"one": rankings.losses(nDCG @ 1), "two": rankings.losses(nDCG @ 2)})
-    assert refused.value.code == "not_alike"
-    with pytest.raises(rs.UsageError) as refused:
+    with refuses(rs.UsageError, "no_slices"):
         LossBars.of_slices(rankings.losses(nDCG @ 1))
-    assert refused.value.code == "no_slices"
 
 
 PARTLY = {query: {"a": 1, "d": 0} for query in QRELS}
@@ -182,9 +180,8 @@ def test_bounds_of_runs_are_those_of_their_means() -> None:
         (name, each.mean.value, each.mean.lower, each.mean.upper) for name, each in bounds.items()
     ]
     other = rs.Rankings.from_run(PARTLY, RUN).bounds(nDCG @ 1, scale=[0, 1])
-    with pytest.raises(rs.UsageError) as refused:
+    with refuses(rs.UsageError, "not_alike"):
         BoundsChart.of_runs({**bounds, "third": other})
-    assert refused.value.code == "not_alike"
 
 
 def test_bounds_of_a_pair_are_those_of_a_difference() -> None:
@@ -251,19 +248,16 @@ def test_what_is_not_compared_is_not_drawn() -> None:
     }
     for code, calls in refused.items():
         for call in calls:
-            with pytest.raises(rs.UsageError) as error:
+            with refuses(rs.UsageError, code):
                 call()
-            assert error.value.code == code
 
 
 def test_groups_are_the_largest_sets_without_a_significant_difference() -> None:
     draw = Random(5)
-    for count in (1, 2, 5, 8):
+    for count in (2, 5, 8):
         means = {f"run {n}": draw.random() for n in range(count)}
         pairs = [frozenset(pair) for pair in combinations(means, 2)]
         different = {pair for pair in pairs if draw.random() < 0.4}
-        if count == 1:
-            continue
         found = CriticalDifferences.of(compare_all(means, different))
         names = [run.name for run in found.runs]
         assert names == sorted(means, key=lambda name: means[name])
@@ -324,8 +318,7 @@ def test_a_scatter_is_of_two_results_for_the_same_queries() -> None:
     one = rs.evaluate(QRELS, RUN, AP)
     other = rs.evaluate({"q0": {"a": 1}}, OTHER, AP)
     for evaluations, code in (({"a": one}, "bad_parameter"), ({"a": one, "b": other}, "not_alike")):
-        with pytest.raises(rs.UsageError) as refused:
+        with refuses(rs.UsageError, code):
             QueryScatter.of(evaluations)
-        assert refused.value.code == code
     with pytest.raises(rs.MeasureError):
         QueryScatter.of({"a": one, "b": one}, "RR")

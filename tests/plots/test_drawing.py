@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
-import sys
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +34,9 @@ from rankscope.plots.data import (
     QueryScatter,
     Range,
 )
+
+from tests.interpreter import run_python
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -506,16 +507,14 @@ def test_a_plot_is_an_element_of_a_page() -> None:
 
 @pytest.mark.parametrize("name", ["plot", "plot.doc"])
 def test_a_file_of_no_known_format_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(rs.UsageError) as refused:
+    with refuses(rs.UsageError, "bad_format"):
         drawing.save(drawing.draw_bounds(BOUNDS), tmp_path / name)
-    assert refused.value.code == "bad_format"
     assert [*tmp_path.iterdir()] == []
 
 
 def test_a_folder_that_is_not_there_is_an_error_of_files(tmp_path: Path) -> None:
-    with pytest.raises(rs.FileError) as refused:
+    with refuses(rs.FileError, "io"):
         drawing.save(drawing.draw_bounds(BOUNDS), tmp_path / "none" / "plot.svg")
-    assert refused.value.code == "io"
 
 
 def test_axes_that_were_removed_are_refused(tmp_path: Path) -> None:
@@ -523,13 +522,6 @@ def test_axes_that_were_removed_are_refused(tmp_path: Path) -> None:
     ax.remove()
     with pytest.raises(rs.UsageError):
         drawing.save(ax, tmp_path / "plot.svg")
-
-
-def run_python(program: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 def test_drawing_leaves_the_state_of_matplotlib_alone() -> None:
@@ -540,7 +532,7 @@ def test_drawing_leaves_the_state_of_matplotlib_alone() -> None:
         "drawing.to_svg(drawing.draw_bounds(data.BoundsChart('AP', 'run', ranges), theme='dark'))\n"
         "print('matplotlib.pyplot' in sys.modules, before == matplotlib.rcParams.copy())"
     )
-    assert run_python(program) == "False True"
+    assert run_python(program) == "False True\n"
 
 
 def test_records_need_no_matplotlib() -> None:
@@ -554,7 +546,7 @@ def test_records_need_no_matplotlib() -> None:
         "except Exception as error:\n"
         "    print(error.code, error.hint)"
     )
-    assert run_python(program).split("\n") == [
+    assert run_python(program).splitlines() == [
         "False",
         f"missing_extra {hint_extra('plot')}",
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from itertools import accumulate
 
+from tests.reference.logarithm import add
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tests.reference.query import Query
@@ -37,10 +39,7 @@ def compat(query: Query, *, p: float, normalize: bool) -> float:
         total += overlaps[depth] - overlaps[max(rank, ideal_rank) - 1]
     if not normalize:
         return total / weights[depth]
-    highest = 0.0
-    for rank in range(len(best)):
-        highest += overlaps[depth] - overlaps[rank]
-    return total / highest
+    return total / add(overlaps[depth] - overlaps[rank] for rank in range(len(best)))
 
 
 def _sums(p: float, depth: int) -> tuple[list[float], list[float]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from tests.reference.logarithm import add
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,10 +15,7 @@ if TYPE_CHECKING:
 
 def ap(query: Query, *, k: int | None, rel: float, denominator: str) -> float:
     """Return the mean precision at the ranks of the relevant documents."""
-    total = 0.0
-    for found, rank in enumerate(query.relevant_ranks(rel, k), start=1):
-        total += found / rank
-    return divide(query, total, denominator, k=k, rel=rel)
+    return divide(query, precisions(query, rel, k), denominator, k=k, rel=rel)
 
 
 def rr(query: Query, *, k: int | None, rel: float) -> float:
@@ -71,18 +70,19 @@ def iprec(query: Query, *, recall: float, rel: float, rounding: str) -> float:
 
 def interpolated_ap(query: Query, *, levels: Sequence[float], rel: float, rounding: str) -> float:
     """Return the mean of interpolated precision over levels of recall."""
-    total = 0.0
-    for level in reversed(levels):
-        total += iprec(query, recall=level, rel=rel, rounding=rounding)
-    return total / len(levels)
+    found = (iprec(query, recall=one, rel=rel, rounding=rounding) for one in reversed(levels))
+    return add(found) / len(levels)
 
 
 def yaap(query: Query, *, rel: float) -> float:
     """Return the logarithm of the smoothed odds of average precision."""
-    total = 0.0
-    for found, rank in enumerate(query.relevant_ranks(rel), start=1):
-        total += found / rank
+    total = precisions(query, rel)
     return math.log((1 + total) / (1 + query.relevant(rel) - total))
+
+
+def precisions(query: Query, rel: float, k: int | None = None) -> float:
+    """Return the sum of the precision at the ranks of the relevant documents."""
+    return add(found / rank for found, rank in enumerate(query.relevant_ranks(rel, k), start=1))
 
 
 def round_up(number: float) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.reference.logarithm import log2
+from tests.reference.logarithm import add, log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,10 +115,7 @@ def _best(query: Query, alpha: float, rel: float) -> list[Covered]:
 
 
 def _sum(worth: dict[str, float], covered: Covered) -> float:
-    total = 0.0
-    for subtopic in sorted(covered, key=str.encode):
-        total += worth[subtopic]
-    return total
+    return add(worth[subtopic] for subtopic in sorted(covered, key=str.encode))
 
 
 def _novelty(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from tests.reference.logarithm import log2
+from tests.reference.logarithm import add, log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def of_samples(
     ideal = sorted((grade for grade in judged if grade >= least), reverse=True)
     of_ideal = _attention([grade >= rel for grade in ideal], k, model, p, u)
     targets = {
-        grade: _add([a for a, other in zip(of_ideal, ideal, strict=False) if other == grade])
+        grade: add(a for a, other in zip(of_ideal, ideal, strict=False) if other == grade)
         / ideal.count(grade)
         for grade in ideal
     }
@@ -73,7 +73,7 @@ def of_samples(
             exposures[document].append(exposure)
             grade_of[document] = math.nan if grade is None else grade
     pairs = [
-        (_add(sorted(parts)) / len(samples), targets.get(grade_of[document], 0.0))
+        (add(sorted(parts)) / len(samples), targets.get(grade_of[document], 0.0))
         for document, parts in exposures.items()
     ]
     if kernel == "eed":
@@ -102,11 +102,3 @@ def _attention(
         if is_relevant and model == "gerr":
             reads_on *= 1 - u
     return made
-
-
-def _add(numbers: Sequence[float]) -> float:
-    """Add numbers one after another; `sum` corrects its rounding since Python 3.12."""
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total

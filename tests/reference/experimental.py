@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tests.reference.gain import discounted, gain_of, ideal_gains
-from tests.reference.logarithm import log2
+from tests.reference.logarithm import add, log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ def bin_g(query: Query, *, rel: float) -> float:
     relevant = query.relevant(rel)
     if relevant == 0:
         return math.nan
-    total = 0.0
-    for found, rank in enumerate(query.relevant_ranks(rel), start=1):
-        total += 1 / log2(2 + rank - found)
-    return total / relevant
+    ranks = enumerate(query.relevant_ranks(rel), start=1)
+    return add(1 / log2(2 + rank - found) for found, rank in ranks) / relevant
 
 
 def g(query: Query, *, gain: Gain) -> float:
@@ -42,7 +40,7 @@ def g(query: Query, *, gain: Gain) -> float:
         behind = max(2 + cost - gained, 2.0)
         if value != 0:
             total += value / log2(behind)
-    return total / sum_of(ideal)
+    return total / add(ideal)
 
 
 def ndcg_rel(query: Query, *, gain: Gain) -> float:
@@ -57,9 +55,9 @@ def ndcg_rel(query: Query, *, gain: Gain) -> float:
         if value != 0:
             dcg += discounted(value, rank, LOG2)
         if value > 0:
-            total += dcg / idcg_at(ideal, rank)
+            total += dcg / dcg_of(ideal[:rank])
             found += 1
-    total += (len(ideal) - found) * dcg / idcg_at(ideal, len(ideal))
+    total += (len(ideal) - found) * dcg / dcg_of(ideal)
     return total / len(ideal) if total > 0 else 0.0
 
 
@@ -74,27 +72,10 @@ def rndcg(query: Query, *, gain: Gain) -> float:
     total = 0.0
     for cutoff in cutoffs:
         gains = [gain_of(query, grade, gain) for grade in query.ranking[:cutoff]]
-        total += dcg_of(gains) / idcg_at(ideal, cutoff)
+        total += dcg_of(gains) / dcg_of(ideal[:cutoff])
     return total / len(cutoffs)
-
-
-def idcg_at(ideal: Sequence[float], k: int) -> float:
-    """Return the sum of the first discounted gains of the ideal list."""
-    return dcg_of(ideal[:k])
 
 
 def dcg_of(gains: Sequence[float]) -> float:
     """Return the sum of discounted gains."""
-    total = 0.0
-    for rank, value in enumerate(gains, start=1):
-        if value != 0:
-            total += discounted(value, rank, LOG2)
-    return total
-
-
-def sum_of(values: Sequence[float]) -> float:
-    """Return the sum of values, added one after the other."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
+    return add(discounted(value, rank, LOG2) for rank, value in enumerate(gains, start=1) if value)

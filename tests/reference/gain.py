@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.reference.logarithm import log2
+from tests.reference.logarithm import add, log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,28 +19,19 @@ if TYPE_CHECKING:
 
 def cg(query: Query, *, k: int | None, gain: Gain) -> float:
     """Return the sum of the gains of the first `k` documents."""
-    total = 0.0
-    for grade in query.ranking[:k]:
-        total += gain_of(query, grade, gain)
-    return total
+    return add(gain_of(query, grade, gain) for grade in query.ranking[:k])
 
 
 def dcg(query: Query, *, k: int | None, gain: Gain, discount: Discount) -> float:
     """Return the sum of the discounted gains of the first `k` documents."""
-    total = 0.0
-    for rank, grade in enumerate(query.ranking[:k], start=1):
-        value = gain_of(query, grade, gain)
-        if value != 0:
-            total += discounted(value, rank, discount)
-    return total
+    gains = [gain_of(query, grade, gain) for grade in query.ranking[:k]]
+    return add(discounted(value, rank, discount) for rank, value in enumerate(gains, 1) if value)
 
 
 def idcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
     """Return the sum of the discounted gains of the ideal list."""
-    total = 0.0
-    for rank, value in enumerate(ideal_gains(query, k, gain, ideal), start=1):
-        total += discounted(value, rank, discount)
-    return total
+    gains = ideal_gains(query, k, gain, ideal)
+    return add(discounted(value, rank, discount) for rank, value in enumerate(gains, start=1))
 
 
 def ndcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
@@ -60,10 +51,7 @@ def q(query: Query, *, k: int | None, rel: float, gain: Gain, beta: float) -> fl
     total = found = 0.0
     for count, rank in enumerate(query.relevant_ranks(rel, k), start=1):
         found += gain_of(query, query.ranking[rank - 1], gain)
-        most = 0.0
-        for value in best[:rank]:
-            most += value
-        total += (count + beta * found) / (rank + beta * most)
+        total += (count + beta * found) / (rank + beta * add(best[:rank]))
     return total / relevant
 
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from itertools import combinations
 
-from tests.reference.logarithm import log2
+from tests.reference.logarithm import add, log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def novelty(query: Query, *, k: int | None, share: str, normalize: bool) -> floa
         return math.nan
     users = _count_users(query)
     whole = log2(len(query.known.history) if share == "users" else sum(users.values()))
-    value = _add(whole - log2(max(1, users[item])) for item in items) / len(items)
+    value = add(whole - log2(max(1, users[item])) for item in items) / len(items)
     if not normalize:
         return value
     return value / whole if whole else math.nan
@@ -34,7 +34,7 @@ def popularity(query: Query, *, k: int | None, normalize: bool) -> float:
     if not items:
         return math.nan
     users = _count_users(query)
-    value = _add(users[item] for item in items) / len(items)
+    value = add(users[item] for item in items) / len(items)
     return value / sum(users.values()) if normalize else value
 
 
@@ -43,7 +43,7 @@ def ild(query: Query, *, k: int | None, distance: str) -> float:
     vectors = _vectors(query)
     known = [vectors[item] for item in query.documents[:k] if item in vectors]
     distances = [_distance(one, other, distance) for one, other in combinations(known, 2)]
-    return _add(distances) / len(distances) if distances else math.nan
+    return add(distances) / len(distances) if distances else math.nan
 
 
 def serendipity(query: Query, *, k: int | None, rel: float) -> float:
@@ -91,7 +91,7 @@ def awrf(
         reads_on *= p
         for group, share in sorted(described.get(item, {}).items()):
             found[group] += weight * share
-    total = _add(found.values())
+    total = add(found.values())
     if total == 0:
         return math.nan
     judged = query.known.judged.get(query.user, {})
@@ -120,7 +120,7 @@ def _group_shares(attributes: Sequence[float] | Sequence[str]) -> dict[str, floa
     if not numbers:
         names = {each for each in attributes if isinstance(each, str)}
         return dict.fromkeys(names, 1 / len(names)) if names else {}
-    total = _add(numbers)
+    total = add(numbers)
     names_of = [f"{number:09}" for number in range(len(numbers))]
     shares = zip(names_of, numbers, strict=True)
     return {name: number / total for name, number in shares} if total > 0 else {}
@@ -133,14 +133,6 @@ def _mean_shares(shares: Sequence[Mapping[str, float]], groups: Sequence[str]) -
     return {
         group: math.fsum(each.get(group, 0.0) for each in known) / len(known) for group in groups
     }
-
-
-def _add(numbers: Iterable[float]) -> float:
-    """Add numbers one after another; `sum` corrects its rounding since Python 3.12."""
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total
 
 
 def _count_users(query: Query) -> Counter[str]:
@@ -163,15 +155,15 @@ def _distance(one: Sequence[float], other: Sequence[float], distance: str) -> fl
     if distance == "hamming":
         return float(sum(a != b for a, b in pairs))
     if distance == "euclidean":
-        return math.sqrt(_add((a - b) * (a - b) for a, b in pairs))
+        return math.sqrt(add((a - b) * (a - b) for a, b in pairs))
     if distance == "jaccard":
         either = sum(a != 0 or b != 0 for a, b in pairs)
         both = sum(a != 0 and b != 0 for a, b in pairs)
         return 1 - both / either if either else 0.0
-    lengths = [math.sqrt(_add(a * a for a in vector)) for vector in (one, other)]
+    lengths = [math.sqrt(add(a * a for a in vector)) for vector in (one, other)]
     if 0 in lengths:
         return 1.0
-    return 1 - _add(a * b for a, b in pairs) / (lengths[0] * lengths[1])
+    return 1 - add(a * b for a, b in pairs) / (lengths[0] * lengths[1])
 
 
 def _shares(query: Query, items: Iterable[str]) -> dict[str, float]:
@@ -184,8 +176,6 @@ def _shares(query: Query, items: Iterable[str]) -> dict[str, float]:
             sizes.setdefault(category, []).append(len(categories))
     shares = {}
     for category, of_items in sizes.items():
-        total = 0.0
-        for size, count in sorted(Counter(of_items).items()):
-            total += count / size
-        shares[category] = total / len(held)
+        parts = sorted(Counter(of_items).items())
+        shares[category] = add(count / size for size, count in parts) / len(held)
     return shares

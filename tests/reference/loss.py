@@ -5,85 +5,70 @@ from __future__ import annotations
 import math
 
 from tests.reference.gain import dcg, discounted, gain_of, idcg
+from tests.reference.logarithm import add
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
+    from typing import TypedDict, Unpack
 
     from tests.reference.gain import Discount, Gain
     from tests.reference.query import Query
 
-    Sums: TypeAlias = Callable[[], float]
+    class Settings(TypedDict):
+        """What nDCG takes, whose losses they are."""
+
+        k: int | None
+        gain: Gain
+        discount: Discount
+        ideal: str
+
 
 ROUNDING = 1e-15
 """The largest rounding error of a loss of 0, as a share of the ideal."""
 
 
-def retrieval_loss(
-    query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str
-) -> float:
+def retrieval_loss(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the loss due to relevant documents that were not retrieved."""
-    if ideal == "retrieved":
-        return _share(query, lambda: 0.0, k=k, gain=gain, discount=discount, ideal=ideal)
-
-    def lost() -> float:
-        judged = "whole" if ideal == "whole" else "judged"
-        best = idcg(query, k=k, gain=gain, discount=discount, ideal=judged)
-        return best - _best_of_retrieved(query, k, gain, discount, ideal)
-
-    return _share(query, lost, k=k, gain=gain, discount=discount, ideal=ideal)
+    if settings["ideal"] == "retrieved":
+        return _share(query, 0.0, **settings)
+    judged = "whole" if settings["ideal"] == "whole" else "judged"
+    wanted: Settings = {**settings, "ideal": judged}
+    best = idcg(query, **wanted)
+    return _share(query, best - _best_of_retrieved(query, **settings), **settings)
 
 
-def truncation_loss(
-    query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str
-) -> float:
+def truncation_loss(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the loss due to relevant documents that were retrieved below the cutoff."""
-
-    def lost() -> float:
-        best = _best_of_retrieved(query, k, gain, discount, ideal)
-        return best - _best_of_shown(query, k, gain, discount)
-
-    return _share(query, lost, k=k, gain=gain, discount=discount, ideal=ideal)
+    lost = _best_of_retrieved(query, **settings) - _best_of_shown(query, **settings)
+    return _share(query, lost, **settings)
 
 
-def ordering_loss(
-    query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str
-) -> float:
+def ordering_loss(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the loss due to the order of the documents above the cutoff."""
-
-    def lost() -> float:
-        found = dcg(query, k=k, gain=gain, discount=discount)
-        return _best_of_shown(query, k, gain, discount) - found
-
-    return _share(query, lost, k=k, gain=gain, discount=discount, ideal=ideal)
+    found = dcg(query, k=settings["k"], gain=settings["gain"], discount=settings["discount"])
+    return _share(query, _best_of_shown(query, **settings) - found, **settings)
 
 
-def _share(
-    query: Query, lost: Sums, *, k: int | None, gain: Gain, discount: Discount, ideal: str
-) -> float:
+def _share(query: Query, lost: float, **settings: Unpack[Settings]) -> float:
     """Return the loss divided by the ideal, with negative rounding errors set to 0."""
-    if ideal == "slots" and all(gain_of(query, grade, gain) <= 0 for grade in query.judged):
+    gains = [gain_of(query, grade, settings["gain"]) for grade in query.judged]
+    if settings["ideal"] == "slots" and all(gain <= 0 for gain in gains):
         return math.nan
-    best = idcg(query, k=k, gain=gain, discount=discount, ideal=ideal)
+    best = idcg(query, **settings)
     if best <= 0:
         return math.nan
-    value = lost()
-    return 0.0 if -ROUNDING * best <= value < 0 else value / best
+    return 0.0 if -ROUNDING * best <= lost < 0 else lost / best
 
 
-def _best_of_retrieved(
-    query: Query, k: int | None, gain: Gain, discount: Discount, ideal: str
-) -> float:
+def _best_of_retrieved(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the discounted gain of the best order of the retrieved documents."""
-    depth = None if ideal == "whole" else k
-    return idcg(query, k=depth, gain=gain, discount=discount, ideal="retrieved")
+    depth = None if settings["ideal"] == "whole" else settings["k"]
+    wanted: Settings = {**settings, "k": depth, "ideal": "retrieved"}
+    return idcg(query, **wanted)
 
 
-def _best_of_shown(query: Query, k: int | None, gain: Gain, discount: Discount) -> float:
+def _best_of_shown(query: Query, **settings: Unpack[Settings]) -> float:
     """Return the discounted gain of the best order of the documents above the cutoff."""
-    gains = sorted((gain_of(query, grade, gain) for grade in query.ranking[:k]), reverse=True)
-    total = 0.0
-    for rank, value in enumerate(gains, start=1):
-        total += discounted(value, rank, discount)
-    return total
+    shown = query.ranking[: settings["k"]]
+    gains = sorted((gain_of(query, grade, settings["gain"]) for grade in shown), reverse=True)
+    return add(discounted(gain, rank, settings["discount"]) for rank, gain in enumerate(gains, 1))

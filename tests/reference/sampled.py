@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
-from tests.reference.logarithm import log2
+from tests.reference.logarithm import add, log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +29,7 @@ def infndcg(query: Query, *, k: int | None) -> float:
         if grade > 0:
             sums[stratum] += grade / log2(rank + 1)
     docs, judged = _count_docs(found), _count_judged(found)
-    total = 0.0
-    for stratum in sorted(judged):
-        total += docs[stratum] / judged[stratum] * sums[stratum]
-    return total / ideal
+    return add(docs[each] / judged[each] * sums[each] for each in sorted(judged)) / ideal
 
 
 def xinfap(query: Query, *, k: int | None, rel: float) -> float:
@@ -61,10 +58,9 @@ def _ideal(query: Query, k: int | None) -> float:
     ideal = 0.0
     rank = 0
     for grade in sorted({grade for grade, _ in positive}, reverse=True):
-        estimate = 0.0
-        for stratum in sorted(judged):
-            if positive[grade, stratum]:
-                estimate += positive[grade, stratum] * docs[stratum] / judged[stratum]
+        estimate = add(
+            positive[grade, stratum] * docs[stratum] / judged[stratum] for stratum in sorted(judged)
+        )
         for _ in range(int(estimate + 0.5)):
             if k is None or rank < k:
                 rank += 1

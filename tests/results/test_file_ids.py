@@ -17,6 +17,8 @@ import rankscope as rs
 from rankscope.cli import main
 from rankscope.errors import FormatError
 
+from tests.tabular import write_table
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,23 +37,11 @@ AP = pytest.approx([7 / 12] * 3 + [0.5] * 2)
 UUIDS = {12: uuid.UUID(int=2**127 + 5), 7: uuid.UUID(int=2**60)}
 
 
-def write(folder: Path, log: pl.DataFrame, form: str) -> Path:
-    """Write a log to a file of a format."""
-    path = folder / f"log.{form}"
-    {
-        "parquet": log.write_parquet,
-        "arrow": log.write_ipc,
-        "jsonl": log.write_ndjson,
-        "csv": log.write_csv,
-    }[form](path)
-    return path
-
-
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_typed_files_give_integers_back(tmp_path: Path, form: str, *, is_sorted: bool) -> None:
     # Rows in any order are read into memory, and rows of a query together batch by batch.
-    path = write(tmp_path, LOG if is_sorted else LOG[[0, 3, 1, 4, 2]], form)
+    path = write_table(LOG if is_sorted else LOG[[0, 3, 1, 4, 2]], tmp_path / f"log.{form}")
     evaluation = rs.evaluate(path, ["AP"], by="is_new")
     assert evaluation.query_ids == [12, 7]
     frame = evaluation.to_pandas()
@@ -65,17 +55,17 @@ def test_typed_files_give_integers_back(tmp_path: Path, form: str, *, is_sorted:
 
 
 def test_json_lines_have_integers_and_csv_has_text(tmp_path: Path) -> None:
-    found = rs.evaluate(write(tmp_path, LOG, "jsonl"), "AP", by="is_new")
+    found = rs.evaluate(write_table(LOG, tmp_path / "log.jsonl"), "AP", by="is_new")
     assert found.query_ids == [12, 7]
     assert found.slices.column("is_new") == (None, True)
-    path = write(tmp_path, LOG, "csv")
+    path = write_table(LOG, tmp_path / "log.csv")
     frame = rs.evaluate(path, "AP").to_pandas()
     assert frame[QUERY].tolist() == ["12", "7"]
     assert pd.read_csv(path, dtype={QUERY: str}).merge(frame, on=QUERY)["AP"].tolist() == AP
 
 
 def test_judgments_in_a_file_give_their_column_back(tmp_path: Path) -> None:
-    path = write(tmp_path, LOG.select(QUERY, DOC, "gains"), "parquet")
+    path = write_table(LOG.select(QUERY, DOC, "gains"), tmp_path / "log.parquet")
     assert rs.read_qrels(path).query_ids == [12, 7]
     run = LOG.select(pl.col(QUERY).cast(str), pl.col(DOC).cast(str), "score")
     assert [*rs.evaluate(path, run, "AP").to_pandas()] == [QUERY, "AP"]
@@ -105,7 +95,7 @@ def test_the_command_line_prints_the_same_for_all_formats(
     log = LOG.with_columns(pl.col("is_new").fill_null(value=False), year=pl.lit(2026))
     printed = []
     for form in ("parquet", "jsonl", "csv"):
-        path = write(tmp_path, log, form)
+        path = write_table(log, tmp_path / f"log.{form}")
         assert main(["eval", str(path), "-m", "AP", *options]) == 0
         printed.append(capsys.readouterr().out)
     assert len({"".join(text.split()) for text in printed}) == 1
@@ -146,12 +136,10 @@ def test_the_command_line_prints_uuids_as_text(
 def test_a_missing_uuid_is_an_error_in_its_row() -> None:
     log = with_uuids()
     log.loc[2, QUERY] = None
-    with pytest.raises(FormatError, match="an id in every row") as caught:
-        rs.evaluate(log, "AP")
-    assert (caught.value.code, caught.value.line) == ("missing_id", 3)
-    with pytest.raises(FormatError, match="an id in every row") as caught:
-        rs.evaluate(pa.Table.from_pandas(log), "AP")
-    assert (caught.value.code, caught.value.line) == ("missing_id", 3)
+    for table in (log, pa.Table.from_pandas(log)):
+        with pytest.raises(FormatError, match="an id in every row") as caught:
+            rs.evaluate(table, "AP")
+        assert (caught.value.code, caught.value.line) == ("missing_id", 3)
 
 
 def test_uuids_as_keys_of_mappings_come_back_as_uuids() -> None:

@@ -211,11 +211,6 @@ def test_every_format_has_title_notes_and_small_print_in_order(form: str) -> Non
     assert "title" in text
 
 
-def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(rs.UsageError, match="unknown format 'pdf'"):
-        write(Layout(grids=()), "pdf")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("lines", "kept"),
     [

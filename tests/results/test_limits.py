@@ -31,6 +31,8 @@ from rankscope.reconciliation.causes import list_levels
 from rankscope.reconciliation.result import _answer, _is_close
 from rankscope.reconciliation.target import TargetNumber
 
+from tests.refusals import refuses_if
+
 
 @pytest.mark.parametrize(
     ("count", "text"),
@@ -263,10 +265,7 @@ def test_a_scale_that_is_not_given_has_100_grades_at_most(
     highest: int, *, is_refused: bool
 ) -> None:
     present = [0.0, float(highest)]
-    if is_refused:
-        with pytest.raises(rs.UsageError, match="expected the scale of the grades"):
-            _read_scale(None, present, allows_negative=False)
-    else:
+    with refuses_if(is_refused, rs.UsageError, match="expected the scale of the grades"):
         assert len(_read_scale(None, present, allows_negative=False)) == highest + 1
 
 

@@ -9,6 +9,7 @@ import pytest
 import rankscope as rs
 
 from tests.cli.command import run
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,18 +50,8 @@ def test_the_first_of_equal_runs_is_the_best_and_nan_never_is() -> None:
 
 
 def test_json_is_what_the_command_prints(tmp_path: Path) -> None:
-    lines = [
-        f"{query} 0 {doc} {grade}\n" for query, docs in QRELS.items() for doc, grade in docs.items()
-    ]
-    (tmp_path / "qrels").write_text("".join(lines))
-    for name, of in RUNS.items():
-        lines = [
-            f"{query} Q0 {doc} 1 {score} x\n"
-            for query, docs in of.items()
-            for doc, score in docs.items()
-        ]
-        (tmp_path / name).write_text("".join(lines))
-    qrels, bad, good = (str(tmp_path / name) for name in ("qrels", "bad", "good"))
+    qrels = write_qrels(tmp_path / "qrels", QRELS)
+    bad, good = (write_run(tmp_path / name, RUNS[name]) for name in ("bad", "good"))
     words = ["-m", "nDCG@10,AP", "--json"]
     pairs = [
         (["eval", qrels, bad, *words], rs.evaluate(qrels, bad, ["nDCG@10", "AP"]).to_json()),

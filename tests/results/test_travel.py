@@ -20,7 +20,7 @@ from rankscope.errors import UsageError
 from rankscope.inputs.qrels import Queries
 
 from tests.refusals import refused
-from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank, rank_table
+from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank
 
 RESULTS = [
     f"rankscope.{name}"
@@ -203,13 +203,6 @@ def test_judgments_that_have_traveled_evaluate_runs_of_every_form() -> None:
         assert dict(rs.evaluate(qrels, run, ["nDCG@2", "AP"])) == expected  # type: ignore[arg-type]  # a run
 
 
-def test_attributes_and_slices_travel() -> None:
-    again = WAYS["pickle"](rank_table())
-    assert again.attribute("country") == rank_table().attribute("country")
-    one, other = (each.evaluate("AP", by="country").slices for each in (again, rank_table()))
-    assert str(one) == str(other)
-
-
 def test_an_evaluation_travels_without_the_documents() -> None:
     wide = {"q": {f"document-{n}": 1 for n in range(5000)}}
     made = rs.evaluate(wide, {"q": {"document-1": 1.0}}, "AP")
@@ -236,19 +229,6 @@ def test_results_and_errors_go_through_processes() -> None:
     assert differ(evaluate_in_worker(qrels), found) == ""
     assert raised.value.code == "bad_parameter"
     assert raised.value.hint
-
-
-def test_results_go_through_joblib_and_the_closures_of_cloudpickle() -> None:
-    joblib = pytest.importorskip("joblib")
-    cloudpickle = pytest.importorskip("cloudpickle")
-    qrels = rs.read_qrels(QRELS)
-    expected = evaluate_in_worker(qrels)
-    found = joblib.Parallel(2)(joblib.delayed(evaluate_in_worker)(qrels) for _ in range(2))
-    assert [differ(expected, each) for each in found] == ["", ""]
-    # As Spark does with a function that refers to what lies around it.
-    sent = cloudpickle.dumps(lambda run: rs.evaluate(qrels, run, "AP")["AP"])
-    closure = pickle.loads(sent)  # noqa: S301 - dumped here
-    assert closure(OLD) == rs.evaluate(QRELS, OLD, "AP")["AP"]
 
 
 @pytest.mark.parametrize("name", [name for name in rs.__all__ if name.endswith("Error")])

@@ -184,17 +184,6 @@ def test_the_order_of_rows_does_not_matter(way: dict[str, Any]) -> None:
         assert str(again) == str(first)
 
 
-def test_no_time_is_in_both_sets() -> None:
-    frame = make_frame(make_rows(1, hours=12))
-    for share in (0.1, 0.25, 0.6):
-        train, test = rs.split(frame, last=share)
-        late = frame.merge(test).loc[:, "timestamp"]
-        assert train["timestamp"].max() < late.max()
-        assert not {*train["timestamp"]} & {
-            when for when in frame["timestamp"] if when > train["timestamp"].max()
-        }
-
-
 def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade() -> None:
     log = {
         "user_id": [*"aabbbb"],

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import dev.record
-from dev.simulate.__main__ import PAGES
-from dev.simulate.case import Case, Row
 from dev.simulate.compare import cases, corrections
 from dev.simulate.compare.chance import ENOUGH, RARE, find_error, is_above, is_below
 from dev.simulate.compare.gates import tilt
@@ -24,11 +21,9 @@ from dev.simulate.compare.worlds import (
     draw_sample,
     measure_coverage,
 )
-from dev.simulate.record import Page, Record
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from dev.simulate.case import Case, Row
     from dev.simulate.compare.worlds import World
 
 RANDOM = 20261123
@@ -122,20 +117,6 @@ def test_with_few_trials_chance_hardly_ever_makes_a_row_wrong(trials: int) -> No
     assert binom.cdf(max(failing) + 1, trials, 0.95) >= RARE
 
 
-def test_cases_have_different_names() -> None:
-    for page in PAGES.values():
-        names = [case.name for case in page.list_cases()]
-        assert len(set(names)) == len(names)
-
-
-def test_every_row_has_a_cell_for_each_column_of_its_table(rows: dict[str, list[Row]]) -> None:
-    every = [row for of_kind in rows.values() for row in of_kind]
-    assert {row.table for row in every} == set(COMPARISONS.tables)
-    for row in every:
-        rule = COMPARISONS.tables[row.table].rstrip().rpartition("\n")[2]
-        assert len(row.cells) == rule.count("|") - 1
-
-
 def test_the_short_form_fails_by_chance_less_often_than_once_in_ten_thousand_times(
     rows: dict[str, list[Row]],
 ) -> None:
@@ -153,31 +134,6 @@ def test_runs_that_are_equal_to_the_baseline_have_its_mean() -> None:
         off = np.abs(means - means[0]) / np.maximum(errors / corrections.PER_CLUSTER, 1e-9)
         assert (off[1:4] > 20).all()
         assert (off[4:] < 4).all()
-
-
-def test_a_record_keeps_the_rows_of_cases_that_did_not_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dev.record, "today", lambda: "2026-01-02")
-    made = [Case(name, 1, 0, lambda _: []) for name in ("one", "two", "three")]
-    page = Page(
-        about="x",
-        title="Title",
-        folder=tmp_path,
-        head="Head.\n",
-        tables={"first": "## First\n\n| a |\n|---|\n", "second": "## Second\n\n| b |\n|---|\n"},
-        list_cases=lambda: made,
-    )
-    Record(page, {"two": [Row("first", ("2",))], "one": [Row("first", ("1",), "wrong")]}).write()
-    record = Record.read(page)
-    record.cases["three"] = [Row("second", ("3",))]
-    record.write()
-    text = (tmp_path / "2026-01-02.md").read_text(encoding="utf-8")
-    assert text == (
-        "# Title, 2026-01-02\n\nHead.\n\n## First\n\n| a |\n|---|\n| 1 |\n| 2 |\n"
-        "\n## Second\n\n| b |\n|---|\n| 3 |\n"
-    )
-    assert Record.read(page).cases["one"] == [Row("first", ("1",), "wrong")]
 
 
 def test_an_interval_that_covers_too_rarely_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,16 +6,14 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope.engine import batches
 
 from tests.refusals import refused
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "Judged@3", "NumRel"]
@@ -37,34 +35,7 @@ def make_log(seed: int, queries: int = 60) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def write_parquet(log: pd.DataFrame, folder: Path) -> Path:
-    pq.write_table(pa.Table.from_pandas(log), folder / "log.parquet", row_group_size=37)  # type: ignore[no-untyped-call]
-    return folder / "log.parquet"
-
-
-def write_many(log: pd.DataFrame, folder: Path) -> Path:
-    for part in range(3):
-        some = log[log.search_group_id.str[1:].astype(int) % 3 == part]
-        pq.write_table(pa.Table.from_pandas(some, preserve_index=False), folder / f"{part}.parquet")  # type: ignore[no-untyped-call]
-    return folder
-
-
-def write_csv(log: pd.DataFrame, folder: Path) -> Path:
-    log.to_csv(folder / "log.csv", index=False)
-    return folder / "log.csv"
-
-
-def write_jsonl(log: pd.DataFrame, folder: Path) -> Path:
-    log.to_json(folder / "log.jsonl", orient="records", lines=True)
-    return folder / "log.jsonl"
-
-
-def write_arrow(log: pd.DataFrame, folder: Path) -> Path:
-    log.to_feather(folder / "log.arrow")
-    return folder / "log.arrow"
-
-
-WRITERS = [write_parquet, write_csv, write_jsonl, write_arrow]
+FORMS = ["parquet", "csv", "jsonl", "arrow"]
 
 
 @pytest.fixture(params=[7, 1 << 18])
@@ -86,21 +57,19 @@ def facts(evaluation: rs.Evaluation) -> tuple[Any, ...]:
 
 @pytest.mark.usefixtures("rows_at_once")
 @pytest.mark.parametrize(
-    ("write", "policy"),
+    ("form", "policy"),
     [
-        *((write, None) for write in WRITERS),
-        *((WRITERS[0], f"aggregate={name}") for name in ("ratio_of_sums", "median")),
-        (WRITERS[-1], "empty=skip"),
+        *((form, None) for form in FORMS),
+        *((FORMS[0], f"aggregate={name}") for name in ("ratio_of_sums", "median")),
+        (FORMS[-1], "empty=skip"),
     ],
 )
-def test_a_file_gives_what_its_frame_gives(
-    write: Callable[[pd.DataFrame, Path], Path], policy: str | None, tmp_path: Path
-) -> None:
+def test_a_file_gives_what_its_frame_gives(form: str, policy: str | None, tmp_path: Path) -> None:
     log = make_log(1)
     measures = "nDCG@5" if policy == "aggregate=ratio_of_sums" else MEASURES
     rankings = rs.Rankings.from_table(log, attributes=["country"])
     expected = rankings.evaluate(measures, policy=policy, by="country", interval=0.9)
-    path = write(log, tmp_path)
+    path = write_table(log, tmp_path / f"log.{form}")
     found = rs.evaluate(path, measures, policy=policy, by="country", interval=0.9)
     # As text, for a small slice of an unbounded measure has no interval, and NaN equals nothing.
     assert str(facts(found)) == str(facts(expected))
@@ -108,27 +77,15 @@ def test_a_file_gives_what_its_frame_gives(
 
 
 @pytest.mark.usefixtures("rows_at_once")
-@pytest.mark.parametrize("write", WRITERS)
-def test_queries_that_come_back_are_read_into_memory(
-    write: Callable[[pd.DataFrame, Path], Path], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_queries_that_come_back_are_read_into_memory(form: str, tmp_path: Path) -> None:
     log = make_log(2).sample(frac=1, random_state=3)
     expected = rs.Rankings.from_table(log).evaluate(MEASURES)
-    path = write(log, tmp_path)
+    path = write_table(log, tmp_path / f"log.{form}")
     assert facts(rs.evaluate(path, MEASURES)) == facts(expected)
     with pytest.raises(rs.FormatError) as caught:
         rs.evaluate(path, MEASURES, assume_grouped=True)
     assert (caught.value.code, caught.value.file) == ("query_returns", str(path))
-
-
-def test_a_folder_is_one_table(tmp_path: Path) -> None:
-    log = make_log(4)
-    expected = rs.Rankings.from_table(log).evaluate(MEASURES)
-    folder = write_many(log, tmp_path)
-    for given in (folder, f"{folder}/*.parquet"):
-        found = rs.evaluate(given, MEASURES)
-        assert dict(found) == dict(expected)
-        assert found.to_dict().keys() == expected.to_dict().keys()
 
 
 @pytest.mark.usefixtures("rows_at_once")
@@ -138,7 +95,9 @@ def test_ties_and_weights_are_those_of_the_frame(ties: Any, tmp_path: Path) -> N
     rankings = rs.Rankings.from_table(log, ties=ties)
     weights = {query: 1 + len(query) * 0.25 for query in rankings.query_ids}
     expected = rankings.evaluate("nDCG@5", weights=weights)
-    found = rs.evaluate(write_csv(log, tmp_path), "nDCG@5", policy=f"ties={ties}", weights=weights)
+    found = rs.evaluate(
+        write_table(log, tmp_path / "log.csv"), "nDCG@5", policy=f"ties={ties}", weights=weights
+    )
     assert dict(found) == dict(expected)
 
 
@@ -146,7 +105,7 @@ def test_gains_by_a_function_need_all_grades_and_get_them(tmp_path: Path) -> Non
     log = make_log(6)
     measure = rs.nDCG(gain=lambda grade: grade**2) @ 5
     expected = rs.Rankings.from_table(log).evaluate(measure)
-    found = rs.evaluate(write_parquet(log, tmp_path), measure)
+    found = rs.evaluate(write_table(log, tmp_path / "log.parquet"), measure)
     assert list(found.values()) == list(expected.values())
 
 
@@ -168,7 +127,7 @@ def test_a_mistake_is_where_it_stands_in_the_file(
     row = next(at for at in range(100, len(log)) if sizes[log.search_group_id[at]] > 1)
     log[column] = log[column].astype(object)
     log.loc[row, column] = value
-    path = write_csv(log, tmp_path)
+    path = write_table(log, tmp_path / "log.csv")
     with pytest.raises(rs.InputError) as caught:
         rs.evaluate(path, MEASURES, by="country")
     assert (caught.value.code, caught.value.file) == (code, str(path))
@@ -180,27 +139,15 @@ def test_gain_tables_are_checked_in_every_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "AT_ONCE", 5)
-    path = write_csv(make_log(8), tmp_path)
+    path = write_table(make_log(8), tmp_path / "log.csv")
     refused(lambda: rs.evaluate(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
 
 
 def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
-    path = write_csv(make_log(9), tmp_path)
+    path = write_table(make_log(9), tmp_path / "log.csv")
     seen: list[tuple[int, int | None]] = []
     rs.evaluate(path, "RR", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
-
-
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("qid,label,score\n")
-    refused(lambda: rs.evaluate(path, "RR"), "empty_input")
-
-
-def test_a_frame_is_a_table_as_well() -> None:
-    log = make_log(10)
-    expected = rs.Rankings.from_table(log, attributes=["country"]).evaluate(MEASURES, by="country")
-    assert facts(rs.evaluate(log, MEASURES, by="country")) == facts(expected)
 
 
 def test_labels_are_grades(tmp_path: Path) -> None:

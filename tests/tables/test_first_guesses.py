@@ -83,7 +83,7 @@ def test_clusters_are_a_column_or_a_mapping() -> None:
     users = dict(zip(QUERIES, ["ann", "ann", "bob", "cat"], strict=True))
     log = make_log()
     log["who"] = log["query_id"].map(users)
-    for given in (users, pd.Series(users).sort_index(), list(users.values())):
+    for given in (users, pd.Series(users).sort_index(), pd.Series([*users.values()])):
         by_column = rs.evaluate(log, "RR", interval=0.95, cluster="who")
         assert rs.evaluate(log, "RR", interval=0.95, cluster=given).intervals == by_column.intervals
         scores = ["score", "other"]

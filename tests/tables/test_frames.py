@@ -6,23 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope import AP, RR
+from rankscope import RR
 
 from tests.refusals import refused
-
-
-def test_integer_ids_tie_by_their_decimal_text() -> None:
-    qrels = pd.DataFrame({"query_id": [1], "doc_id": [9], "relevance": [1]})
-    run = pd.DataFrame({"query_id": [1, 1], "doc_id": [9, 10], "score": [0.5, 0.5]})
-    # "9" is after "10" by bytes, and the larger id comes first.
-    assert rs.evaluate(qrels, run, RR)["RR"] == 1.0
-    assert rs.Rankings.from_run(qrels, run).doc_ids("1") == [9, 10]
-
-
-def test_a_frame_of_ranks_is_a_run() -> None:
-    qrels = pd.DataFrame({"user_id": [1, 1], "item_id": [5, 6], "rel": [1, 1]})
-    run = pd.DataFrame({"user_id": [1, 1, 1], "item_id": [4, 6, 5], "rank": [1, 2, 3]})
-    assert rs.evaluate(qrels, run, AP)["AP"] == (1 / 2 + 2 / 3) / 2
 
 
 def test_columns_are_named_where_their_names_are_unusual() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ import pytest
 import rankscope as rs
 from rankscope.inputs.column_names import SYNONYMS
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,13 +46,7 @@ def test_interactions_without_grades_have_grade_1_and_a_note(library: str) -> No
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
 def test_interactions_in_files_are_read_alike(form: str, tmp_path: Path) -> None:
-    frame, path = pd.DataFrame(BOUGHT), tmp_path / f"bought.{form}"
-    if form == "parquet":
-        frame.to_parquet(path)
-    elif form == "csv":
-        frame.to_csv(path, index=False)
-    else:
-        frame.to_json(path, orient="records", lines=True)
+    path = write_table(BOUGHT, tmp_path / f"bought.{form}")
     found = rs.evaluate(path, pd.DataFrame(SHOWN), ["RR", "R@2"])
     assert by_text(found) == VALUES
     assert found.diagnostics["implicit_grades"] == 3
@@ -205,37 +201,6 @@ def test_a_hint_names_a_column_that_the_caller_has(columns: list[str], call: str
     assert "search_group_id" not in str(raised.value)
     for column in columns:
         assert column in raised.value.message
-
-
-JOINED = pd.DataFrame(
-    {"query_id": [1, 1], "doc_id": [1, 2], "relevance": [0, 1], "score": [0.9, 0.5]}
-)
-
-
-def test_one_table_and_measures_are_evaluated(tmp_path: Path) -> None:
-    for found in (
-        rs.evaluate(JOINED, ["RR", "AP"]),
-        rs.evaluate(JOINED, rs.RR),
-        rs.evaluate(JOINED, measures="RR"),
-    ):
-        assert found["RR"] == 0.5
-    JOINED.to_csv(tmp_path / "log.csv")
-    assert rs.evaluate(tmp_path / "log.csv", "RR")["RR"] == 0.5
-
-
-@pytest.mark.parametrize("given", [(JOINED,), (JOINED, JOINED), ("log.csv", "run.txt")])
-def test_a_call_without_measures_is_told_what_to_write(given: tuple[Any, ...]) -> None:
-    with pytest.raises(rs.errors.UsageError, match="expected measures, found") as raised:
-        rs.evaluate(*given)
-    assert "evaluate(judgments, run, ['nDCG@10', 'AP'])" in raised.value.hint
-    assert "evaluate(table, ['nDCG@10', 'AP'])" in raised.value.hint
-
-
-def test_a_measure_that_is_misspelt_is_no_run() -> None:
-    with pytest.raises(rs.errors.MeasureError, match="unknown measure 'nDGC@10'"):
-        rs.evaluate(JOINED, "nDGC@10")
-    with pytest.raises(rs.errors.MeasureError, match="unknown measure 'nDGC@10'"):
-        rs.report(JOINED, "nDGC@10")
 
 
 def test_a_mapping_of_columns_is_a_table_and_no_lists_by_query() -> None:

@@ -16,6 +16,10 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Rankings, nDCG
+from sklearn import config_context
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer, ndcg_score
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from tests.refusals import refused
 
@@ -83,10 +87,9 @@ def test_groups_give_what_from_groups_gives() -> None:
 
 
 def test_the_mean_over_groups_is_that_of_scikit_learn() -> None:
-    sklearn = pytest.importorskip("sklearn.metrics")
     log = make_log()
     pairs = zip(split(log, "gains"), split(log, "score"), strict=True)
-    expected = np.mean([sklearn.ndcg_score([grades], [scores]) for grades, scores in pairs])
+    expected = np.mean([ndcg_score([grades], [scores]) for grades, scores in pairs])
     found = rs.ndcg_score(log["gains"], log["score"], groups=log["query"])
     assert found == pytest.approx(expected, abs=1e-12)
 
@@ -117,11 +120,6 @@ def make_folds() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_in_a_grid_search_the_warning_shows_the_grouped_call() -> None:
-    pytest.importorskip("sklearn")
-    from sklearn.linear_model import Ridge  # noqa: PLC0415 - skipped where it is absent
-    from sklearn.metrics import make_scorer  # noqa: PLC0415 - as above
-    from sklearn.model_selection import GridSearchCV, GroupKFold  # noqa: PLC0415 - as above
-
     features, grades, queries = make_folds()
     search = GridSearchCV(
         Ridge(), {"alpha": [1.0]}, scoring=make_scorer(rs.ndcg_score), cv=GroupKFold(3)
@@ -142,13 +140,8 @@ def test_in_a_grid_search_the_warning_shows_the_grouped_call() -> None:
 
 
 def test_in_a_grid_search_the_scorer_of_the_message_gives_the_mean_over_queries() -> None:
-    sklearn = pytest.importorskip("sklearn")
-    from sklearn.linear_model import Ridge  # noqa: PLC0415 - skipped where it is absent
-    from sklearn.metrics import make_scorer  # noqa: PLC0415 - as above
-    from sklearn.model_selection import GridSearchCV, GroupKFold  # noqa: PLC0415 - as above
-
     features, grades, queries = make_folds()
-    with sklearn.config_context(enable_metadata_routing=True):
+    with config_context(enable_metadata_routing=True):
         scorer = make_scorer(rs.ndcg_score, k=5).set_score_request(groups=True)
         search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=scorer, cv=GroupKFold(3))
         search.fit(features, grades, groups=queries)

@@ -117,23 +117,6 @@ def test_a_bootstrap_interval_is_that_of_scipy_up_to_the_draws() -> None:
     assert mine == pytest.approx([theirs.low, theirs.high], abs=0.01)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_an_interval_depends_on_the_seed_alone(threads: int) -> None:
-    lists = [[0] * (n % 7) + [1] for n in range(500)]
-    rankings = Rankings.from_lists(lists)
-    ends = [
-        rankings.evaluate(
-            "RR", interval=rs.Interval(method="bca", seed=seed), threads=threads
-        ).intervals["RR"]
-        for seed in (3, 3, 4)
-    ]
-    assert ends[0] == ends[1] != ends[2]
-    assert (
-        ends[0]
-        == rankings.evaluate("RR", interval=rs.Interval(method="bca", seed=3)).intervals["RR"]
-    )
-
-
 def test_each_slice_has_an_interval_of_its_own() -> None:
     rankings = Rankings.from_table(make_log(3), attributes=["country"])
     slices = rankings.evaluate("RR", by="country", interval=0.9).slices
@@ -157,13 +140,3 @@ def test_only_means_have_a_t_interval() -> None:
         ),
         "interval_unavailable",
     )
-
-
-def test_tables_go_out_four_ways() -> None:
-    rankings = Rankings.from_table(make_log(4), attributes=["model"])
-    slices = rankings.evaluate("RR", by="model").slices
-    assert slices is not None
-    rows = slices.to_dict()
-    assert slices.to_pandas().set_index("model").to_dict("index") == rows
-    assert slices.to_polars().to_dicts() == slices.to_arrow().to_pylist()
-    assert [row["model"] for row in slices.to_polars().to_dicts()] == list(rows)

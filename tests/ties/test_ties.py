@@ -113,13 +113,6 @@ def test_an_undefined_query_has_the_value_of_the_policy_in_any_order() -> None:
     assert skipped.summary.queries == 1
 
 
-def test_what_has_no_formula_is_nan() -> None:
-    audit = Rankings.from_arrays([[1, 0]], [[1, 1]], ties="input").ties("Bpref")
-    row = audit.to_dict()["0"]
-    assert math.isnan(row["expected"])  # type: ignore[arg-type]  # a number
-    assert math.isnan(row["variance"])  # type: ignore[arg-type]  # a number
-
-
 @pytest.mark.parametrize(("measure", "policy"), [("GMAP", None), ("nDCG", "aggregate=median")])
 def test_a_mean_is_not_said_of_what_is_not_averaged(measure: str, policy: str | None) -> None:
     refused(

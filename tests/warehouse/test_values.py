@@ -20,7 +20,7 @@ from rankscope.warehouse.plan import Plan
 from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS, choose_pairs
-from tests.parity.real import DATA
+from tests.parity.real import paths
 from tests.warehouse.databases import QRELS, RUN, evaluate, flatten, frame, read, run_duckdb
 
 if TYPE_CHECKING:
@@ -147,9 +147,8 @@ def test_fractional_grades_and_every_gain_and_discount_are_exact() -> None:
         assert row[statements.columns[rs.parse(measure).name]] == expected[measure]
 
 
-@pytest.mark.skipif(not (DATA / "robust04").exists(), reason="the run of Robust04 is not here")
 def test_values_of_a_real_run_are_those_of_evaluate() -> None:
-    files = DATA / "robust04" / "robust04.qrels", DATA / "robust04" / "robust04.bm25.top150.run"
+    files = paths("robust04")
     measures = ["nDCG@10", "nDCG", "AP", "RR", "P@10", "Bpref", "Rprec"]
     statements = rs.sql("qrels", "run", measures)
     names = {0: "query_id", 2: "doc_id", 3: "relevance"}, {0: "query_id", 2: "doc_id", 4: "score"}

@@ -114,19 +114,6 @@ def test_the_bootstrap_has_no_p_value_where_the_t_test_has_none() -> None:
     assert "with 20 queries" in few.warnings[0]
 
 
-@pytest.mark.parametrize("test", ["tukey", "bootstrap"])
-def test_counts_do_not_depend_on_threads(test: str) -> None:
-    values = np.random.default_rng(6).random((3, 200))
-    one, other, another = (
-        paired.test_pairs(
-            [make_family(values)], test=test, permutations=9_999, seed=seed, threads=threads
-        ).p.tolist()
-        for seed, threads in ((1, 1), (1, 3), (2, 1))
-    )
-    assert one == other
-    assert one != another
-
-
 def test_the_core_refuses_what_does_not_fit() -> None:
     numbers = np.zeros(5)
     with pytest.raises(ValueError, match="do not fit"):

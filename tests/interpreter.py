@@ -1,0 +1,25 @@
+"""Runs a program in an interpreter of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+def run_python(program: str, *options: str, **environment: str) -> str:
+    """What a fresh interpreter prints that runs a program to its end.
+
+    Args:
+        options: Options of the interpreter.
+        environment: Variables beside those of this process.
+    """
+    done = subprocess.run(
+        [sys.executable, *options, "-c", program],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,42 @@
+"""`rankscope trec_eval` on judgments and a run in a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rankscope.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Command:
+    """Runs it, and keeps what it said on standard error."""
+
+    def __init__(self, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capfd, self.said = folder, capfd, ""
+        self.files = folder / "qrels", folder / "run"
+
+    def write(self, qrels: str, run: str) -> None:
+        for path, text in zip(self.files, (qrels, run), strict=True):
+            path.write_text(text)
+
+    def print(self, *words: object, status: int = 0) -> str:
+        """Return what is printed for files among the words."""
+        assert main(["trec_eval", *map(str, words)]) == status
+        printed, self.said = self.capfd.readouterr()
+        return printed
+
+    def values(self, *words: object, status: int = 0) -> dict[str, dict[str, str]]:
+        """Return what is printed for the two files, by query and measure."""
+        found: dict[str, dict[str, str]] = {}
+        for line in self.print(*words, *self.files, status=status).splitlines():
+            name, query, value = line.split("\t")
+            found.setdefault(query, {})[name.rstrip()] = value
+        return found
+
+
+@pytest.fixture
+def command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Command:
+    return Command(tmp_path, capfd)

@@ -1,0 +1,29 @@
+"""Writes tables to files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+from pyarrow import feather
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_table(columns: Any, path: Path) -> Path:  # noqa: ANN401 - of any library
+    """Write a table in the format that the name says, a few rows in each row group or batch."""
+    table = pa.table(columns)
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=19)  # type: ignore[no-untyped-call]
+    elif path.suffix == ".arrow":
+        feather.write_feather(table, path, compression="uncompressed", chunksize=19)  # type: ignore[no-untyped-call]
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+    else:
+        options = pacsv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
+        pacsv.write_csv(table, path, options)
+    return path
