@@ -13,6 +13,8 @@ import rankscope.spark as rss
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
+from rankscope.evaluation.evaluating import Asked  # noqa: E402 - as above
+from rankscope.settings.reading import Reading  # noqa: E402 - as above
 from rankscope.spark import frames, shared_folder, tasks  # noqa: E402 - where it is installed
 from rankscope.spark.jobs import make_job  # noqa: E402 - as above
 from rankscope.spark.packing import Buckets, Rows, pack, unpack  # noqa: E402 - as above
@@ -134,7 +136,8 @@ def test_too_little_memory_is_an_error_that_says_what_to_set(
     rows, _ = select_columns("joined", table.schema, {}, [])
     table = table.select(rows.columns)
     packed = list(pack(table.to_batches(), rows, Buckets(count=7, by_text=False)))
-    job = make_job([rows], list, "AP", None, "error")
+    asked = Asked(measures="AP", policy=None, convention=None)
+    job = make_job([rows], list, asked, Reading.read())
 
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
