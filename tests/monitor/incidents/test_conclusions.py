@@ -53,10 +53,12 @@ class World:
         self.changes: list[tuple[str, Change]] = []
         self.notices: list[tuple[Notice, tuple[str, ...]]] = []
 
-    def checks(self, findings: Sequence[Finding] = (), rule: str = "quality") -> list[Check]:
-        """All rules, one of which has found something."""
+    def checks(
+        self, findings: Sequence[Finding] = (), rule: str = "quality", *, has_ended: bool = False
+    ) -> list[Check]:
+        """All rules, one of which has found something, perhaps at the end of a day."""
         return [
-            Check(one, self.silenced, tuple(findings) if name == rule else ())
+            Check(one, self.silenced, tuple(findings) if name == rule else (), has_ended)
             for name, one in self.rules.items()
         ]
 
@@ -70,9 +72,10 @@ class World:
         *findings: Finding,
         rule: str = "quality",
         trace: FindCause | None = None,
+        has_ended: bool = False,
     ) -> None:
         """Conclude what follows from findings."""
-        checks = self.checks(findings, rule)
+        checks = self.checks(findings, rule, has_ended=has_ended)
         self.keep(conclude("music", self.lasting(), checks, now, find_cause=trace))
 
     @property
@@ -450,10 +453,8 @@ def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week() -> N
         return tell(TV) if now == START + DAY else None
 
     for passed in (0 * DAY, 5 * HOUR, DAY, 2 * DAY, 7 * DAY, 7 * DAY + MICROSECOND):
-        now = START + passed
-        (check,) = world.checks([find("bad", TV)])
-        ended = Check(check.rule, None, check.findings, has_ended_day=passed != 5 * HOUR)
-        world.keep(conclude("music", world.lasting(), [ended], now, find_cause=find_cause))
+        has_ended = passed != 5 * HOUR
+        world.look(START + passed, find("bad", TV), trace=find_cause, has_ended=has_ended)
         assert world.only.cause == (None if passed < DAY else tell(TV))
     assert asked == [START, START + DAY, START + 2 * DAY, START + 7 * DAY]
     assert [change.action for _, change in world.changes if change.action != "reminded"] == [
@@ -466,12 +467,7 @@ def test_a_cause_stays_where_later_only_the_lists_tell() -> None:
     facts = {"sentence": "", "slice": {}, "facts": [{"sentence": "Lists are shorter."}]}
     told = [facts, tell(TV), facts]
     for day, cause in enumerate([facts, tell(TV), tell(TV)]):
-        (check,) = world.checks([find("bad", TV)])
-        ended = Check(check.rule, None, check.findings, has_ended_day=True)
-        now = START + day * DAY
-        world.keep(
-            conclude("music", world.lasting(), [ended], now, find_cause=lambda *_: told.pop(0))
-        )
+        world.look(START + day * DAY, find("bad", TV), trace=lambda *_: told.pop(0), has_ended=True)
         assert world.only.cause == cause
 
 
