@@ -9,15 +9,10 @@ import numpy as np
 import pytest
 from rankscope.monitor.sequential.baseline import (
     Baseline,
-    _find_draws,
-    find_gaps,
-    fit_baseline,
-    split_level,
 )
 from rankscope.monitor.sequential.comparison import compare_versions, find_factor
-from rankscope.monitor.sequential.detector import Detector, advance
 from rankscope.monitor.sequential.effects import CellEffects, _chi_square, estimate_cells
-from rankscope.monitor.sequential.observations import DAY, Observations, below, group_units
+from rankscope.monitor.sequential.observations import DAY, Observations, group_units
 from rankscope.monitor.sequential.reach import find_reach
 from scipy import stats
 
@@ -84,14 +79,6 @@ def test_the_variance_between_days_is_bounded_one_standard_deviation_down(free: 
     assert _chi_square(free) == pytest.approx(expected, rel=5e-4)
 
 
-def test_all_floors_of_a_rule_hold_with_a_probability_of_39_in_40() -> None:
-    assert split_level(1, is_whole=True) == 0.025
-    assert split_level(11, is_whole=False) == 0.025 / 2 / 10
-    seen = observe(700)
-    one, other = fit_baseline(seen, tolerance=0.02), fit_baseline(seen, tolerance=0.02, level=0.025)
-    assert one == other
-
-
 def make_baseline(**given: Any) -> Baseline:  # noqa: ANN401 - fields of any type
     """A baseline of one cell."""
     fields: dict[str, Any] = {
@@ -105,27 +92,6 @@ def make_baseline(**given: Any) -> Baseline:  # noqa: ANN401 - fields of any typ
         "per_day": 100.0,
     }
     return Baseline(**fields | given)
-
-
-def test_the_variance_between_days_counts_three_times() -> None:
-    baseline = make_baseline(variance=0.25, day_variance=0.125)
-    gaps = find_gaps(baseline, observe(2, value=np.array([0.25, 0.75])))
-    # Two users have a variance of 1/8.
-    assert gaps.gamma == 0.125 / (0.125 + 3 * 0.125)
-
-
-@pytest.mark.parametrize(("came", "is_lasting"), [(99, False), (100, True), (101, True)])
-def test_a_user_who_comes_on_a_quarter_of_the_days_is_lasting(
-    came: int, *, is_lasting: bool
-) -> None:
-    draws = _find_draws(np.zeros(came, dtype=np.int64), np.arange(came), 400)
-    assert len(np.unique(draws)) == (came if is_lasting else 1)
-
-
-@pytest.mark.parametrize(("days", "is_lasting"), [(6, False), (7, True), (8, True)])
-def test_nobody_is_lasting_in_less_than_a_week(days: int, *, is_lasting: bool) -> None:
-    draws = _find_draws(np.zeros(days, dtype=np.int64), np.arange(days), days)
-    assert len(np.unique(draws)) == (days if is_lasting else 1)
 
 
 # What the evidence of six bets must reach on average.
@@ -156,10 +122,3 @@ def test_no_more_than_a_million_times_the_users_are_needed(times: float, *, is_f
     baseline = make_baseline(variance=variance, per_day=1e-3, users=10)
     needed = find_reach(baseline, run_length=1800, streams=4).users_needed
     assert needed == (pytest.approx(10 * times, rel=1e-6) if is_found else None)
-
-
-def test_bets_are_on_small_and_on_large_falls() -> None:
-    # A user is a quarter below the floor of 1/2, and can be above it by 1/2.
-    found = advance(Detector(run_length=1000), below(np.array([0.25]), floor=0.5))
-    expected = [math.log1p(bet / 2) for bet in (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)]
-    assert found.evidence == pytest.approx(expected, rel=1e-12)
