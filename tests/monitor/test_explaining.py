@@ -7,10 +7,6 @@ import math
 from typing import Any
 
 import pytest
-from rankscope.monitor.events.times import to_datetime
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,10 +17,12 @@ from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor import plain
 from tests.monitor.chunks import make_chunk
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -247,7 +245,6 @@ def test_ranks_are_those_that_were_logged() -> None:
         pytest.approx(1 / math.log2(6), abs=1e-16),
         None,
     ]
-    assert isinstance(found.derivation, rs.Explanation)
     assert [row.rank for row in found.derivation.rows if row.grade is not None] == [2, 5]
     assert [row.found_at for row in found.derivation.ideal_rows] == [900, 5, 2]
     assert [each.rank for each in found.derivation.below.shown] == [900]
@@ -270,9 +267,8 @@ def test_identifiers_may_be_anything() -> None:
 def test_a_ranking_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [STORY])
-        with pytest.raises(UsageError) as refused:
+        with refuses(UsageError, "unknown_ranking"):
             explain_logged(store, "other", VALUES, "r", now=0)
-        assert refused.value.code == "unknown_ranking"
         other: Definition = define(measures="RR@3", positive="click", window=60)
         assert str(explain_logged(store, "music", other, "r", now=0).measure) == "RR@3"
         with pytest.raises(UsageError):

@@ -11,6 +11,8 @@ from rankscope import RankscopeError
 from rankscope.monitor.store.keys import Secret, authenticate, make_key
 from rankscope.records import replace
 
+from tests.refusals import refuses
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.keys import ApiKey
@@ -29,7 +31,6 @@ class Ring:
 def test_a_key_has_256_bits_of_which_sha_256_is_kept() -> None:
     key, shown = make_key("music", ["read", "ingest", "read"], name="search", now=5)
     form = re.fullmatch(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", shown.reveal())
-    assert form is not None
     assert (key.key_id, key.digest) == (form[1], sha256(form[2].encode()).digest())
     assert (key.project, key.scopes, key.created, key.revoked) == (
         "music",
@@ -73,9 +74,8 @@ def test_only_the_whole_key_opens() -> None:
     ],
 )
 def test_a_key_is_for_something(project: str, scopes: list[str], name: str, code: str) -> None:
-    with pytest.raises(RankscopeError) as refused:
+    with refuses(RankscopeError, code):
         make_key(project, scopes, name=name, now=0)
-    assert refused.value.code == code
 
 
 def test_a_secret_is_not_shown_by_accident() -> None:

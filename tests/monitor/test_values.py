@@ -17,8 +17,6 @@ from rankscope.monitor.events.event import Items, Ranking
 from tests.monitor import plain
 from tests.monitor.chunks import make_chunk
 
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 GRADED: dict[str, Any] = {"positive": "click", "window": 1}
 
 
