@@ -153,8 +153,11 @@ def test_a_fall_of_one_version_is_its_own(worse: Monitor) -> None:
 
 
 def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared: Monitor) -> None:
-    found = judge(shared, fall=0.001)
-    assert found.conclusion == "unknown"
+    # It fell alike if the versions differ by less than half of it.
+    limit = -2 * judge(shared).found.difference.lower
+    falls = math.nextafter(limit, 0), limit, math.nextafter(limit, 1)
+    assert [judge(shared, fall=fall).conclusion for fall in falls] == ["unknown"] * 2 + ["alike"]
+    found = judge(shared, fall=limit)
     cause = add_comparison({"sentence": "Everything fell.", "slice": {}}, found)
     left_open = "it isn't known yet whether version 3 beside it fell alike"
     assert cause["sentence"] == f"Everything fell; {left_open}."

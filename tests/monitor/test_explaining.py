@@ -160,7 +160,8 @@ def test_what_counts_alone_makes_the_grades(
     heard = {each.label.doc_id for each in judged if each.is_heard}
     told = {each.doc_id for each in counting}
     alone = plain.grades(ranking, counting, rule)
-    nothing = plain.grades(Ranking("r", "r", 0, Items(*bare(ranking))), [], rule)
+    bare = Items(ranking.items.doc_ids, ranking.items.ranks)
+    nothing = plain.grades(Ranking("r", "r", 0, bare), [], rule)
     docs = zip(ranking.items.doc_ids, wanted, alone, nothing, strict=True)
     for doc, grade, by_counting, by_none in docs:
         if doc in told or doc not in heard:
@@ -179,11 +180,6 @@ def test_what_counts_alone_makes_the_grades(
             assert (each.status == "not yet") == (not is_late and each.label.time > now)
 
 
-def bare(ranking: Ranking) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The documents of a ranking without grades."""
-    return ranking.items.doc_ids, ranking.items.ranks
-
-
 STORY = Ranking(
     "e",
     "r",
@@ -200,15 +196,10 @@ TOLD = [Label(doc, "r", doc, 1, value=grade) for doc, grade in GIVEN.items()]
 VALUES = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive="click", window=3600)
 
 
-@pytest.fixture
-def explained(tmp_path: Path) -> LoggedExplanation:
-    """The search of the story, explained from a store."""
+def test_the_search_of_the_story_is_explained(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [*TOLD, STORY])
-        return explain_logged(store, "music", VALUES, "r", now=HOUR)
-
-
-def test_the_search_of_the_story_is_explained(explained: LoggedExplanation) -> None:
+        explained = explain_logged(store, "music", VALUES, "r", now=HOUR)
     assert str(explained.measure) == "nDCG@5"
     assert explained.value == rs.ndcg([0, 5, 1, 2, 6], 5)
     assert explained.is_final

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from rankscope.monitor import doctor
-from rankscope.monitor.ask import cause, comparison, shared_fall
+from rankscope.monitor.ask import cause, comparison
 from rankscope.monitor.ask.cause import CauseFinder, _halve, find_baseline_span, shorten
 from rankscope.monitor.ask.compared_rankings import ComparedRankings, RankingSource
 from rankscope.monitor.ask.comparison import VersionComparison, _count_days
@@ -184,33 +184,6 @@ def test_the_days_to_a_target_of_two_points_are_told_below_1_000(
         for day, root in enumerate((math.sqrt(0.5), 1.0))
     ]
     assert _count_days(days) == (needed if needed < 1000 else None)
-
-
-@pytest.mark.parametrize(
-    ("lower", "conclusion"), [(-0.0501, "unknown"), (-0.05, "unknown"), (-0.0499, "alike")]
-)
-def test_versions_fell_alike_if_they_differ_by_less_than_half_of_the_fall(
-    lower: float, conclusion: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    versions = [Version("m", name, "production", NOW - DAY, NOW, 10) for name in "12"]
-    monkeypatch.setattr(shared_fall, "list_versions", lambda *_: versions)
-    found = SimpleNamespace(difference=SimpleNamespace(lower=lower, is_worse=False))
-    monkeypatch.setattr(shared_fall, "compare_served", lambda *_, **__: found)
-    store: Any = None
-    configuration: Any = SimpleNamespace(definition=CLICKS)
-    beside = shared_fall.compare_fall(
-        store,
-        "music",
-        configuration,
-        measure="nDCG@5",
-        model="m",
-        version="2",
-        place=(),
-        began=NOW - DAY,
-        fall=0.1,
-        now=NOW,
-    )
-    assert beside.conclusion == conclusion
 
 
 def test_three_incidents_are_named_by_the_doctor() -> None:

@@ -11,13 +11,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.monitor.client.batches import (
-    OVERHEAD,
-    RETRIES,
-    Sender,
-    Sizes,
-    Waiting,
-)
+from rankscope.monitor.client.batches import OVERHEAD, RETRIES, Sender, Sizes, Waiting
 from rankscope.monitor.client.http import Answer
 from rankscope.monitor.events.outcome import STATUSES
 

@@ -11,13 +11,7 @@ import rankscope as rs
 from rankscope.demo import Story, make_story
 from rankscope.demo.expected import JudgedSearch, judge, mean, split
 from rankscope.demo.feedback import DEEDS
-from rankscope.demo.story import (
-    DEVICE,
-    EXAMPLE,
-    EXAMPLE_GRADES,
-    POSITIVE,
-    WINDOW,
-)
+from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, POSITIVE, WINDOW
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.reader import EventReader

@@ -196,8 +196,9 @@ def test_an_incident_opens_once_recovers_and_is_resolved_three_days_later() -> N
     assert (world.only.state, world.only.opened, world.only.began) == ("open", START, START - DAY)
     world.look(START + HOUR, find("bad"), find("unknown", TV))
     world.look(START + 2 * HOUR, find("unknown"))
-    world.look(START + 3 * HOUR, find("good"))
+    world.look(START + 3 * HOUR, find("good", reason="it is well"))
     assert (world.only.state, world.only.recovered) == ("recovered", START + 3 * HOUR)
+    assert world.only.reason == "it is well"
     end = START + 3 * HOUR + timedelta(days=3)
     assert find_next(world.lasting(), world.checks()) == end
     world.look(end - MICROSECOND)
@@ -284,15 +285,6 @@ def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet() -> None:
     world.look(START + 2 * HOUR, find("bad"))
     assert world.only.state == "snoozed"
     assert world.events() == [("opened",)]
-
-
-def test_what_is_resolved_by_a_person_opens_anew() -> None:
-    world = World()
-    world.look(START, find("bad"))
-    world.act(transitions.resolve(world.only, START + HOUR, actor="ada"), START + HOUR)
-    world.look(START + DAY, find("bad"))
-    assert [one.state for one in world.incidents.values()] == ["resolved", "open"]
-    assert world.events() == [("opened",), ("resolved",), ("opened",)]
 
 
 def test_what_is_over_cannot_be_changed() -> None:
@@ -397,14 +389,6 @@ def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so() -> No
     assert message.urgency == "info"
     with pytest.raises(UsageError, match="superseded cannot be resolved"):
         transitions.resolve(world.only, START + DAY, actor="ada")
-
-
-def test_what_has_recovered_says_how_it_is_now() -> None:
-    world = World()
-    world.look(START, find("bad", reason="nDCG@5 is 0.7, below the floor of 0.8"))
-    world.look(START + DAY, find("good", reason="nDCG@5 is 0.9, above the floor of 0.8"))
-    assert (world.only.state, world.only.recovered) == ("recovered", START + DAY)
-    assert world.only.reason == "nDCG@5 is 0.9, above the floor of 0.8"
 
 
 def test_the_start_of_an_incident_stays_what_people_were_told() -> None:

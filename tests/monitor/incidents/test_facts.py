@@ -176,9 +176,7 @@ def test_what_did_not_change_is_not_named(monitor: Monitor) -> None:
     assert find(monitor, Segment("m", "3", TV), RELEASE - 3 * DAY, until=RELEASE) == {}
 
 
-def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(
-    monitor: Monitor,
-) -> None:
+def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(monitor: Monitor) -> None:
     pair = (("country", "de"), ("device", "tv"))
     facts = find(monitor, Segment("m", "4", pair))
     assert facts == find(monitor, Segment("m", "4", TV))

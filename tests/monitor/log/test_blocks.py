@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from rankscope._core import (
-    LabelBlock,
-    RankingBlock,
-    hash_ids,
-    hash_other_ids,
-    join_labels,
-)
+from rankscope._core import LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.log.ids import RANKING, Entry, compute_checksum

@@ -51,8 +51,7 @@ def test_days_that_are_left_out_are_no_evidence(world: World) -> None:
     configuration = leave_out((2, 4))
     world.put(make_rule())
     for day in range(6):
-        world.log(make_day(day, BAD if 2 <= day <= 4 else GOOD))
-        world.advance(known_at(day), configuration)
+        world.pass_day(day, make_day(day, BAD if 2 <= day <= 4 else GOOD), configuration)
         state = world.state_of()
         assert state.state == "OK"
         told = "calendar: Fair is left out"
@@ -69,8 +68,7 @@ def test_a_fall_that_lasts_is_found_after_the_period(world: World) -> None:
     configuration = leave_out((1, 2))
     world.put(make_rule())
     for day in range(6):
-        world.log(make_day(day, GOOD if not day else BAD))
-        world.advance(known_at(day), configuration)
+        world.pass_day(day, make_day(day, GOOD if not day else BAD), configuration)
     state = world.state_of()
     assert state.state == "ALERT"
     assert state.streams[0].since == to_datetime(START + 3 * DAY)
@@ -120,8 +118,7 @@ def test_last_year_is_what_a_period_is_compared_with(world: World, before: tuple
         world.log(make_day(day, before))
     world.put(make_rule())
     for day in range(4):
-        world.log(make_day(day, BAD if day else GOOD))
-        world.advance(known_at(day), configuration)
+        world.pass_day(day, make_day(day, BAD if day else GOOD), configuration)
     state = world.state_of()
     assert state.state == ("ALERT" if before == GOOD else "OK")
     assert any("compared with the one from" in one for one in state.warnings)
@@ -134,8 +131,7 @@ def test_without_one_last_year_a_period_is_left_out(world: World) -> None:
     configuration = leave_out((-360, -358), (1, 3), baseline="last-year")
     world.put(make_rule())
     for day in range(4):
-        world.log(make_day(day, BAD if day else GOOD))
-        world.advance(known_at(day), configuration)
+        world.pass_day(day, make_day(day, BAD if day else GOOD), configuration)
     state = world.state_of()
     assert state.state == "OK"
     assert any("left out, because no earlier one" in one for one in state.warnings)

@@ -199,9 +199,7 @@ def test_a_rollout_from_one_device_to_another_is_no_drop(world: World) -> None:
 
 
 @final_only
-def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(
-    world: World,
-) -> None:
+def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(world: World) -> None:
     place(world)
     serve(world, version="0", quality=0.8)
     streams = {}
@@ -307,9 +305,7 @@ def test_a_slice_without_new_rankings_is_stale(world: World) -> None:
     assert world.state_of().state == "OK"
 
 
-def test_a_renamed_value_is_stale_and_the_new_one_says_why_it_is_not_judged(
-    world: World,
-) -> None:
+def test_a_renamed_value_is_stale_and_the_new_one_says_why_it_is_not_judged(world: World) -> None:
     world.put(make_rule(slices=("device",)))
     slicing = Slicing(values=(("device", ("phone", "television", "tv")),))
     for day in range(6):
@@ -359,8 +355,7 @@ def test_a_set_with_other_grades_than_production_is_a_warning(world: World) -> N
     configuration = replace(CONFIGURATION, baseline=BASELINES["training"])
     world.log(events)
     world.put(make_rule())
-    world.log(make_day(0, users=200))
-    world.advance(known_at(0), configuration)
+    world.pass_day(0, make_day(0, users=200), configuration)
     (warning,) = world.state_of().warnings
     assert "grades of the baseline are distributed unlike production's" in warning
     assert "100% grade 1 in production" in warning

@@ -45,11 +45,8 @@ def test_a_period_is_looked_at_when_it_is_known_for_good(world: World) -> None:
 def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_margins(
     world: World,
 ) -> None:
-    world.watch(
-        make_day(0, device="phone") + make_day(0, device="tv"),
-        slices=("device",),
-        tolerance=0.05,
-    )
+    day = make_day(0, device="phone") + make_day(0, device="tv")
+    world.watch(day, slices=("device",), tolerance=0.05)
     whole, _, tv = sorted(world.state_of().streams, key=lambda one: one.slice)
     for stream, count in ((whole, 80), (tv, 40)):
         assert stream.baseline.value == 0.875
@@ -61,11 +58,8 @@ def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_marg
 
 def test_the_error_of_floors_is_shared_by_the_streams_of_a_rule(world: World) -> None:
     world.put(make_rule(name="alone"))
-    world.watch(
-        make_day(0, device="tv") + make_day(0, device="phone"),
-        name="three",
-        slices=("device",),
-    )
+    day = make_day(0, device="tv") + make_day(0, device="phone")
+    world.watch(day, name="three", slices=("device",))
     alone, three = (
         next(one for one in world.state_of(name).streams if not one.slice).final.usual
         for name in ("alone", "three")
@@ -102,8 +96,7 @@ def test_a_baseline_of_few_users_is_not_refused(world: World) -> None:
 def test_without_any_baseline_nothing_can_be_said(world: World) -> None:
     configuration = replace(CONFIGURATION, baseline=None)
     world.put(make_rule())
-    world.log(make_day(0))
-    world.advance(known_at(0), configuration)
+    world.pass_day(0, make_day(0), configuration)
     state = world.state_of()
     assert (state.state, state.reason) == ("INSUFFICIENT", "the project has no baseline")
 
@@ -118,8 +111,7 @@ def test_the_version_before_is_a_baseline(world: World) -> None:
     world.put(make_rule())
     for day in range(3):
         world.log(make_day(day, GOOD, version="1"))
-    world.log(make_day(3, BAD, version="2"))
-    world.advance(known_at(3), configuration)
+    world.pass_day(3, make_day(3, BAD, version="2"), configuration)
     streams = {stream.version: stream for stream in world.state_of().streams}
     assert streams["1"].reason == "there is no earlier version of m"
     assert streams["2"].baseline.value == 0.875
@@ -130,8 +122,7 @@ def test_a_period_is_a_baseline(world: World) -> None:
     chosen = BaselineChoice(kind="period", since=to_datetime(START), until=to_datetime(START + DAY))
     configuration = replace(CONFIGURATION, baseline=chosen)
     world.put(make_rule())
-    world.log(make_day(0, BAD) + make_day(1, GOOD))
-    world.advance(known_at(1), configuration)
+    world.pass_day(1, make_day(0, BAD) + make_day(1, GOOD), configuration)
     (stream,) = world.state_of().streams
     assert stream.baseline.value == pytest.approx(0.375)
 
@@ -230,8 +221,7 @@ def test_another_definition_starts_the_streams_anew(world: World) -> None:
 def test_a_measure_that_is_measured_no_more_is_told(world: World) -> None:
     world.put(make_rule())
     other = replace(CONFIGURATION, definition=CLICKS.only("nDCG@3"))
-    world.log(make_day(0))
-    world.advance(known_at(0), other)
+    world.pass_day(0, make_day(0), other)
     state = world.state_of()
     assert state.state == "INSUFFICIENT"
     assert "RR@3" in state.reason

@@ -122,13 +122,7 @@ def test_a_near_miss_matters_from_two_in_100_labels_on() -> None:
 
 
 class Unlabelled(DrawnCounts):
-    """Counts of rankings of which only those of some hours have labels.
-
-    Args:
-        hours: By segment, the counts of hours.
-        labelled: The hours that have labels, counted from `START`.
-        labels: The number of labels of each day.
-    """
+    """Counts of rankings of which only those of some hours have labels, counted from `START`."""
 
     def __init__(
         self,

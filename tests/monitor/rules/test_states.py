@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 
 from tests.monitor.rules.world import BAD, GOOD, START, World, known_at, make_day, make_rule, show
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 NONE = (0,)
 
 
-def play(world: World, days: Sequence[Sequence[int]]) -> list[str]:
-    """Let days pass, and give the state after each."""
-    states = []
-    for day, ranks in enumerate(days):
-        world.pass_day(day, make_day(day, ranks))
-        states.append(world.state_of().state)
-    return states
-
-
-def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(
-    world: World,
-) -> None:
+def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(world: World) -> None:
     world.put(make_rule())
     states = []
     for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 4]):
@@ -92,12 +77,3 @@ def test_a_period_in_which_nothing_has_a_value_says_nothing(world: World) -> Non
 def test_one_event_is_not_enough_for_an_alert(world: World) -> None:
     world.watch(show("only", START, 3, user="u"))
     assert world.state_of().state == "OK"
-
-
-def test_a_value_that_jumps_up_and_down_is_told_no_oftener_than_its_state_changes(
-    world: World,
-) -> None:
-    world.put(make_rule())
-    states = [one == "ALERT" for one in ("OK", *play(world, [GOOD, BAD] * 5))]
-    turns = sum(one != other for one, other in pairwise(states))
-    assert len(world.list_told()) == turns

@@ -84,11 +84,6 @@ def test_the_size_of_a_weekday_counts_as_much_as_that_of_all_days_at_30_rankings
     assert found[0].sum() == pytest.approx((3.75 + 7.5) / 2, rel=1e-12)
 
 
-def measure(counts: np.ndarray, expected: np.ndarray) -> float:
-    """How much the counts of four weeks vary."""
-    return _measure_variance(counts, expected, 28.0)
-
-
 def vary(deviation: float, expected: float) -> float:
     """The variance of blocks that all are so many parts away from what is expected.
 
@@ -104,7 +99,7 @@ def test_counts_may_vary_by_3_6_or_24_hours(length: int) -> None:
     expected = np.full(28 * HOURS, 10.0)
     sign = np.where(np.arange(28 * HOURS) // length % 2, 1, -1)
     # NORMAL has five digits.
-    assert measure(expected * (1 + 0.7 * sign), expected) == pytest.approx(
+    assert _measure_variance(expected * (1 + 0.7 * sign), expected, 28.0) == pytest.approx(
         vary(0.7, 10.0 * length), rel=1e-4
     )
 
@@ -116,7 +111,7 @@ def test_a_fifth_of_days_may_be_odd() -> None:
     counts = np.zeros((28, HOURS))
     counts[:, 0] = sums
     # The quantile is between the 22nd and the 23rd of the 28 days: 0.8 * 27 is 21.6.
-    assert measure(counts.ravel(), expected.ravel()) == pytest.approx(
+    assert _measure_variance(counts.ravel(), expected.ravel(), 28.0) == pytest.approx(
         0.4 * vary(14 / 8 - 1, 8.0) + 0.6 * vary(20 / 8 - 1, 8.0), rel=1e-4
     )
 
@@ -126,7 +121,7 @@ def test_days_of_five_rankings_tell_how_much_they_vary() -> None:
         expected = np.zeros((28, HOURS))
         expected[:, 0] = daily
         variance = vary(2.0, daily) if daily >= 5 else LEAST_VARIANCE
-        found = measure(3 * expected.ravel(), expected.ravel())
+        found = _measure_variance(3 * expected.ravel(), expected.ravel(), 28.0)
         assert found == pytest.approx(variance, rel=1e-4)
 
 

@@ -147,10 +147,12 @@ class World:
         """Bring the rules up to date."""
         return advance_rules(self.store, PROJECT, configuration, slicing, now=now, threads=1)
 
-    def pass_day(self, day: int, events: Sequence[Event] | None = None) -> None:
+    def pass_day(
+        self, day: int, events: Sequence[Event] | None = None, *configuration: Configuration
+    ) -> None:
         """Let a day pass with some rankings, usual ones unless others are given."""
         self.log(make_day(day) if events is None else events)
-        self.advance(known_at(day))
+        self.advance(known_at(day), *configuration)
 
     def watch(self, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401 - of a rule
         """Make a rule, let days pass one after another, and return how the rule stands."""

@@ -11,11 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.sequential.baseline import (
-    Baseline,
-    find_gaps,
-    fit_baseline,
-)
+from rankscope.monitor.sequential.baseline import Baseline, find_gaps, fit_baseline
 from rankscope.monitor.sequential.detector import Detector, advance
 from rankscope.monitor.sequential.effects import bound_mean
 from rankscope.monitor.sequential.observations import DAY, HOUR, Observations

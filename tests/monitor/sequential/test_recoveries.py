@@ -18,11 +18,7 @@ from rankscope.monitor.sequential.detector import (
     begin_recovery,
     follow,
 )
-from rankscope.monitor.sequential.label_rate import (
-    LabelRate,
-    fit_label_rate,
-    judge_label_rate,
-)
+from rankscope.monitor.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
 from rankscope.monitor.sequential.lanes import Lane, fit_lane, judge_lane
 from rankscope.monitor.sequential.observations import DAY, Observations, below
 from rankscope.monitor.sequential.reach import find_reach

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from itertools import pairwise
+from contextlib import ExitStack
+from itertools import count, pairwise
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
@@ -26,10 +27,13 @@ from tests.monitor.signals.plain import measure, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+
+    Opener: TypeAlias = Callable[..., Monitor]
 
 CONFIGURATION = Configuration(
     definition=define(measures=["nDCG@3"], positive="click", window="1h"),
@@ -40,7 +44,7 @@ END = 10 * DAY
 NOW = END + 2 * HOUR
 
 
-def make_rankings(seed: int, count: int = 700, *, end: int = END) -> list[Ranking]:
+def make_rankings(seed: int, size: int = 700, *, end: int = END) -> list[Ranking]:
     """Rankings of ten days and of a validation set, in the order in which they come."""
     generator = random.Random(seed)
     docs = [f"d{number}" for number in range(60)]
@@ -59,7 +63,7 @@ def make_rankings(seed: int, count: int = 700, *, end: int = END) -> list[Rankin
         for number in range(20)
     ]
     # From the first hour to the last, so that all days are over.
-    times = [0, *sorted(generator.randrange(end) for _ in range(count)), end - 1]
+    times = [0, *sorted(generator.randrange(end) for _ in range(size)), end - 1]
     for number, time in enumerate(times):
         shown = generator.sample(docs, generator.choice([0, 1, 4, 12]))
         scores = [generator.choice([None, 1.0, 2.0, generator.random()]) for _ in shown]
@@ -106,34 +110,20 @@ def times() -> list[int]:
     return [NOW]
 
 
-class Opener:
-    """Opens monitors of a clock."""
-
-    def __init__(self, folder: Path, times: list[int]) -> None:
-        self.folder, self.times = folder, times
-        self.opened: list[Monitor] = []
-
-    def __call__(
-        self, events: Sequence[Ranking] = (), configuration: Configuration = CONFIGURATION
-    ) -> Monitor:
-        monitor = Monitor.open(
-            f"{self.folder}/{len(self.opened)}.db",
-            now=lambda: to_datetime(self.times[-1]),
-            threads=1,
-        )
-        self.opened.append(monitor)
-        monitor.configure(configuration)
-        monitor.store.append("default", events)
-        return monitor
-
-
 @pytest.fixture
 def opener(tmp_path: Path, times: list[int]) -> Iterator[Opener]:
-    """Monitors, which are closed in the end."""
-    made = Opener(tmp_path, times)
-    yield made
-    for monitor in made.opened:
-        monitor.close()
+    """Open monitors of the clock, which are closed in the end."""
+    numbers = count()
+    with ExitStack() as opened:
+
+        def open_monitor(events: Sequence[Ranking] = ()) -> Monitor:
+            path = f"{tmp_path}/{next(numbers)}.db"
+            monitor = Monitor.open(path, now=lambda: to_datetime(times[-1]), threads=1)
+            opened.enter_context(monitor).configure(CONFIGURATION)
+            monitor.store.append("default", events)
+            return monitor
+
+        yield open_monitor
 
 
 def spell_out(monitor: Monitor, configuration: Configuration = CONFIGURATION) -> list[object]:
