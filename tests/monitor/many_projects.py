@@ -68,7 +68,6 @@ def copy_project(store: Store, source: str, project: str) -> None:
     Monitor(store, project, clock=lambda: NOW).configure(SEARCH)
     digest = SEARCH.digest
     progress = store.progress(source, digest)
-    assert progress is not None
     hours = store.hours(source, digest)
     cells = [cell for length in (HOUR, DAY) for cell in store.cells(source, digest, length=length)]
     assert store.put_windows(

@@ -33,13 +33,7 @@ HOURS = tuple(1 if hour < 7 else 3 if hour < 17 else 5 for hour in range(24))
 
 @record(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Something that goes wrong for a time.
-
-    Args:
-        name: What it is called.
-        first: The first day, counted from day 0.
-        end: The day on which it is repaired.
-    """
+    """Something that goes wrong from a day on, counted from day 0, until it is repaired."""
 
     name: str
     first: int
@@ -62,13 +56,7 @@ def is_on(fault: Fault, time: int) -> bool:
 def log_events(
     faults: tuple[Fault, ...] = FAULTS, *, a_day: int = 300, seed: int = 1
 ) -> Iterator[tuple[Ranking, list[Event]]]:
-    """Yield each ranking with its labels, by time.
-
-    Args:
-        faults: What goes wrong.
-        a_day: How many searches a weekday has; weekends have fewer, and are slightly worse.
-        seed: Where chance begins.
-    """
+    """Yield each ranking with its labels, by time; weekends have fewer, and are slightly worse."""
     draw = random.Random(seed)
     number = 0
     for day in range(BEFORE + DAYS):

@@ -29,13 +29,7 @@ CONFIGURATION = Configuration(
 
 
 def open_served(folder: Path, *, fall: float = 0.0, both: float = 0.0) -> Monitor:
-    """Log the story into a store; the monitor's time is when all its values are final.
-
-    Args:
-        folder: Where the store is made.
-        fall: As of `make_served`, like the next.
-        both: By how much more of the rankings of both are bad.
-    """
+    """Log the story into a store; the monitor's time is when all its values are final."""
     now = to_datetime(START + DAYS * DAY + WINDOW + HOUR)
     monitor = Monitor.open(str(folder / "served.db"), now=lambda: now)
     monitor.configure(CONFIGURATION)
@@ -48,10 +42,7 @@ def make_served(
 ) -> list[Ranking | Label]:
     """Make days of version 3, beside which half of the users get version 4 from day 8 on.
 
-    Args:
-        start: When the first day begins.
-        fall: By how much more of the rankings of version 4 are bad from day 11 on.
-        both: By how much more of the rankings of both are bad then.
+    From day 11 on, so many more of the rankings of version 4, or of both, are bad.
     """
     draw = np.random.default_rng(1)
     events: list[Ranking | Label] = []

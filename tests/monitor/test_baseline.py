@@ -6,9 +6,6 @@ import math
 import statistics
 
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
@@ -19,6 +16,7 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.rules.world import CLICKS, show
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +91,7 @@ def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path)
         other.append("music", EVENTS[::-1])
         assert find(other, kind="version") == baseline
     assert (baseline.kind, baseline.of) == ("version", "m 2")
+    assert baseline.means["RR@3"].value == math.fsum([1, 1 / 2, 1 / 3]) / 3
 
 
 @pytest.mark.parametrize(
@@ -120,6 +119,5 @@ def test_values_of_another_definition_are_not_held_against_it(store: SQLiteStore
     alone = define(measures="RR@3", positive="click", window=CLICKS.window)
     assert baseline.find("RR@3", alone) == baseline.means["RR@3"]
     other = define(measures="RR@3", positive="click", window=CLICKS.window + 1)
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "other_definition"):
         baseline.find("RR@3", other)
-    assert refused.value.code == "other_definition"

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
-
 from rankscope import _core
 from rankscope.errors import MeasureError
 from rankscope.monitor.definition.definition import define

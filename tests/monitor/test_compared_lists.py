@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope
@@ -14,12 +13,14 @@ from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.plain import make_plain
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-from tests.monitor.served import DAYS, RELEASE, START, make_served, open_served
+from tests.monitor.served import START, make_served, open_served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
     from rankscope.monitor.monitor import Monitor
 
@@ -45,7 +46,6 @@ def test_lists_are_compared_query_by_query(served: Monitor) -> None:
     since = to_micros(found.since)
     old, new = list_by_query("3", since), list_by_query("4", since)
     apart = [(new[query][-1], lists[-1]) for query, lists in old.items() if query in new]
-    assert found.lists is not None
     assert found.lists.queries == len(apart) == 50
     overlaps = [rankscope.rbo([*one], [*other], p=0.9) for one, other in apart]
     assert found.lists.overlap == pytest.approx(sum(overlaps) / 50)
@@ -53,7 +53,6 @@ def test_lists_are_compared_query_by_query(served: Monitor) -> None:
     assert found.lists.missing == 0.0
     alone = [lists[-2:] for lists in old.values() if len(lists) > 1]
     mine = [rankscope.rbo([*one], [*other], p=0.9) for one, other in alone]
-    assert found.old_lists is not None
     assert found.old_lists.overlap == pytest.approx(sum(mine) / len(mine))
     assert found.lists_sentence == (
         f"For the same 50 queries, lists of version 4 overlap {found.lists.overlap:.0%} with those "
@@ -80,80 +79,49 @@ def test_only_the_newest_lists_are_read(served: Monitor, monkeypatch: pytest.Mon
     monkeypatch.setattr(compared_lists, "MOST", 1)
     found = served.compare().lists
     # 16 or 17 rankings of both versions are in the last hour.
-    assert found is not None
     assert 1 <= found.queries <= 8
 
 
-@pytest.fixture
-def log(tmp_path: object) -> Iterator[Callable[[list[tuple[str, str, str]]], Monitor]]:
-    opened = open_served(tmp_path)  # type: ignore[arg-type]
-    begin = START + DAYS * DAY
-
-    def log(shown: list[tuple[str, str, str]]) -> Monitor:
-        opened.writer.append(
-            "default",
-            [
-                Ranking(
-                    f"new {at}",
-                    f"new {at}",
-                    begin + at,
-                    Items(tuple(docs), tuple(range(1, len(docs) + 1))),
-                    query_key=key,
-                    user_id=f"u{at}",
-                    model="n",
-                    version=version,
-                )
-                for at, (version, key, docs) in enumerate(shown)
-            ],
+def compare(folder: Path, *shown: tuple[str, str, str]) -> tuple[Any, Any]:
+    """How far lists differ, each of a version for a query key, one after the other."""
+    rankings = [
+        Ranking(
+            f"r{at}",
+            f"r{at}",
+            at,
+            Items(tuple(docs), tuple(range(1, len(docs) + 1))),
+            query_key=key,
+            version=version,
         )
-        return opened
-
-    with opened:
-        yield log
-
-
-def compare(monitor: Monitor) -> tuple[object, object]:
-    contexts = {
-        number: one
-        for number, one in monitor.store.contexts(monitor.project).items()
-        if one.model == "n"
-    }
-    begin = START + DAYS * DAY
-    return compare_lists(
-        monitor.store, monitor.project, contexts, ("1", "2"), since=begin, until=begin + HOUR
-    )
+        for at, (version, key, docs) in enumerate(shown)
+    ]
+    with SQLiteStore(folder / "events.db", group_seconds=0) as store:
+        store.append("music", rankings)
+        contexts = store.contexts("music")
+        return compare_lists(store, "music", contexts, ("1", "2"), since=0, until=HOUR)
 
 
-def test_lists_without_a_query_in_common_are_not_compared(
-    log: Callable[[list[tuple[str, str, str]]], Monitor],
-) -> None:
+def test_lists_without_a_query_in_common_are_not_compared(tmp_path: Path) -> None:
     shown = [("1", "", "abc"), ("2", "", "abc"), ("1", "a", "abc"), ("2", "b", "abc")]
-    assert compare(log(shown)) == (None, None)
+    assert compare(tmp_path, *shown) == (None, None)
 
 
-def test_an_empty_list_overlaps_with_nothing_and_has_no_order(
-    log: Callable[[list[tuple[str, str, str]]], Monitor],
-) -> None:
-    found, alone = compare(log([("1", "a", "abcd"), ("2", "a", "")]))
-    assert (found.queries, found.overlap, found.missing) == (1, 0.0, 1.0)  # type: ignore[attr-defined]
-    assert math.isnan(found.reordered)  # type: ignore[attr-defined]
+def test_an_empty_list_overlaps_with_nothing_and_has_no_order(tmp_path: Path) -> None:
+    found, alone = compare(tmp_path, ("1", "a", "abcd"), ("2", "a", ""))
+    assert (found.queries, found.overlap, found.missing) == (1, 0.0, 1.0)
+    assert math.isnan(found.reordered)
     assert make_plain(found)["reordered"] is None
     assert alone is None
 
 
-def test_the_last_list_of_each_version_counts(
-    log: Callable[[list[tuple[str, str, str]]], Monitor],
-) -> None:
+def test_the_last_list_of_each_version_counts(tmp_path: Path) -> None:
     shown = [("1", "a", "dcba"), ("2", "a", "dcba"), ("1", "a", "abcd"), ("2", "a", "abcd")]
-    found, alone = compare(log(shown))
-    assert (found.overlap, found.reordered) == (pytest.approx(1), 0.0)  # type: ignore[attr-defined]
-    assert alone.reordered == 1.0  # type: ignore[attr-defined]
+    found, alone = compare(tmp_path, *shown)
+    assert (found.overlap, found.reordered) == (pytest.approx(1), 0.0)
+    assert alone.reordered == 1.0
 
 
 def test_a_span_without_rankings_has_no_lists(served: Monitor) -> None:
     contexts = served.store.contexts(served.project)
-    moments = [START + (RELEASE - 9) * DAY, START + (RELEASE - 8) * DAY]
-    for since, until in pairwise(moments):
-        assert compare_lists(
-            served.store, served.project, contexts, ("3", "4"), since=since, until=until
-        ) == (None, None)
+    span = {"since": START - 9 * DAY, "until": START}
+    assert compare_lists(served.store, served.project, contexts, ("3", "4"), **span) == (None, None)

@@ -17,6 +17,7 @@ from tests.monitor.served import DAYS, FALL, RELEASE, START, open_served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from rankscope.monitor.ask.shared_fall import FallComparison
 
@@ -123,21 +124,10 @@ def test_too_many_rankings_are_refused(worse: Monitor) -> None:
     assert "up to 10,000,000" in caught.value.hint
 
 
-def judge(monitor: Monitor, *, fall: float = 0.3 * LOSS) -> FallComparison:
-    found = compare_fall(
-        monitor.store,
-        "default",
-        monitor.configuration,
-        measure="nDCG@5",
-        model="m",
-        version="4",
-        place=(),
-        began=START + FALL * DAY,
-        fall=fall,
-        now=monitor.clock(),
-    )
-    assert found is not None
-    return found
+def judge(monitor: Monitor, **said: Any) -> FallComparison | None:  # noqa: ANN401 - of `compare_fall`
+    asked = {"version": "4", "began": START + FALL * DAY, "fall": 0.3 * LOSS}
+    asked |= {"measure": "nDCG@5", "model": "m", "place": (), "now": monitor.clock()}
+    return compare_fall(monitor.store, "default", monitor.configuration, **asked | said)
 
 
 def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -> None:
@@ -164,29 +154,19 @@ def test_a_fall_of_one_version_is_its_own(worse: Monitor) -> None:
 
 
 def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared: Monitor) -> None:
-    found = judge(shared, fall=0.001)
-    assert found.conclusion == "unknown"
+    # It fell alike if the versions differ by less than half of it.
+    limit = -2 * judge(shared).found.difference.lower
+    falls = math.nextafter(limit, 0), limit, math.nextafter(limit, 1)
+    assert [judge(shared, fall=fall).conclusion for fall in falls] == ["unknown"] * 2 + ["alike"]
+    found = judge(shared, fall=limit)
     cause = add_comparison({"sentence": "Everything fell.", "slice": {}}, found)
     left_open = "it isn't known yet whether version 3 beside it fell alike"
     assert cause["sentence"] == f"Everything fell; {left_open}."
 
 
 def test_a_version_that_serves_alone_is_compared_with_none(worse: Monitor) -> None:
-    assert (
-        compare_fall(
-            worse.store,
-            "default",
-            worse.configuration,
-            measure="nDCG@5",
-            model="m",
-            version="3",
-            place=(),
-            began=START,
-            fall=0.1,
-            now=START + RELEASE * DAY,
-        )
-        is None
-    )
+    alone = START + RELEASE * DAY
+    assert judge(worse, version="3", began=START, now=alone) is None
 
 
 @pytest.mark.slow

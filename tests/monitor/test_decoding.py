@@ -13,7 +13,6 @@ from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Decoded
 from rankscope.monitor.server.http.body import parse_events
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import replace
@@ -23,6 +22,8 @@ from tests.monitor.collecting import ingest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from rankscope.monitor.events.rejection import Decoded
 
 NOW = 1_795_284_000_000_000
 MOST = 30
@@ -298,7 +299,6 @@ def test_a_long_number_changes_nothing_about_other_objects(kind: str) -> None:
     def judge(texts: list[str]) -> list[Any]:
         body = f"[{','.join(texts)}]".encode()
         reading = read(body, kind, Limits(), is_lines=False)
-        assert isinstance(reading, Decoded)
         assert (
             EventDecoder(EventReader()).decode_body(body, kind, is_lines=False, most=MOST, now=NOW)
             == reading
@@ -375,6 +375,5 @@ def test_the_core_decodes_events_of_user_behavior_insights() -> None:
     ).encode()
     decoder = EventDecoder(EventReader())
     decoded = decoder.decode_body(body, "labels", is_lines=False, most=1, now=NOW, is_plain=True)
-    assert decoded is not None
     assert decoded.batch.first_labels(1) == [("r", "a")]
     assert not decoded.unknown

@@ -7,13 +7,9 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FormatError, Interval
-from rankscope._core import IdSet
 from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
 from rankscope.monitor.ask.queries import QueryCollector
@@ -22,9 +18,9 @@ from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.why.compute import TraceChoices, trace
 
-from tests import reference
 from tests.generated import examples
 from tests.monitor.chunks import make_chunk
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,14 +165,6 @@ def test_regrets_are_those_of_the_definition(one: list[Ranking], other: list[Ran
                     assert cell == pytest.approx(kind(costs) / size, abs=1e-12)
 
 
-def test_the_twin_agrees_with_what_documents_cost() -> None:
-    """The regrets of a list add up to 1 less the value of the reference."""
-    grades = [0.0, 5.0, 1.0, 2.0, 6.0]
-    ranking = Ranking("r", "r", 0, Items(tuple("abcde"), (1, 2, 3, 4, 5), (), tuple(grades)))
-    value = reference.value(*(nDCG @ 5).kernel_spec(), grades, grades)
-    assert math.fsum(cost for *_, cost in terms(ranking, 5)) == pytest.approx(1 - value, abs=1e-15)
-
-
 @pytest.mark.parametrize(
     ("documents", "code"),
     [
@@ -189,24 +177,5 @@ def test_the_twin_agrees_with_what_documents_cost() -> None:
 def test_a_table_of_documents_that_does_not_fit_is_refused(
     documents: dict[str, list[str]], code: str
 ) -> None:
-    with pytest.raises(FormatError) as refused:
+    with refuses(FormatError, code):
         read_catalogue(documents)
-    assert refused.value.code == code
-
-
-def test_values_beyond_the_most_frequent_are_one() -> None:
-    docs = [f"d{number:02}" for number in range(60)]
-    items = Items(tuple(docs), tuple(range(1, 61)), (), (1.0,) * 60)
-    ranking = Ranking("r", "r", 0, items, "q", attributes=(("device", "tv"),))
-    definition = define(measures="nDCG@3", **RULE)
-    catalogue = read_catalogue({"doc_id": docs, "name": docs})
-    one, other = (
-        collect([ranking, ranking], CostCollector(definition, catalogue, known), definition)
-        for known in (None, IdSet())
-    )
-    assert one is not None
-    assert other is not None
-    tables = {each.attribute: each.table for each in trace(one, other, QUICK).regrets}
-    assert len(tables["name"]) == 51
-    assert tables["name"].to_dict()["<other>"]["documents after"] == 2 * 10
-    assert tables["shown before"].to_dict()["no"]["documents after"] == 2 * 60

@@ -7,10 +7,6 @@ import math
 from typing import Any
 
 import pytest
-from rankscope.monitor.events.times import to_datetime
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,10 +17,12 @@ from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor import plain
 from tests.monitor.chunks import make_chunk
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,7 +160,8 @@ def test_what_counts_alone_makes_the_grades(
     heard = {each.label.doc_id for each in judged if each.is_heard}
     told = {each.doc_id for each in counting}
     alone = plain.grades(ranking, counting, rule)
-    nothing = plain.grades(Ranking("r", "r", 0, Items(*bare(ranking))), [], rule)
+    bare = Items(ranking.items.doc_ids, ranking.items.ranks)
+    nothing = plain.grades(Ranking("r", "r", 0, bare), [], rule)
     docs = zip(ranking.items.doc_ids, wanted, alone, nothing, strict=True)
     for doc, grade, by_counting, by_none in docs:
         if doc in told or doc not in heard:
@@ -181,11 +180,6 @@ def test_what_counts_alone_makes_the_grades(
             assert (each.status == "not yet") == (not is_late and each.label.time > now)
 
 
-def bare(ranking: Ranking) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The documents of a ranking without grades."""
-    return ranking.items.doc_ids, ranking.items.ranks
-
-
 STORY = Ranking(
     "e",
     "r",
@@ -202,15 +196,10 @@ TOLD = [Label(doc, "r", doc, 1, value=grade) for doc, grade in GIVEN.items()]
 VALUES = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive="click", window=3600)
 
 
-@pytest.fixture
-def explained(tmp_path: Path) -> LoggedExplanation:
-    """The search of the story, explained from a store."""
+def test_the_search_of_the_story_is_explained(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [*TOLD, STORY])
-        return explain_logged(store, "music", VALUES, "r", now=HOUR)
-
-
-def test_the_search_of_the_story_is_explained(explained: LoggedExplanation) -> None:
+        explained = explain_logged(store, "music", VALUES, "r", now=HOUR)
     assert str(explained.measure) == "nDCG@5"
     assert explained.value == rs.ndcg([0, 5, 1, 2, 6], 5)
     assert explained.is_final
@@ -247,7 +236,6 @@ def test_ranks_are_those_that_were_logged() -> None:
         pytest.approx(1 / math.log2(6), abs=1e-16),
         None,
     ]
-    assert isinstance(found.derivation, rs.Explanation)
     assert [row.rank for row in found.derivation.rows if row.grade is not None] == [2, 5]
     assert [row.found_at for row in found.derivation.ideal_rows] == [900, 5, 2]
     assert [each.rank for each in found.derivation.below.shown] == [900]
@@ -270,9 +258,8 @@ def test_identifiers_may_be_anything() -> None:
 def test_a_ranking_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [STORY])
-        with pytest.raises(UsageError) as refused:
+        with refuses(UsageError, "unknown_ranking"):
             explain_logged(store, "other", VALUES, "r", now=0)
-        assert refused.value.code == "unknown_ranking"
         other: Definition = define(measures="RR@3", positive="click", window=60)
         assert str(explain_logged(store, "music", other, "r", now=0).measure) == "RR@3"
         with pytest.raises(UsageError):

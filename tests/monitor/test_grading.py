@@ -16,9 +16,6 @@ from tests.monitor.chunks import make_chunk
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.events.event import LabelKind
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 RULE: dict[str, Any] = {"positive": {"click": 1, "buy": 5}, "window": 3600}
 SHOWN = Ranking("r", "r", 0, Items(("a", "b", "ab"), (1, 2, 3)))
 NAN = float("nan")

@@ -97,6 +97,16 @@ def ingestion(
     return made, sink
 
 
+def take(
+    path: Path, content: bytes, kind: Kind = "rankings", *attributes: str, is_strict: bool = True
+) -> tuple[Ingestion, Listing]:
+    """Write a file, and ingest it."""
+    path.write_bytes(content)
+    made, sink = ingestion(kind, *attributes, is_strict=is_strict)
+    made.take_file(EventFile(str(path)))
+    return made, sink
+
+
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(list(rows))
 
@@ -178,10 +188,7 @@ def expected() -> list[Ranking | Label]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_gives_the_same_events(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(FILES[name]())
-    made, sink = ingestion("rankings", "country", is_strict=False)
-    made.take_file(EventFile(str(path)))
+    made, sink = take(tmp_path / name, FILES[name](), "rankings", "country", is_strict=False)
     assert sink.events == expected()
     assert made.ingested.accepted == len(SHOWN)
     assert made.ingested.unknown == {}
@@ -218,15 +225,12 @@ def test_rows_of_a_ranking_may_be_anywhere(
 ) -> None:
     monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 3)
     rows = random.Random(seed).sample(ROWS, len(ROWS))
-    made, sink = ingestion("rankings", "country")
     if name == "frame":
+        made, sink = ingestion("rankings", "country")
         made.take_table(table_of(rows))
     else:
-        path = tmp_path / name
-        path.write_bytes(
-            text_of(rows, ",") if name == "rows.csv" else write_parquet(table_of(rows))
-        )
-        made.take_file(EventFile(str(path)))
+        text = text_of(rows, ",") if name == "rows.csv" else write_parquet(table_of(rows))
+        _, sink = take(tmp_path / name, text, "rankings", "country")
     assert {event.ranking_id: event for event in sink.events} == {
         event.ranking_id: event for event in expected()
     }
@@ -239,9 +243,7 @@ def test_rows_that_are_together_are_not_sorted(
     monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 2)
     monkeypatch.setattr(event_rows, "MOST_SORTED", 0)
     path = tmp_path / "rows.csv"
-    path.write_bytes(text_of(ROWS, ","))
-    made, sink = ingestion("rankings", "country")
-    made.take_file(EventFile(str(path)))
+    made, sink = take(path, text_of(ROWS, ","), "rankings", "country")
     assert sink.events == expected()
     path.write_bytes(text_of([*ROWS[1:], ROWS[0]], ","))
     with pytest.raises(LimitError) as refused:
@@ -255,10 +257,8 @@ def test_a_ranking_that_is_too_long_is_refused_however_it_is_cut(
 ) -> None:
     monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 300)
     rows = [{**ROWS[0], "doc_id": f"d{at}", "rank": at + 1} for at in range(2500)]
-    path = tmp_path / "rows.csv"
-    path.write_bytes(text_of([*rows, ROWS[-1]], ","))
-    made, sink = ingestion("rankings", "country")
-    made.take_file(EventFile(str(path)))
+    text = text_of([*rows, ROWS[-1]], ",")
+    made, sink = take(tmp_path / "rows.csv", text, "rankings", "country")
     assert [event.ranking_id for event in sink.events] == [ROWS[-1]["ranking_id"]]
     (refused,) = made.ingested.refused
     assert (refused.place, refused.code) == (2, "max_group")
@@ -276,11 +276,7 @@ def test_labels_are_read_from_lines_and_rows(tmp_path: Path) -> None:
         ("a.csv", text_of(rows, ",")),
         ("a.parquet", write_parquet(table_of(rows))),
     ):
-        path = tmp_path / name
-        path.write_bytes(text)
-        made, sink = ingestion("labels")
-        made.take_file(EventFile(str(path)))
-        listed.append(sink.events)
+        listed.append(take(tmp_path / name, text, "labels")[1].events)
     made, sink = ingestion("labels")
     made.take_table(pd.DataFrame(rows))
     assert listed == [sink.events] * 3
@@ -292,9 +288,8 @@ def test_labels_are_read_from_lines_and_rows(tmp_path: Path) -> None:
 def test_lines_that_are_wrong_do_not_stop_the_others(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     good = lines_of(SHOWN)
-    path.write_bytes(good + b"\n" + b"\n".join(line for line, _ in LINES) + b"\n" + good)
-    made, sink = ingestion()
-    made.take_file(EventFile(str(path)))
+    wrong = b"\n".join(line for line, _ in LINES)
+    made, sink = take(path, good + b"\n" + wrong + b"\n" + good)
     assert sink.events == [*expected(), *expected()]
     told = [(one.file, one.place, one.code) for one in made.ingested.refused]
     assert told == [(str(path), at, code) for at, (_, code) in enumerate(LINES, len(SHOWN) + 2)]
@@ -307,11 +302,9 @@ def test_a_line_without_end_is_skipped_in_little_memory(
 ) -> None:
     monkeypatch.setattr(event_files, "PIECE", 100)
     monkeypatch.setattr(event_files, "LONGEST_LINE", 1000)
-    path = tmp_path / "a.jsonl"
     for length in (999, 1000, 1001, 5000):
-        path.write_bytes(lines_of(SHOWN) + b"x" * length + b"\n" + lines_of(SHOWN))
-        made, sink = ingestion()
-        made.take_file(EventFile(str(path)))
+        text = lines_of(SHOWN) + b"x" * length + b"\n" + lines_of(SHOWN)
+        made, sink = take(tmp_path / "a.jsonl", text)
         assert len(sink.events) == 2 * len(SHOWN)
         (refused,) = made.ingested.refused
         code = "json_syntax" if length <= 1000 else "line_length"
@@ -337,22 +330,17 @@ def test_a_line_without_end_is_skipped_in_little_memory(
 def test_a_cell_that_is_wrong_does_not_stop_the_others(
     column: str, cell: str, code: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "a.csv"
     rows = [*ROWS[:-1], ROWS[-1] | {column: cell}]
-    path.write_bytes(text_of(rows, ","))
-    made, sink = ingestion("rankings", "country")
-    made.take_file(EventFile(str(path)))
+    made, sink = take(tmp_path / "a.csv", text_of(rows, ","), "rankings", "country")
     assert sink.events == expected()[:-1]
     (refused,) = made.ingested.refused
     assert (refused.place, refused.code) == (len(rows) + 1, code)
 
 
 def test_places_are_lines_also_after_fields_of_several_lines(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
     rows = [ROWS[0] | {"note": "one\ntwo\nthree"}, ROWS[-1] | {"note": "", "rank": "x"}]
-    path.write_bytes(text_of(rows, ",").replace(b"\r\n", b"\n"))
-    made, _ = ingestion("rankings", "country")
-    made.take_file(EventFile(str(path)))
+    text = text_of(rows, ",").replace(b"\r\n", b"\n")
+    made, _ = take(tmp_path / "a.csv", text, "rankings", "country")
     (refused,) = made.ingested.refused
     assert refused.place == 5
     assert made.ingested.unknown == {"note": 1}
@@ -389,17 +377,6 @@ def test_a_file_that_cannot_be_read_is_named(
         made.take_file(EventFile(str(path)))
     assert (refused.value.code, refused.value.file) == (code, str(path))
     assert sink.events == []
-
-
-def test_a_json_text_that_is_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(event_files, "LONGEST_JSON", 100)
-    path = tmp_path / "a.json"
-    path.write_bytes(json.dumps(SHOWN).encode())
-    made, _ = ingestion()
-    with pytest.raises(LimitError):
-        made.take_file(EventFile(str(path)))
 
 
 @pytest.mark.parametrize(
@@ -451,9 +428,6 @@ def test_what_is_shown_of_refusals_is_bounded() -> None:
 
 
 def test_batches_are_bounded(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(lines_of(SHOWN) * 1000)
-    made, sink = ingestion()
-    made.take_file(EventFile(str(path)))
+    made, sink = take(tmp_path / "a.jsonl", lines_of(SHOWN) * 1000)
     assert made.ingested.accepted == 3000
     assert sink.most <= event_files.AT_ONCE

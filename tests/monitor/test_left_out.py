@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration

@@ -6,12 +6,10 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope.monitor import doctor
-from rankscope.monitor.ask import cause, comparison, shared_fall
+from rankscope.monitor.ask import cause, comparison
 from rankscope.monitor.ask.cause import CauseFinder, _halve, find_baseline_span, shorten
 from rankscope.monitor.ask.compared_rankings import ComparedRankings, RankingSource
 from rankscope.monitor.ask.comparison import VersionComparison, _count_days
@@ -20,8 +18,9 @@ from rankscope.monitor.definition.configuration import BaselineChoice
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.baseline import plan_baseline
 from rankscope.monitor.evaluate.refresh import find_later
+from rankscope.monitor.events.columns import UnusualColumnError, read_numbers
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Context, OpenHour, Version
 from rankscope.monitor.store.tables.versions import RankingSpan, _fold
@@ -35,107 +34,94 @@ CLICKS = define(measures=["nDCG@5"], positive="click", window="1h")
 BY_VERSION = BaselineChoice(kind="version")
 
 
-@pytest.mark.parametrize("count", [99, 100, 101])
-def test_100_versions_are_kept_apart(count: int) -> None:
-    weights = {("m", str(number)): 1 + number for number in range(count)}
-    found = choose_versions(weights)
-    assert found.pairs == {("m", str(number)) for number in range(max(count - 100, 0), count)}
-    assert found.folded == max(count - 100, 0)
+def test_100_versions_are_kept_apart() -> None:
+    for count in (99, 100, 101):
+        folded = max(count - 100, 0)
+        found = choose_versions({("m", str(number)): 1 + number for number in range(count)})
+        assert found.pairs == {("m", str(number)) for number in range(folded, count)}
+        assert found.folded == folded
 
 
-@pytest.mark.parametrize("count", [19, 20, 21])
-def test_the_other_versions_of_20_models_are_summed_by_model(count: int) -> None:
-    found = choose_versions({(str(number), "1"): 1 + number for number in range(count)})
-    assert found.models == {str(number) for number in range(max(count - 20, 0), count)}
+def test_the_other_versions_of_20_models_are_summed_by_model() -> None:
+    for count in (19, 20, 21):
+        found = choose_versions({(str(number), "1"): 1 + number for number in range(count)})
+        assert found.models == {str(number) for number in range(max(count - 20, 0), count)}
 
 
-@pytest.mark.parametrize(("after", "is_listed"), [(-1, False), (0, True), (1, True)])
-def test_a_version_is_in_use_for_28_days_after_its_last_ranking(
-    after: int, *, is_listed: bool
-) -> None:
+def test_a_version_is_in_use_for_28_days_after_its_last_ranking() -> None:
     spans = {("m", str(number)): RankingSpan(10 + number, NOW, NOW) for number in range(100)}
-    last = NOW - 28 * DAY + after
-    spans["m", "old"] = RankingSpan(1000, last, last)
-    found = {one.version for one in _fold("production", spans)}
-    # Of those in use, the one with the fewest rankings is too much.
-    assert ("old" in found, "0" in found) == (is_listed, not is_listed)
+    for after in (-1, 0, 1):
+        last = NOW - 28 * DAY + after
+        spans["m", "old"] = RankingSpan(1000, last, last)
+        found = {one.version for one in _fold("production", spans)}
+        # Of those in use, the one with the fewest rankings is too much.
+        assert ("old" in found, "0" in found) == (after >= 0, after < 0)
 
 
 def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row() -> None:
-    arrow = pytest.importorskip("pyarrow", reason="columns need Arrow")
-    from rankscope.monitor.events import columns  # noqa: PLC0415 - needs Arrow
-
     for sign in (1, -1):
         largest = sign * 2**53
-        assert columns.read_numbers(arrow.array([largest])).tolist() == [float(largest)]
+        assert read_numbers(pa.array([largest])).tolist() == [float(largest)]
         # It is no double, and would become the one before.
-        with pytest.raises(columns.UnusualColumnError):
-            columns.read_numbers(arrow.array([largest + sign]))
+        with pytest.raises(UnusualColumnError):
+            read_numbers(pa.array([largest + sign]))
 
 
-@pytest.mark.parametrize("rankings", [49_999, 50_000, 50_001])
-def test_open_hours_with_50_000_rankings_wait(rankings: int) -> None:
-    hour = OpenHour(0, as_of=100 * HOUR, rankings=rankings, is_behind=False)
-    assert bool(find_later([hour], {0}, -1, 101 * HOUR)) == (rankings >= 50_000)
+def test_open_hours_with_50_000_rankings_wait() -> None:
+    for rankings in (49_999, 50_000, 50_001):
+        hour = OpenHour(0, as_of=100 * HOUR, rankings=rankings, is_behind=False)
+        assert bool(find_later([hour], {0}, -1, 101 * HOUR)) == (rankings >= 50_000)
 
 
-@pytest.mark.parametrize("after", [-1, 0, 1])
-def test_an_open_hour_waits_for_an_eighth_of_its_age(after: int) -> None:
+def test_an_open_hour_waits_for_an_eighth_of_its_age() -> None:
     hour = OpenHour(0, as_of=70 * HOUR, rankings=100_000, is_behind=False)
     # 80 hours old, 10 hours after it was summed.
-    found = find_later([hour], {0}, -1, 80 * HOUR + after)
-    assert bool(found) == (after < 0)
+    found = [bool(find_later([hour], {0}, -1, 80 * HOUR + after)) for after in (-1, 0, 1)]
+    assert found == [True, False, False]
 
 
-@pytest.mark.parametrize(("hour", "is_taken"), [(-1, False), (0, True), (1, True)])
-def test_the_version_before_is_a_baseline_over_28_days(hour: int, *, is_taken: bool) -> None:
+def test_the_version_before_is_a_baseline_over_28_days() -> None:
     versions = [
         Version("m", "1", "production", NOW - 40 * DAY, NOW, 10),
         Version("m", "2", "production", NOW, NOW + DAY, 10),
     ]
-    start = NOW - 28 * DAY + hour * HOUR
-    row: Any = SimpleNamespace(environment="production", model="m", version="1", start=start)
-    found = plan_baseline(BY_VERSION, CLICKS, versions, [row], now=NOW + 9 * DAY)
-    assert (found is not None) == is_taken
+    row: Any = SimpleNamespace(environment="production", model="m", version="1")
+    for hour in (-1, 0, 1):
+        row.start = NOW - 28 * DAY + hour * HOUR
+        found = plan_baseline(BY_VERSION, CLICKS, versions, [row], now=NOW + 9 * DAY)
+        assert (found is not None) == (hour >= 0)
 
 
-@pytest.mark.parametrize("days", [27, 28, 29])
-def test_a_fall_is_compared_with_at_most_28_days_of_the_version_before(days: int) -> None:
+def find_since(version: str, first: int, rankings: int) -> int:
+    """How long before now what a fall of a version is compared with begins."""
     versions = [
-        Version("m", "1", "production", NOW - days * DAY, NOW - 1, 250_000),
+        Version("m", "1", "production", NOW - first, NOW - 1, rankings),
         Version("m", "2", "production", NOW, NOW, 1),
     ]
-    found = find_baseline_span(BY_VERSION, versions, "m", "2", NOW)
-    assert found is not None
-    assert found.since == to_datetime(NOW - min(days, 28) * DAY)
-    of_model = find_baseline_span(BY_VERSION, versions, "m", "", NOW)
-    assert of_model is not None
-    assert of_model.since == to_datetime(NOW - 28 * DAY)
+    found = find_baseline_span(BY_VERSION, versions, "m", version, NOW)
+    return NOW - to_micros(found.since)
 
 
-@pytest.mark.parametrize("rankings", [249_999, 250_000, 250_001])
-def test_a_fall_is_compared_with_about_250_000_rankings(rankings: int) -> None:
-    versions = [
-        Version("m", "1", "production", NOW - DAY, NOW - 1, rankings),
-        Version("m", "2", "production", NOW, NOW, 1),
-    ]
-    found = find_baseline_span(BY_VERSION, versions, "m", "2", NOW)
-    assert found is not None
-    assert found.since == to_datetime(NOW - DAY * 250_000 // rankings)
+def test_a_fall_is_compared_with_at_most_28_days_of_the_version_before() -> None:
+    for days in (27, 28, 29):
+        assert find_since("2", days * DAY, 250_000) == min(days, 28) * DAY
+        assert find_since("", days * DAY, 250_000) == 28 * DAY
 
 
-@pytest.mark.parametrize("rankings", [1_999_999, 2_000_000, 2_000_001])
-def test_a_span_with_more_than_two_million_rankings_is_halved(rankings: int) -> None:
-    version = Version("m", "1", "production", NOW - 10 * DAY, NOW - 1, rankings)
+def test_a_fall_is_compared_with_about_250_000_rankings() -> None:
+    for rankings in (249_999, 250_000, 250_001):
+        assert find_since("2", DAY, rankings) == DAY * 250_000 // rankings
+
+
+def test_a_span_with_more_than_two_million_rankings_is_halved_down_to_a_day() -> None:
     span = Span(to_datetime(NOW - 10 * DAY), to_datetime(NOW), "m", None)
-    days = 5 if rankings > 2_000_000 else 10
-    assert shorten(span, [version]).since == to_datetime(NOW - days * DAY)
-
-
-@pytest.mark.parametrize("more", [-2, 0, 2])
-def test_a_span_is_halved_down_to_a_day(more: int) -> None:
-    span = Span(to_datetime(NOW - 2 * DAY - more), to_datetime(NOW), "m", None)
-    assert (_halve(span) != span) == (more >= 0)
+    for rankings in (1_999_999, 2_000_000, 2_000_001):
+        version = Version("m", "1", "production", NOW - 10 * DAY, NOW - 1, rankings)
+        days = 5 if rankings > 2_000_000 else 10
+        assert shorten(span, [version]).since == to_datetime(NOW - days * DAY)
+    for more in (-2, 0, 2):
+        span = Span(to_datetime(NOW - 2 * DAY - more), to_datetime(NOW), "m", None)
+        assert (_halve(span) != span) == (more >= 0)
 
 
 def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(
@@ -152,17 +138,15 @@ def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(
     assert (asked["sample"], choices.most_queries, choices.support) == (250_000, 5, 10)
 
 
-@pytest.mark.parametrize("count", [11, 12, 13, 14])
-def test_12_cells_are_compared_apart(count: int) -> None:
-    numbers = np.repeat(np.arange(count), np.arange(count, 0, -1))
-    contexts = {
-        number: Context("m", "1", "production", (("device", f"{number:02}"),))
-        for number in range(count)
-    }
-    zero = np.zeros(len(numbers), dtype=np.int64)
-    rows = ComparedRankings(zero.astype(float), zero, zero, numbers, zero, ())
-    # The first are the most frequent; the others are one.
-    assert rows.place(contexts, ["device"]).tolist() == np.minimum(numbers, 12).tolist()
+def test_12_cells_are_compared_apart() -> None:
+    for count in (11, 12, 13, 14):
+        numbers = np.repeat(np.arange(count), np.arange(count, 0, -1))
+        devices = [(("device", f"{number:02}"),) for number in range(count)]
+        contexts = dict(enumerate(Context("m", "1", "production", one) for one in devices))
+        zero = np.zeros(len(numbers), dtype=np.int64)
+        rows = ComparedRankings(zero.astype(float), zero, zero, numbers, zero, ())
+        # The first are the most frequent; the others are one.
+        assert rows.place(contexts, ["device"]).tolist() == np.minimum(numbers, 12).tolist()
 
 
 def test_queries_are_known_from_the_two_weeks_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,18 +158,14 @@ def test_queries_are_known_from_the_two_weeks_before(monkeypatch: pytest.MonkeyP
     assert asked == [(NOW - 14 * DAY, NOW - HOUR)]
 
 
-@pytest.mark.parametrize(("end", "is_told"), [(0.0199, True), (0.02, False), (0.0201, False)])
-def test_a_difference_is_small_below_two_points(end: float, *, is_told: bool) -> None:
-    for lower, upper in ((-end, 0.001), (-0.001, end)):
-        compared: Any = SimpleNamespace(
-            difference=SimpleNamespace(value=0.0, lower=lower, upper=upper, has_interval=True),
-            new="2",
-            old="1",
-            measure="nDCG@5",
-            verdict="no difference yet",
-            days_to_target=None,
-        )
-        assert ("it is below 0.02" in VersionComparison._say(compared)) == is_told
+def test_a_difference_is_small_below_two_points() -> None:
+    compared: Any = SimpleNamespace(new="2", old="1", measure="nDCG@5", days_to_target=None)
+    compared.verdict = "no difference yet"
+    for end in (0.0199, 0.02, 0.0201):
+        for ends in ((-end, 0.001), (-0.001, end)):
+            said = dict(zip(("lower", "upper"), ends, strict=True))
+            compared.difference = SimpleNamespace(value=0.0, has_interval=True, **said)
+            assert ("it is below 0.02" in VersionComparison._say(compared)) == (end < 0.02)
 
 
 @pytest.mark.parametrize("needed", [998, 999, 1000])
@@ -206,38 +186,10 @@ def test_the_days_to_a_target_of_two_points_are_told_below_1_000(
     assert _count_days(days) == (needed if needed < 1000 else None)
 
 
-@pytest.mark.parametrize(
-    ("lower", "conclusion"), [(-0.0501, "unknown"), (-0.05, "unknown"), (-0.0499, "alike")]
-)
-def test_versions_fell_alike_if_they_differ_by_less_than_half_of_the_fall(
-    lower: float, conclusion: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    versions = [Version("m", name, "production", NOW - DAY, NOW, 10) for name in "12"]
-    monkeypatch.setattr(shared_fall, "list_versions", lambda *_: versions)
-    found = SimpleNamespace(difference=SimpleNamespace(lower=lower, is_worse=False))
-    monkeypatch.setattr(shared_fall, "compare_served", lambda *_, **__: found)
-    store: Any = None
-    configuration: Any = SimpleNamespace(definition=CLICKS)
-    beside = shared_fall.compare_fall(
-        store,
-        "music",
-        configuration,
-        measure="nDCG@5",
-        model="m",
-        version="2",
-        place=(),
-        began=NOW - DAY,
-        fall=0.1,
-        now=NOW,
-    )
-    assert beside is not None
-    assert beside.conclusion == conclusion
-
-
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_three_incidents_are_named_by_the_doctor(count: int) -> None:
-    incidents = [SimpleNamespace(kind="volume", name=str(at), state="open") for at in range(count)]
-    monitor: Any = SimpleNamespace(incidents=lambda: incidents)
-    told = [f"volume of {at} (open)" for at in range(min(count, 3))]
-    more = ["and 1 more"] if count == 4 else []
-    assert doctor._check_incidents(monitor).told == "; ".join([*told, *more])
+def test_three_incidents_are_named_by_the_doctor() -> None:
+    told = [f"volume of {at} (open)" for at in range(3)]
+    for count in (2, 3, 4):
+        found = [SimpleNamespace(kind="volume", name=str(at), state="open") for at in range(count)]
+        monitor: Any = SimpleNamespace(incidents=lambda found=found: found)
+        more = ["and 1 more"] if count == 4 else []
+        assert doctor._check_incidents(monitor).told == "; ".join([*told[:count], *more])

@@ -9,10 +9,6 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
-import rankscope.monitor
 from rankscope import UsageError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Span, define
 from rankscope.monitor.events.times import to_datetime
@@ -162,17 +158,3 @@ def test_a_window_is_a_duration_or_seconds(window: str | timedelta | int) -> Non
 def test_a_window_that_cannot_be_is_refused(window: object) -> None:
     with pytest.raises(UsageError):
         define(positive="click", window=window)  # type: ignore[arg-type]  # refused here
-
-
-def test_series_of_pandas_have_their_times(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    shown = {"ranking_id": "r", "time": "2026-11-21T18:10:00Z", "doc_ids": ["a"]}
-    with Monitor.open(f"{tmp_path}/x.db", now=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as log:
-        log.configure(Configuration(definition=define(positive="click", window="1h")))
-        log.log_rankings([shown])
-        log.evaluate()
-        series = log.series("nDCG@5")
-    assert series.times == (datetime(2026, 11, 21, 18, tzinfo=UTC),)
-    index = pandas.DatetimeIndex(series.times)
-    assert str(index.tz) == "UTC"
-    assert rankscope.monitor.Monitor is Monitor

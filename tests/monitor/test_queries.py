@@ -16,8 +16,6 @@ from rankscope.monitor.events.limits import HOUR
 from tests.monitor.chunks import make_chunk
 from tests.refusals import refuses
 
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 RULE: dict[str, Any] = {
     "measures": ["nDCG@2", "RR@2", "DCG@2"],
     "positive": "click",

@@ -6,11 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from rankscope.monitor.events.times import to_datetime
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
-from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.doctor import recompute_windows
@@ -21,6 +17,7 @@ from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import sum_cells
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
 from rankscope.records import replace
@@ -262,21 +259,6 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
             measure_rankings(monitor.store, CLICKS, "validation"),
             slices=monitor.baseline().slices,  # type: ignore[union-attr]
         )
-
-
-def test_the_version_before_the_newest_is_held_against(tmp_path: Path) -> None:
-    chosen = replace(MUSIC, baseline=BaselineChoice(kind="version"))
-    with Monitor.open(f"{tmp_path}/x.db", now=lambda: to_datetime(NOW), threads=1) as monitor:
-        monitor.configure(chosen)
-        monitor.store.append("default", make_events(2))
-        monitor.evaluate()
-        found = monitor.baseline()
-        assert [one.version for one in monitor.versions()] == ["3", "4"]
-        expected = measure_rankings(
-            monitor.store, CLICKS, "production", now=NOW, until=NOW, version="3"
-        )
-    assert (found.kind, found.of) == ("version", "m 3")
-    assert found.means == expected.means
 
 
 def test_another_definition_begins_anew(tmp_path: Path) -> None:

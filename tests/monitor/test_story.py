@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope.demo import Story, make_story
-from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
+from rankscope.demo.expected import JudgedSearch, judge, mean, split
 from rankscope.demo.feedback import DEEDS
-from rankscope.demo.story import (
-    DEVICE,
-    EXAMPLE,
-    EXAMPLE_GRADES,
-    POSITIVE,
-    WINDOW,
-)
+from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, POSITIVE, WINDOW
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.reader import EventReader
@@ -25,11 +19,9 @@ from rankscope.monitor.events.rejection import Rejection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 
 END = 20_778 * DAY
-MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
 
 
 @pytest.fixture(scope="module")
@@ -143,18 +135,6 @@ def test_what_is_read_is_what_was_meant_and_what_is_refused_was_meant_to_be(stor
     assert min(found[fault] for fault in ("duplicate", "conflict", "late", "orphan")) > 0
     assert min(found[fault] for fault in ("rejected", "unshown")) > 0
     assert found[""] > 0.9 * len(story.deliveries)
-
-
-def test_an_id_is_used_again_by_duplicates_and_conflicts_alone(story: Story) -> None:
-    known: dict[tuple[str, str], Any] = {}
-    for each in story.deliveries:
-        event_id = each.event.get("event_id") or each.event["prediction_id"]
-        key = each.route, event_id
-        if each.fault in TAKEN:
-            assert key not in known
-            known[key] = each.event
-        elif each.fault != "rejected":
-            assert (known[key] == each.event) == (each.fault == "duplicate")
 
 
 def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> None:

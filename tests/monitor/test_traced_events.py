@@ -5,10 +5,6 @@ from __future__ import annotations
 import math
 from itertools import count
 
-import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rankscope import EmptyError, Interval

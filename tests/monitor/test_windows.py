@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope import _core
 from rankscope.monitor.definition.definition import Definition, define
 from rankscope.monitor.definition.slices import Slicing, extend_slicing

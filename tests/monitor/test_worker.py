@@ -12,15 +12,12 @@ from functools import partial
 from operator import methodcaller
 
 import pytest
-from rankscope.monitor.events.times import to_datetime
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope import FileError, UsageError
 from rankscope.monitor.evaluate import refresh as refreshing
 from rankscope.monitor.evaluate.worker import Worker, run_in_order
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -34,6 +31,7 @@ from tests.monitor.works import (
     tell_process,
     wait_for_ever,
 )
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,9 +138,8 @@ def test_days_summed_by_many_processes_are_the_same(
 
 
 def test_what_work_raises_is_raised(worker: Worker) -> None:
-    with pytest.raises(UsageError, match="is not configured") as caught:
+    with refuses(UsageError, "not_configured", match="is not configured"):
         worker.run(partial(evaluate_project, project="default", now=NOW))
-    assert caught.value.code == "not_configured"
     assert worker.run(methodcaller("projects")) == []
 
 
@@ -151,9 +148,8 @@ def test_what_cannot_be_written_is_told_to_the_work(tmp_path: Path) -> None:
         monitor.store.append("default", make_events(3))
         worker.run(tell_process)
         monitor.store.close()
-        with pytest.raises(FileError) as caught:
+        with refuses(FileError, "store_closed"):
             worker.run(partial(evaluate_project, project="default", now=NOW))
-        assert caught.value.code == "store_closed"
 
 
 def test_what_is_printed_does_no_harm(worker: Worker) -> None:
@@ -170,9 +166,8 @@ def test_what_cannot_be_sent_is_refused(worker: Worker) -> None:
 def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None:
     with Worker(store) as worker:
         before = worker.run(tell_process)
-        with pytest.raises(FileError, match="ended before its work was done") as caught:
+        with refuses(FileError, "worker_ended", match="ended before its work was done"):
             worker.run(end_process)
-        assert caught.value.code == "worker_ended"
         assert worker.run(tell_process) != before
 
 

@@ -53,10 +53,12 @@ class World:
         self.changes: list[tuple[str, Change]] = []
         self.notices: list[tuple[Notice, tuple[str, ...]]] = []
 
-    def checks(self, findings: Sequence[Finding] = (), rule: str = "quality") -> list[Check]:
-        """All rules, one of which has found something."""
+    def checks(
+        self, findings: Sequence[Finding] = (), rule: str = "quality", *, has_ended: bool = False
+    ) -> list[Check]:
+        """All rules, one of which has found something, perhaps at the end of a day."""
         return [
-            Check(one, self.silenced, tuple(findings) if name == rule else ())
+            Check(one, self.silenced, tuple(findings) if name == rule else (), has_ended)
             for name, one in self.rules.items()
         ]
 
@@ -70,9 +72,10 @@ class World:
         *findings: Finding,
         rule: str = "quality",
         trace: FindCause | None = None,
+        has_ended: bool = False,
     ) -> None:
         """Conclude what follows from findings."""
-        checks = self.checks(findings, rule)
+        checks = self.checks(findings, rule, has_ended=has_ended)
         self.keep(conclude("music", self.lasting(), checks, now, find_cause=trace))
 
     @property
@@ -193,8 +196,9 @@ def test_an_incident_opens_once_recovers_and_is_resolved_three_days_later() -> N
     assert (world.only.state, world.only.opened, world.only.began) == ("open", START, START - DAY)
     world.look(START + HOUR, find("bad"), find("unknown", TV))
     world.look(START + 2 * HOUR, find("unknown"))
-    world.look(START + 3 * HOUR, find("good"))
+    world.look(START + 3 * HOUR, find("good", reason="it is well"))
     assert (world.only.state, world.only.recovered) == ("recovered", START + 3 * HOUR)
+    assert world.only.reason == "it is well"
     end = START + 3 * HOUR + timedelta(days=3)
     assert find_next(world.lasting(), world.checks()) == end
     world.look(end - MICROSECOND)
@@ -281,15 +285,6 @@ def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet() -> None:
     world.look(START + 2 * HOUR, find("bad"))
     assert world.only.state == "snoozed"
     assert world.events() == [("opened",)]
-
-
-def test_what_is_resolved_by_a_person_opens_anew() -> None:
-    world = World()
-    world.look(START, find("bad"))
-    world.act(transitions.resolve(world.only, START + HOUR, actor="ada"), START + HOUR)
-    world.look(START + DAY, find("bad"))
-    assert [one.state for one in world.incidents.values()] == ["resolved", "open"]
-    assert world.events() == [("opened",), ("resolved",), ("opened",)]
 
 
 def test_what_is_over_cannot_be_changed() -> None:
@@ -396,14 +391,6 @@ def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so() -> No
         transitions.resolve(world.only, START + DAY, actor="ada")
 
 
-def test_what_has_recovered_says_how_it_is_now() -> None:
-    world = World()
-    world.look(START, find("bad", reason="nDCG@5 is 0.7, below the floor of 0.8"))
-    world.look(START + DAY, find("good", reason="nDCG@5 is 0.9, above the floor of 0.8"))
-    assert (world.only.state, world.only.recovered) == ("recovered", START + DAY)
-    assert world.only.reason == "nDCG@5 is 0.9, above the floor of 0.8"
-
-
 def test_the_start_of_an_incident_stays_what_people_were_told() -> None:
     world = World()
     world.look(START + DAY, find("bad", began=START + 9 * HOUR))
@@ -450,10 +437,8 @@ def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week() -> N
         return tell(TV) if now == START + DAY else None
 
     for passed in (0 * DAY, 5 * HOUR, DAY, 2 * DAY, 7 * DAY, 7 * DAY + MICROSECOND):
-        now = START + passed
-        (check,) = world.checks([find("bad", TV)])
-        ended = Check(check.rule, None, check.findings, has_ended_day=passed != 5 * HOUR)
-        world.keep(conclude("music", world.lasting(), [ended], now, find_cause=find_cause))
+        has_ended = passed != 5 * HOUR
+        world.look(START + passed, find("bad", TV), trace=find_cause, has_ended=has_ended)
         assert world.only.cause == (None if passed < DAY else tell(TV))
     assert asked == [START, START + DAY, START + 2 * DAY, START + 7 * DAY]
     assert [change.action for _, change in world.changes if change.action != "reminded"] == [
@@ -466,12 +451,7 @@ def test_a_cause_stays_where_later_only_the_lists_tell() -> None:
     facts = {"sentence": "", "slice": {}, "facts": [{"sentence": "Lists are shorter."}]}
     told = [facts, tell(TV), facts]
     for day, cause in enumerate([facts, tell(TV), tell(TV)]):
-        (check,) = world.checks([find("bad", TV)])
-        ended = Check(check.rule, None, check.findings, has_ended_day=True)
-        now = START + day * DAY
-        world.keep(
-            conclude("music", world.lasting(), [ended], now, find_cause=lambda *_: told.pop(0))
-        )
+        world.look(START + day * DAY, find("bad", TV), trace=lambda *_: told.pop(0), has_ended=True)
         assert world.only.cause == cause
 
 

@@ -10,14 +10,12 @@ from rankscope.monitor.incidents.incident import (
     ACTIVE,
     EVENTS,
     STATUSES,
-    Change,
     Incident,
     Notice,
     Notified,
     make_notice,
 )
 from rankscope.monitor.rules.kinds import PROBLEMS
-from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)
@@ -104,9 +102,3 @@ def test_the_json_of_an_incident_is_the_contract_for_scripts() -> None:
             }
         ],
     }
-
-
-def test_a_finding_is_about_one_stream() -> None:
-    tv = Finding(kind="quality", model="gbdt", slice=(("device", "tv"),), verdict="bad")
-    assert tv.key == ("quality", "gbdt", "", (("device", "tv"),))
-    assert Change(NOW, "opened", "rankscope").to_dict()["note"] == ""

@@ -30,18 +30,8 @@ from rankscope.monitor.store.tables.outbox import insert_notifications
 from rankscope.records import replace
 
 from tests.monitor.notify.listener import listening, make_poster
-from tests.monitor.rules.world import (
-    BAD,
-    GOOD,
-    PROJECT,
-    START,
-    advance,
-    known_at,
-    list_told,
-    make_day,
-    make_rule,
-    put,
-)
+from tests.monitor.rules.world import BAD, GOOD, PROJECT, START, known_at, make_day, make_rule
+from tests.monitor.rules.world import World as Rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,14 +128,14 @@ def test_a_drop_reaches_the_webhook_and_the_log(
 ) -> None:
     with listening() as listener:
         world = make(make_poster(), listener.url, allows_http=True)
-        put(store, make_rule(slices=("device",)))
+        rules = Rules(store)
+        rules.put(make_rule(slices=("device",)))
         for day, ranks in enumerate([GOOD, BAD, BAD]):
-            store.append(PROJECT, make_day(day, ranks, device="tv"))
-            advance(store, known_at(day))
+            rules.pass_day(day, make_day(day, ranks, device="tv"))
         world.now = known_at(2)
         assert world.deliverer.step() == 3
         assert world.deliverer.step() == 0
-    (notice,) = list_told(store)
+    (notice,) = rules.list_told()
     bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in listener.requests]
     assert bodies == [notice.to_dict()]
     told = [(one["event"], one["stream"]["slice"]) for one in bodies[0]["incidents"]]

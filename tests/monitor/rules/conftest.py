@@ -1,14 +1,11 @@
-"""A store with a validation set."""
+"""Stores, one of them with a validation set."""
 
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
-from tests.monitor.rules.world import PROJECT, VALIDATION
+from tests.monitor.rules.world import PROJECT, VALIDATION, World
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +14,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """A store with a validation set."""
+def empty(tmp_path: Path) -> Iterator[SQLiteStore]:
+    """A store without events."""
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
-        opened.append(PROJECT, VALIDATION)
         yield opened
+
+
+@pytest.fixture
+def store(empty: SQLiteStore) -> SQLiteStore:
+    """A store with a validation set."""
+    empty.append(PROJECT, VALIDATION)
+    return empty
+
+
+@pytest.fixture
+def world(store: SQLiteStore) -> World:
+    """The rules of a store with a validation set."""
+    return World(store)

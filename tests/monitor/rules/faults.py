@@ -55,16 +55,10 @@ class Shown(NamedTuple):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Something that goes wrong.
+    """Something that goes wrong, the watch that finds it, and the stream of its incident.
 
-    Args:
-        name: What it is called.
-        watch: The name of the watch that finds it.
-        key: The stream of the incident that says so.
-        change: Returns what comes instead of a ranking.
-        told: What the reason of the incident begins with.
-        hours: How many hours it takes to be found, and to be over, at most.
-        follows: The kinds of incidents that follow from it.
+    `change` returns what comes instead of a ranking, `told` is how the reason begins, `hours` what
+    it takes to be found and to be over, at most, and `follows` what kinds of incidents it causes.
     """
 
     name: str
@@ -92,11 +86,7 @@ def show_hour(hour: int) -> list[Shown]:
 
 
 class FaultyCounts(Counts):
-    """The counts of what comes, without a store.
-
-    Args:
-        faults: The faults, each with the hour of its beginning and of its end.
-    """
+    """The counts of what comes with faults that begin and end at some hours, without a store."""
 
     def __init__(self, faults: Sequence[tuple[Fault, int, int]] = ()) -> None:
         values = {each.device for each in show_hour(0) if each.device}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from statistics import fmean
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,30 +21,16 @@ BETS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)
 NEEDED = 20.0
 
 
-class PlainUsual:
-    """What is expected: the same of all rankings, with errors that differ by device.
+class PlainUsual(NamedTuple):
+    """What is expected: the same of all rankings, with errors that differ by device."""
 
-    Args:
-        mean: The mean.
-        half_width: How far it may be below.
-        tolerance: How far it may fall.
-        errors: The variance of what is expected by device.
-        share_error: That of the baseline's own mix.
-    """
-
-    def __init__(
-        self,
-        mean: float,
-        half_width: float,
-        tolerance: float,
-        errors: Mapping[str, float],
-        share_error: float,
-    ) -> None:
-        self.mean = mean
-        self.half_width = half_width
-        self.tolerance = tolerance
-        self.errors = errors
-        self.share_error = share_error
+    mean: float
+    half_width: float
+    tolerance: float
+    errors: Mapping[str, float]
+    """The variance of what is expected, by device."""
+    share_error: float
+    """That of the baseline's own mix."""
 
     def find_margin(self, users: Sequence[Seen]) -> float:
         """How far the mean of some users may be below: more if they are of little known devices."""
@@ -61,12 +48,7 @@ class PlainUsual:
 
 
 class PlainRecovery:
-    """The evidence that a drop has ended.
-
-    Args:
-        total: The sum of the gaps since the drop.
-        size: Their number.
-    """
+    """The evidence that a drop has ended, from the sum of the gaps since it and their number."""
 
     def __init__(self, total: float, size: int) -> None:
         self.total, self.size = total, size
@@ -143,11 +125,7 @@ class PlainStream:
 
 
 class PlainRule:
-    """A rule about drops by device.
-
-    Args:
-        run_length: The promise.
-    """
+    """A rule about drops by device."""
 
     def __init__(self, run_length: float) -> None:
         self.run_length = run_length
@@ -157,12 +135,7 @@ class PlainRule:
     def look(
         self, day: Sequence[tuple[str, str, str, int]], usual: Mapping[Key, PlainUsual]
     ) -> None:
-        """Look at a day: version, device, user, and the rank of the click or 0.
-
-        Args:
-            day: The day.
-            usual: What is expected of each version and device.
-        """
+        """Look at a day: version, device, user, and the rank of the click or 0."""
         before = [sum(column) for column in zip(*self.shares, strict=True)] or [0, 0]
         labelled = sum(rank > 0 for *_, rank in day)
         self.shares.append((labelled, len(day)))

@@ -10,7 +10,6 @@ import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.conclusion import conclude
-from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.rules.data.check import DAILY, HOURLY, check_data
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import Watch
@@ -19,6 +18,7 @@ from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.rules.run import Check
 from rankscope.records import replace
 
+from tests.monitor.notify.notices import make_incident
 from tests.monitor.rules.faults import (
     FAULTS,
     HISTORY,
@@ -31,6 +31,7 @@ from tests.monitor.rules.faults import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.rules.state import StreamKey
 
 FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
@@ -39,17 +40,8 @@ STEP = 3
 BEGIN = DataProgress.begin("", 0, 0)
 RULE = replace(DEFAULTS["data"], remind=0.0)
 QUALITY = Rule(name="quality", measure="RR@3", remind=0.0)
-WORSE = Incident(
-    incident_id="incident_1",
-    project="music",
-    rule="quality",
-    kind="quality",
-    measure="RR@3",
-    group="group_1",
-    opened=to_datetime(START + FIRST * HOUR),
-    began=to_datetime(START + FIRST * HOUR),
-    updated=to_datetime(START + FIRST * HOUR),
-)
+TIMES = dict.fromkeys(("opened", "began", "updated"), to_datetime(START + FIRST * HOUR))
+WORSE = make_incident(measure="RR@3", model="", version="", slice=(), **TIMES)
 
 
 class World:

@@ -17,18 +17,16 @@ from rankscope.monitor.incidents.management import list_states, resolve_rule, se
 from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_values
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, list_told, show
+from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, World, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
     from typing import Any
 
     from rankscope.monitor.rules.state import RuleState
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace="1h")
 FINAL = 2 * HOUR
@@ -36,10 +34,9 @@ FINAL = 2 * HOUR
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """An empty store."""
-    with SQLiteStore(tmp_path / "limits.db") as made:
-        yield made
+def store(empty: SQLiteStore) -> SQLiteStore:
+    """Without a validation set."""
+    return empty
 
 
 def make_rule(**said: Any) -> LimitRule:  # noqa: ANN401 - whatever a rule has
@@ -121,11 +118,11 @@ def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
     (incident,) = list_incidents(store, PROJECT, "all")
     assert (incident.state, incident.kind, incident.measure) == ("recovered", "limit", "empty")
     assert incident.began == to_datetime(START + HOUR)
-    assert [event for notice in list_told(store) for event, _ in notice.parts] == [
+    assert [event for notice in World(store).list_told() for event, _ in notice.parts] == [
         "opened",
         "recovered",
     ]
-    opened = write_message([list_told(store)[0].to_json()])
+    opened = write_message([World(store).list_told()[0].to_json()])
     assert opened.title == "New incident: empty crossed its limit for all rankings (music)"
     assert (
         "the share of rankings without relevant documents is 50% (33.8% to 66.2%) over 40 rankings "

@@ -107,14 +107,11 @@ def test_fields_that_do_not_fit_a_signal_are_refused() -> None:
 def test_the_interval_is_wide_for_few_users_and_covers_what_it_should() -> None:
     # Equal values say nothing of how much they vary: of 3 users the interval is everything.
     three = bound_mean((3.0, 3.0, 0.9, 0.27), 0.3, 3)
-    assert three is not None
     assert (three.lower, three.upper) == (0.0, 1.0)
     # 7 ln(80) / (3 (n - 1)) remains of a variance of 0.
     many = bound_mean((1001.0, 1001.0, 300.3, 90.09), 0.3, 1001)
-    assert many is not None
     assert many.upper - many.value == pytest.approx(7 * 4.382026634673881 / 3000, abs=1e-6)
     # One user with all rankings is one user.
     one = bound_mean((1.0, 10_000.0, 30.0, 0.09 * 10_000), 0.3, 100)
-    assert one is not None
     assert math.isnan(one.lower)
     assert bound_mean((0.0, 0.0, 0.0, 0.0), 0.0, 0) is None

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rankscope.monitor.definition.configuration import Configuration
-from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
@@ -99,13 +97,12 @@ def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
     return look(counted, FAULT - 1, len(counts))[1:]
 
 
-@pytest.mark.parametrize(("daily", "is_found"), [(4, False), (5, True), (6, True)])
-def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day(
-    daily: int, *, is_found: bool
-) -> None:
-    usual = ([daily] + [0] * (HOURS - 1)) * 29
-    found = watch_total([*usual, *[0] * 10 * HOURS])
-    assert any(one.verdict == "bad" for findings in found for one in findings) == is_found
+def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day() -> None:
+    for daily in (4, 5, 6):
+        usual = ([daily] + [0] * (HOURS - 1)) * 29
+        found = watch_total([*usual, *[0] * 10 * HOURS])
+        is_found = any(one.verdict == "bad" for findings in found for one in findings)
+        assert is_found == (daily >= 5)
 
 
 def test_a_fall_counts_as_usual_after_21_days() -> None:
@@ -116,38 +113,16 @@ def test_a_fall_counts_as_usual_after_21_days() -> None:
     assert verdicts == [{"bad"}] * (21 * HOURS - 1) + [{"good"}, set()]
 
 
-class Mismatched:
-    """A reader of one mismatch."""
-
-    configuration = Configuration(
-        definition=define(measures=["RR@3"], positive="click", window=3600), attributes=()
-    )
-
-    def __init__(self, count: int) -> None:
-        self._found = Mismatch(
-            kind="unknown_label", name="Click", count=count, of=10_000, like="click"
-        )
-
-    def find_mismatches(self, since: int, until: int) -> list[Mismatch]:
-        """The mismatch, at any time."""
-        assert since < until
-        return [self._found]
-
-
-@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
-def test_a_near_miss_matters_from_two_in_100_labels_on(count: int, *, is_found: bool) -> None:
-    reader: Any = Mismatched(count)
-    assert bool(watch_names(reader, START)) == is_found
+def test_a_near_miss_matters_from_two_in_100_labels_on() -> None:
+    reader: Any = DrawnCounts({})
+    for count in (199, 200, 201):
+        near = Mismatch(kind="unknown_label", name="Click", count=count, of=10_000, like="click")
+        reader.find_mismatches = lambda *_, near=near: [near]
+        assert bool(watch_names(reader, START)) == (count >= 200)
 
 
 class Unlabelled(DrawnCounts):
-    """Counts of rankings of which only those of some hours have labels.
-
-    Args:
-        hours: By segment, the counts of hours.
-        labelled: The hours that have labels, counted from `START`.
-        labels: The number of labels of each day.
-    """
+    """Counts of rankings of which only those of some hours have labels, counted from `START`."""
 
     def __init__(
         self,
@@ -232,72 +207,61 @@ def test_50_values_are_watched_those_with_the_most_rankings(count: int) -> None:
     assert find_values(traffic) == values[max(count - 50, 0) :]
 
 
-@pytest.mark.parametrize(("daily", "is_watched"), [(4.99, False), (5.0, True), (5.01, True)])
 def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
-    daily: float, monkeypatch: pytest.MonkeyPatch, *, is_watched: bool
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hours = {TOTAL: fill(2), NEW: fill(1), Segment("a"): fill(1), Segment("b"): fill(1)}
-    traffic = make_traffic(hours, hour=END)
-    monkeypatch.setattr(Traffic, "usual", lambda *_: SimpleNamespace(daily=daily))
-    assert find_values(traffic) == [NEW] * is_watched
-    assert watches.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
+    for daily in (4.99, 5.0, 5.01):
+        usual = SimpleNamespace(daily=daily)
+        monkeypatch.setattr(Traffic, "usual", lambda *_, usual=usual: usual)
+        traffic = make_traffic(hours, hour=END)
+        assert find_values(traffic) == [NEW] * (daily >= 5)
+        assert watches.find_models(traffic) == [Segment("a"), Segment("b")] * (daily >= 5)
 
 
-@pytest.mark.parametrize(("age", "is_new"), [(167, True), (168, True), (169, False)])
-def test_a_value_is_new_for_a_week(age: int, *, is_new: bool) -> None:
-    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
-    assert watches._find_age(traffic, NEW) == (age if is_new else None)
-    assert bool(watches.watch_new_values(traffic, ())) == is_new
+def rename(age: int, gone: int) -> Traffic:
+    """Traffic with a value that is new for some hours, and one that is gone for some."""
+    new, old = fill(50, since=END - age), fill(50, until=END - gone)
+    return make_traffic({TOTAL: fill(100), NEW: new, PHONE: old}, hour=END)
 
 
-@pytest.mark.parametrize(("age", "is_over"), [(167, False), (168, True), (169, True)])
-def test_a_new_value_is_known_after_a_week(age: int, *, is_over: bool) -> None:
-    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
-    began = traffic.moment - age * HOUR
-    anomaly = Anomaly(kind="attributes", segment=NEW, began=began, found=began, ratio=0.0)
-    assert is_new_over(traffic, anomaly) == is_over
+def test_a_value_is_new_for_a_week_and_known_then() -> None:
+    for age in (167, 168, 169):
+        traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
+        assert watches._find_age(traffic, NEW) == (age if age <= 168 else None)
+        assert bool(watches.watch_new_values(traffic, ())) == (age <= 168)
+        began = traffic.moment - age * HOUR
+        anomaly = Anomaly(kind="attributes", segment=NEW, began=began, found=began, ratio=0.0)
+        assert is_new_over(traffic, anomaly) == (age >= 168)
 
 
-@pytest.mark.parametrize(("apart", "is_named"), [(-1, True), (0, True), (1, False)])
-def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished(
-    apart: int, *, is_named: bool
-) -> None:
+def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished() -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
-    began = traffic.moment - (100 + 168 + apart) * HOUR
-    assert watches.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
+    for apart in (167, 168, 169):
+        began = traffic.moment - (100 + apart) * HOUR
+        assert watches.find_heirs(traffic, "device", began) == [NEW] * (apart <= 168)
 
 
-@pytest.mark.parametrize(("evidence", "is_renamed"), [(4.999, False), (5.0, True), (5.001, True)])
-def test_a_value_is_renamed_at_an_evidence_of_five(
-    evidence: float, monkeypatch: pytest.MonkeyPatch, *, is_renamed: bool
-) -> None:
-    monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, evidence))
-    hours = {TOTAL: fill(100), NEW: fill(50, since=END - 30), PHONE: fill(50, until=END - 30)}
-    (found,) = watches.watch_new_values(make_traffic(hours, hour=END), ())
-    assert found.segment == (PHONE if is_renamed else NEW)
+def test_a_value_is_renamed_at_an_evidence_of_five(monkeypatch: pytest.MonkeyPatch) -> None:
+    for evidence in (4.999, 5.0, 5.001):
+        renamed = PHONE, evidence
+        monkeypatch.setattr(watches, "_find_renamed", lambda *_, renamed=renamed: renamed)
+        (found,) = watches.watch_new_values(rename(30, 30), ())
+        assert found.segment == (PHONE if evidence >= 5 else NEW)
 
 
-@pytest.mark.parametrize(("age", "is_told"), [(23, False), (24, True), (25, True)])
 def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(
-    age: int, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, 1.0))
-    hours = {TOTAL: fill(100), NEW: fill(50, since=END - age), PHONE: fill(50, until=END - age)}
-    assert bool(watches.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
+    found = [bool(watches.watch_new_values(rename(age, age), ())) for age in (23, 24, 25)]
+    assert found == [False, True, True]
 
 
-@pytest.mark.parametrize(("apart", "is_told"), [(23, False), (24, False), (25, True)])
-def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before_or_after(
-    apart: int, *, is_told: bool
-) -> None:
-    for age, gone in ((30, 30 + apart), (30 + apart, 30)):
-        hours = {
-            TOTAL: fill(100),
-            NEW: fill(50, since=END - age),
-            PHONE: fill(50, until=END - gone),
-        }
-        found = watches.watch_new_values(make_traffic(hours, hour=END), [PHONE])
-        assert bool(found) == is_told
+def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before_or_after() -> None:
+    for apart in (23, 24, 25):
+        for traffic in (rename(30, 30 + apart), rename(30 + apart, 30)):
+            assert bool(watches.watch_new_values(traffic, [PHONE])) == (apart > 24)
 
 
 @pytest.mark.parametrize(("hours", "span"), [(1, 1), (3, 3), (6, 6), (12, 12), (24, 24), (30, 24)])
@@ -308,55 +272,40 @@ def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, s
     assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
 
 
-@pytest.mark.parametrize("usual", [9, 10, 11])
-def test_an_attribute_that_one_ranking_in_100_lacks_is_usual(usual: int) -> None:
-    counts = fill(usual)
-    counts[-6:] = 500
-    found = watches.watch_missing(
-        make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END), "device"
-    )
-    assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
+def test_an_attribute_that_one_ranking_in_100_lacks_is_usual() -> None:
+    for usual in (9, 10, 11):
+        counts = fill(usual)
+        counts[-6:] = 500
+        traffic = make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END)
+        found = watches.watch_missing(traffic, "device")
+        assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
 
 
-@pytest.mark.parametrize(("back", "is_over"), [(6.999, False), (7.0, True), (7.001, True)])
-def test_something_is_as_usual_again_at_an_evidence_of_seven(back: float, *, is_over: bool) -> None:
+def test_something_is_as_usual_again_at_an_evidence_of_seven() -> None:
     # An hour in which nothing usually comes tells nothing.
     day = np.tile([100, *[0] * (HOURS - 1)], 40)
     traffic = make_traffic({TOTAL: day, MISSING: 0 * day}, hour=END - 1)
-    for segment, advance in (
-        (TOTAL, traffic.advance),
-        (MISSING, partial(advance_missing, traffic)),
-    ):
-        began = START + 39 * DAY
-        anomaly = Anomaly(
-            kind="volume",
-            segment=segment,
-            began=began,
-            found=began,
-            ratio=0.5,
-            back=back,
-            evidence={"usual": 0.0},
-        )
-        assert (advance(anomaly) is None) == is_over
+    began = START + 39 * DAY
+    said = {"kind": "volume", "began": began, "found": began, "evidence": {"usual": 0.0}}
+    for back in (6.999, 7.0, 7.001):
+        for segment, advance in (
+            (TOTAL, traffic.advance),
+            (MISSING, partial(advance_missing, traffic)),
+        ):
+            anomaly = Anomaly(segment=segment, ratio=0.5, back=back, **said)
+            assert (advance(anomaly) is None) == (back >= 7)
 
 
-@pytest.mark.parametrize(("before", "is_heir"), [(167, True), (168, False), (169, False)])
-def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
-    before: int, *, is_heir: bool
-) -> None:
+def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before() -> None:
     stopped = END - 30
-    hours = {
-        TOTAL: fill(100),
-        Segment("a"): fill(100, until=stopped),
-        Segment("b"): fill(100, since=stopped - before),
-    }
-    assert watches._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
+    for before in (167, 168, 169):
+        old, new = fill(100, until=stopped), fill(100, since=stopped - before)
+        hours = {TOTAL: fill(100), Segment("a"): old, Segment("b"): new}
+        assert watches._has_heir(make_traffic(hours, hour=END), Segment("a")) == (before < 168)
 
 
 def test_what_is_usual_is_learned_from_28_days() -> None:
-    traffic = make_traffic({TOTAL: fill(100)}, hour=END)
-    usual = traffic.usual()
-    assert usual.days == 28.0
+    assert make_traffic({TOTAL: fill(100)}, hour=END).usual().days == 28.0
 
 
 def test_the_week_begins_on_monday() -> None:
@@ -379,35 +328,33 @@ def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> 
     assert traffic.needed == math.log(HOURS * DEFAULTS["data"].run_length * 3) + 2
 
 
-@pytest.mark.parametrize(("after", "is_watched"), [(-1, True), (0, True), (1, False)])
-def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_watched: bool) -> None:
-    moment = START + 60 * DAY + after * HOUR
+def test_nothing_is_missed_after_60_days_without_a_ranking() -> None:
     progress = replace(BEGIN, since=START, day=START + 57 * DAY)
     counted = DrawnCounts({TOTAL: np.array([5])})
-    check = HourCheck(counted, DEFAULTS["data"], progress, moment)
-    check.run()
-    # Each day is counted as long as something is missed.
-    assert bool(check.progress.rates) == is_watched
+    for after in (-1, 0, 1):
+        moment = START + 60 * DAY + after * HOUR
+        check = HourCheck(counted, DEFAULTS["data"], progress, moment)
+        check.run()
+        # Each day is counted as long as something is missed.
+        assert bool(check.progress.rates) == (after <= 0)
 
 
-@pytest.mark.parametrize(("after", "is_kept"), [(-1, False), (0, True), (1, True)])
-def test_what_is_over_is_remembered_for_40_days(after: int, *, is_kept: bool) -> None:
-    at = after
-    progress = replace(
-        BEGIN,
-        spans=(UnusualTime("volume", TOTAL, at - DAY, at),),
-        restarts=(Restart("volume", TOTAL, at),),
-        rates=(RateDay(at, {}, {}, {}, {}),),
-    )
-    kept = HourCheck(DrawnCounts({}), DEFAULTS["data"], progress, 40 * DAY).progress
-    assert (bool(kept.spans), bool(kept.restarts), bool(kept.rates)) == (is_kept,) * 3
+def test_what_is_over_is_remembered_for_40_days() -> None:
+    for at in (-1, 0, 1):
+        progress = replace(
+            BEGIN,
+            spans=(UnusualTime("volume", TOTAL, at - DAY, at),),
+            restarts=(Restart("volume", TOTAL, at),),
+            rates=(RateDay(at, {}, {}, {}, {}),),
+        )
+        kept = HourCheck(DrawnCounts({}), DEFAULTS["data"], progress, 40 * DAY).progress
+        assert (bool(kept.spans), bool(kept.restarts), bool(kept.rates)) == (at >= 0,) * 3
 
 
-@pytest.mark.parametrize(("length", "is_whole"), [(79, True), (80, True), (81, False)])
-def test_a_name_in_a_reason_has_at_most_80_characters(length: int, *, is_whole: bool) -> None:
-    text = "x" * length
-    assert name(text) == (text if is_whole else "x" * 80 + "…")
-    assert code(text) == (text if is_whole else '"' + "x" * 80 + '…"')
+def test_a_name_in_a_reason_has_at_most_80_characters() -> None:
+    whole, cut = "x" * 80, "x" * 81
+    assert (name(whole), code(whole)) == (whole, whole)
+    assert (name(cut), code(cut)) == (f"{whole}…", f'"{whole}…"')
 
 
 def make_rate_day(at: int, size: int, *, empty: int = 0, clicks: int | None = None) -> RateDay:
@@ -423,28 +370,26 @@ def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> DataProgr
     return replace(BEGIN, since=START, following=end + DAY, day=end, rates=rates)
 
 
-@pytest.mark.parametrize(("more", "is_found"), [(-0.001, False), (0.0, True), (0.001, True)])
 def test_days_of_labels_are_reported_from_an_evidence_that_follows_from_the_run_length_on(
-    more: float, monkeypatch: pytest.MonkeyPatch, *, is_found: bool
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     progress, rule = make_rates(), DEFAULTS["data"]
-    # One kind of labels of all models together, and e for what is not counted.
-    evidence = math.log(rule.run_length) + 1
-    monkeypatch.setattr(labels, "_measure", lambda *_: evidence + more)
     day = make_rate_day(progress.day, 100, empty=90, clicks=10)
-    assert bool(labels.watch_labels(rule, progress, TOTAL, day)) == is_found
-    assert bool(labels.watch_relevance(rule, progress, TOTAL, day)) == is_found
+    # One kind of labels of all models together, and e for what is not counted.
+    needed = math.log(rule.run_length) + 1
+    for evidence in (needed - 0.001, needed, needed + 0.001):
+        monkeypatch.setattr(labels, "_measure", lambda *_, evidence=evidence: evidence)
+        for watch in (labels.watch_labels, labels.watch_relevance):
+            assert bool(watch(rule, progress, TOTAL, day)) == (evidence >= needed)
 
 
-@pytest.mark.parametrize(("back", "is_over"), [(71, True), (72, True), (73, False)])
-def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do(
-    back: int, *, is_over: bool
-) -> None:
-    counted = Unlabelled({TOTAL: fill(100)}, {END - 1, END - back})
-    traffic = Traffic(counted, DEFAULTS["data"], make_rates(), START + END * HOUR)
+def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do() -> None:
     began = START + 30 * DAY
     anomaly = Anomaly(kind="label_freshness", segment=TOTAL, began=began, found=began, ratio=0.0)
-    assert labels.is_silence_over(traffic, anomaly) == is_over
+    for back in (71, 72, 73):
+        counted = Unlabelled({TOTAL: fill(100)}, {END - 1, END - back})
+        traffic = Traffic(counted, DEFAULTS["data"], make_rates(), START + END * HOUR)
+        assert labels.is_silence_over(traffic, anomaly) == (back <= 72)
 
 
 class Prompt(Unlabelled):
@@ -464,19 +409,19 @@ def expect_unlabelled(counts: np.ndarray) -> tuple[float, int]:
     return labels._expect_unlabelled(traffic, make_rates())
 
 
-@pytest.mark.parametrize(("back", "is_seen"), [(71, True), (72, True), (73, False)])
-def test_labels_of_the_last_three_days_are_missed(back: int, *, is_seen: bool) -> None:
-    counts = fill(100, until=END - 10 * HOURS)
-    counts[END - back] = 7
-    assert expect_unlabelled(counts) == ((7.0, back) if is_seen else (0.0, 0))
+def test_labels_of_the_last_three_days_are_missed() -> None:
+    for back in (71, 72, 73):
+        counts = fill(100, until=END - 10 * HOURS)
+        counts[END - back] = 7
+        assert expect_unlabelled(counts) == ((7.0, back) if back <= 72 else (0.0, 0))
 
 
-@pytest.mark.parametrize(("count", "hours"), [(199, 4), (200, 3), (201, 2)])
-def test_more_than_200_missing_labels_are_enough(count: int, hours: int) -> None:
-    counts = fill(1)
-    # Those of the newest hour come later.
-    counts[END - 2] = count
-    assert expect_unlabelled(counts) == (201.0, hours)
+def test_more_than_200_missing_labels_are_enough() -> None:
+    for count, hours in ((199, 4), (200, 3), (201, 2)):
+        counts = fill(1)
+        # Those of the newest hour come later.
+        counts[END - 2] = count
+        assert expect_unlabelled(counts) == (201.0, hours)
 
 
 def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
@@ -488,23 +433,21 @@ def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
     assert found.evidence["log_evidence"] == round(math.log(1 + 1000 * 0.2**2) / 0.2**2, 3)
 
 
-@pytest.mark.parametrize(("empty", "is_found"), [(1999, False), (2000, True), (2001, True)])
-def test_rankings_without_relevant_document_are_more_from_two_in_100_on(
-    empty: int, *, is_found: bool
-) -> None:
+def test_rankings_without_relevant_document_are_more_from_two_in_100_on() -> None:
     progress = make_rates(28, 100_000)
-    today = make_rate_day(progress.day, 100_000, empty=empty)
-    found = labels.watch_relevance(DEFAULTS["data"], progress, TOTAL, today)
-    assert found is not None
-    assert bool(found) == is_found
+    for empty in (1999, 2000, 2001):
+        today = make_rate_day(progress.day, 100_000, empty=empty)
+        found = labels.watch_relevance(DEFAULTS["data"], progress, TOTAL, today)
+        assert found is not None
+        assert bool(found) == (empty >= 2000)
 
 
-@pytest.mark.parametrize(("days", "is_known"), [(16, False), (17, True), (18, True)])
-def test_labels_are_watched_after_17_days(days: int, *, is_known: bool) -> None:
-    progress, rule = make_rates(days, 100_000), DEFAULTS["data"]
-    today = make_rate_day(progress.day, 100_000, empty=90_000, clicks=10)
-    assert bool(labels.watch_labels(rule, progress, TOTAL, today)) == is_known
-    assert bool(labels.watch_relevance(rule, progress, TOTAL, today)) == is_known
+def test_labels_are_watched_after_17_days() -> None:
+    for days in (16, 17, 18):
+        progress = make_rates(days, 100_000)
+        today = make_rate_day(progress.day, 100_000, empty=90_000, clicks=10)
+        for watch in (labels.watch_labels, labels.watch_relevance):
+            assert bool(watch(DEFAULTS["data"], progress, TOTAL, today)) == (days >= 17)
 
 
 def test_what_is_usual_is_learned_from_four_weeks() -> None:

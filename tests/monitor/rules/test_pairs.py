@@ -5,23 +5,18 @@ from __future__ import annotations
 import pytest
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.incidents.advance import advance_rules
-from rankscope.monitor.incidents.management import set_rule
 from rankscope.records import replace
 
 from tests.monitor.rules.world import (
     BAD,
     CONFIGURATION,
     GOOD,
-    PROJECT,
     START,
+    World,
     known_at,
     make_day,
     make_rule,
-    pass_day,
     show,
-    state_of,
-    watch,
 )
 
 TYPE_CHECKING = False
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.events.event import Environment, Event
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 PAIRED = replace(CONFIGURATION, attributes=("device", "country"))
 SLICING = Slicing(
@@ -62,28 +56,27 @@ def make_countries(
     return events
 
 
-def test_the_values_of_a_pair_are_watched_together(store: SQLiteStore) -> None:
-    store.append(PROJECT, make_countries(-30, environment="validation"))
-    rule = make_rule(slices=("country:device",))
-    set_rule(store, PROJECT, PAIRED, rule, now=START, actor="ada")
+def test_the_values_of_a_pair_are_watched_together(world: World) -> None:
+    world.log(make_countries(-30, environment="validation"))
+    world.put(make_rule(slices=("country:device",)), configuration=PAIRED)
     for day in range(4):
-        store.append(PROJECT, make_countries(day, BAD if day else GOOD))
-    advance_rules(store, PROJECT, PAIRED, SLICING, now=known_at(3), threads=1)
-    streams = {stream.slice: stream for stream in state_of(store).streams}
+        world.log(make_countries(day, BAD if day else GOOD))
+    world.advance(known_at(3), PAIRED, SLICING)
+    streams = {stream.slice: stream for stream in world.state_of().streams}
     assert len(streams) == 1 + 4
     fallen = {place for place, stream in streams.items() if place and stream.state == "ALERT"}
     assert fallen == {(("device", "tv"), ("country", "jp"))}
 
 
-def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore) -> None:
-    state = watch(store, make_day(0, ALL), measure="empty", tolerance=0.1)
+def test_more_rankings_without_a_relevant_document_are_worse(world: World) -> None:
+    state = world.watch(make_day(0, ALL), measure="empty", tolerance=0.1)
     assert state.state == "OK"
     (stream,) = state.streams
     assert (stream.value.value, stream.baseline.value) == (0.0, 0.0)
     assert stream.floor == pytest.approx(0.1)
     for day in range(1, 5):
-        pass_day(store, day, make_day(day, (*ALL[:6], 0, 0, 0, 0)))
-    state = state_of(store)
+        world.pass_day(day, make_day(day, (*ALL[:6], 0, 0, 0, 0)))
+    state = world.state_of()
     assert state.state == "ALERT"
     (stream,) = state.streams
     assert stream.value.value == 0.4
@@ -91,7 +84,7 @@ def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore)
     assert "documents rose from 0.0000 to 0.4000" in (state.reason)
 
 
-def test_fewer_rankings_without_a_relevant_document_are_no_alert(store: SQLiteStore) -> None:
-    store.append(PROJECT, make_day(-29, (1, 0), environment="validation"))
-    watch(store, *(make_day(day) for day in range(4)), measure="empty")
-    assert state_of(store).state == "OK"
+def test_fewer_rankings_without_a_relevant_document_are_no_alert(world: World) -> None:
+    world.log(make_day(-29, (1, 0), environment="validation"))
+    world.watch(*(make_day(day) for day in range(4)), measure="empty")
+    assert world.state_of().state == "OK"

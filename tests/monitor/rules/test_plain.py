@@ -12,22 +12,12 @@ from rankscope.monitor.incidents.response import find_incident, list_incidents
 from rankscope.monitor.rules.drop.confirm import Confirmation
 
 from tests.monitor.rules.plain import PlainRule, PlainUsual
-from tests.monitor.rules.world import (
-    PROJECT,
-    START,
-    advance,
-    known_at,
-    make_rule,
-    put,
-    show,
-    state_of,
-)
+from tests.monitor.rules.world import PROJECT, START, World, known_at, make_rule, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.rules.stream import Stream
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 DAYS = 7
 """From then on, a day with an unusual number of labels is judged by their ranks."""
@@ -62,12 +52,12 @@ def read_usual(stream: Stream) -> PlainUsual:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_rule_concludes_what_the_plain_one_does(
-    store: SQLiteStore, seed: int, monkeypatch: pytest.MonkeyPatch
+    world: World, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The plain rule doesn't ask users for confirmation, for which these are too few.
     monkeypatch.setattr(Confirmation, "judge", lambda *_: None)
     drawn = random.Random(seed)
-    put(store, make_rule(slices=("device",), false_alarms=FALSE_ALARMS))
+    world.put(make_rule(slices=("device",), false_alarms=FALSE_ALARMS))
     days = [draw_day(drawn, day) for day in range(DAYS)]
     sent: list[list[Event]] = []
     for day, rows in enumerate(days):
@@ -80,9 +70,9 @@ def test_a_rule_concludes_what_the_plain_one_does(
     plain = PlainRule(90 / FALSE_ALARMS)
     for day, events in enumerate(sent):
         for at in range(0, len(events), 50):
-            store.append(PROJECT, events[at : at + 50])
-        advance(store, known_at(day))
-        state = state_of(store)
+            world.log(events[at : at + 50])
+        world.advance(known_at(day))
+        state = world.state_of()
         usual = {
             (stream.version, dict(stream.slice).get("device", "")): read_usual(stream)
             for stream in state.streams
@@ -110,6 +100,6 @@ def test_a_rule_concludes_what_the_plain_one_does(
         assert found == expected
         is_named = any(stream.is_named for stream in plain.streams.values())
         assert (state.state == "ALERT") is is_named
-    for incident in list_incidents(store, PROJECT, "all"):
-        _, history = find_incident(store, PROJECT, incident.incident_id)
+    for incident in list_incidents(world.store, PROJECT, "all"):
+        _, history = find_incident(world.store, PROJECT, incident.incident_id)
         assert all(one.action != other.action for one, other in pairwise(history))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from rankscope.monitor.definition.configuration import BASELINES
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.incidents.advance import advance_rules
-from rankscope.monitor.incidents.management import set_rule
 from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.rules.drop.feed import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
@@ -18,11 +17,9 @@ from tests.monitor.rules.world import (
     CONFIGURATION,
     GOOD,
     PROJECT,
-    SLICING,
     START,
-    VALIDATION,
+    World,
     known_at,
-    list_told,
     make_day,
     make_rule,
 )
@@ -32,68 +29,47 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
-DAYS = 86_400_000_000
 BY_VERSION = replace(CONFIGURATION, baseline=BASELINES["version"])
 WORSE = (2, 1, 2, 2)
 """Reciprocal ranks of 0.625: a smaller fall, which takes days to be found."""
 
 
 def play(
-    store: SQLiteStore,
-    days: Sequence[tuple[str, tuple[int, ...]]],
-    *,
-    baseline: str = "validation",
+    world: World, days: Sequence[tuple[str, tuple[int, ...]]], *, baseline: str = "validation"
 ) -> dict[str, Incident]:
     """Serve a version a day, check the rule for all days, and return the newest incidents."""
     configuration = BY_VERSION if baseline == "version" else CONFIGURATION
-    rule = make_rule(false_alarms=0.05)
-    set_rule(store, PROJECT, configuration, rule, now=START, actor="ada")
+    world.put(make_rule(false_alarms=0.05), configuration=configuration)
     for day, (version, ranks) in enumerate(days):
-        store.append(PROJECT, make_day(day, ranks, version=version))
-    now = known_at(len(days) - 1)
-    advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
-    return {one.version: one for one in reversed(list_incidents(store, PROJECT, "all"))}
-
-
-def test_the_incident_of_a_replaced_version_is_superseded(store: SQLiteStore) -> None:
-    store.append(PROJECT, VALIDATION)
-    found = play(store, [("2", BAD)] * 4 + [("3", GOOD)] * 4)
-    assert list(found) == ["2"]
-    assert found["2"].state == "superseded"
-    assert found["2"].reason.endswith("version 2 is no longer served")
-    assert [event for notice in list_told(store) for event, _ in notice.parts] == [
-        "opened",
-        "superseded",
-    ]
+        world.log(make_day(day, ranks, version=version))
+    world.advance(known_at(len(days) - 1), configuration)
+    return {one.version: one for one in reversed(list_incidents(world.store, PROJECT, "all"))}
 
 
 @pytest.mark.parametrize("baseline", ["validation", "version"])
-def test_the_version_that_follows_goes_on_with_a_fall(store: SQLiteStore, baseline: str) -> None:
-    store.append(PROJECT, VALIDATION)
+def test_the_version_that_follows_goes_on_with_a_fall(world: World, baseline: str) -> None:
     days = [("1", GOOD)] * 4 + [("2", BAD)] * 4 + [("3", BAD)] * 4
-    found = play(store, days, baseline=baseline)
+    found = play(world, days, baseline=baseline)
     assert (found["2"].state, found["3"].state) == ("superseded", "open")
-    assert found["3"].began == found["2"].began == to_datetime(START + 4 * DAYS)
+    assert found["2"].reason.endswith("version 2 is no longer served")
+    assert found["3"].began == found["2"].began == to_datetime(START + 4 * DAY)
     assert found["3"].group == found["2"].group
     assert found["3"].reason.endswith("version 2 had fallen before")
 
 
-def test_a_fall_that_goes_on_needs_less_evidence_than_a_new_one(store: SQLiteStore) -> None:
-    store.append(PROJECT, VALIDATION)
-    found = play(store, [("2", WORSE)] * 12 + [("3", WORSE)] * 12)
+def test_a_fall_that_goes_on_needs_less_evidence_than_a_new_one(world: World) -> None:
+    found = play(world, [("2", WORSE)] * 12 + [("3", WORSE)] * 12)
     first, second = found["2"], found["3"]
-    assert first.opened - to_datetime(START) > second.opened - to_datetime(START + 12 * DAYS)
-    progress = RuleProgress.from_text(store.list_rules(PROJECT)[0].progress)
+    assert first.opened - to_datetime(START) > second.opened - to_datetime(START + 12 * DAY)
+    progress = RuleProgress.from_text(world.store.list_rules(PROJECT)[0].progress)
     (stream,) = progress.streams
     assert second.opened < stream.inherited.came + INHERIT
     assert NEEDED * INHERIT.days < 1800
 
 
-def test_a_version_that_is_good_again_inherits_nothing(store: SQLiteStore) -> None:
-    store.append(PROJECT, VALIDATION)
-    found = play(store, [("2", BAD)] * 4 + [("3", GOOD)] * 9 + [("3", BAD)] * 4)
-    assert found["3"].began == to_datetime(START + 13 * DAYS)
+def test_a_version_that_is_good_again_inherits_nothing(world: World) -> None:
+    found = play(world, [("2", BAD)] * 4 + [("3", GOOD)] * 9 + [("3", BAD)] * 4)
+    assert found["3"].began == to_datetime(START + 13 * DAY)
     assert found["3"].group != found["2"].group
     assert "had fallen before" not in found["3"].reason

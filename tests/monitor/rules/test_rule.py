@@ -14,6 +14,7 @@ from rankscope.monitor.rules.kinds import Rule
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ def test_what_is_no_rule_is_refused_by_its_field(field: str, value: object) -> N
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"name": "a"}, {"measure": "RR@3"}])
 def test_what_lacks_a_name_or_a_measure_is_refused(given: object) -> None:
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "bad_rule"):
         Rule.from_dict(given)  # type: ignore[arg-type]  # what is no object is refused, too
-    assert refused.value.code == "bad_rule"
 
 
 def test_a_share_is_below_1() -> None:
@@ -135,9 +135,8 @@ def test_a_measure_has_one_name() -> None:
 def test_a_drop_is_of_values_from_0_to_1() -> None:
     gains = define(measures="DCG@3", positive="click", window=CLICKS.window)
     configuration = replace(CONFIGURATION, definition=gains)
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "bad_rule"):
         make_rule(measure="DCG@3").check(configuration)
-    assert refused.value.code == "bad_rule"
 
 
 @pytest.mark.parametrize(

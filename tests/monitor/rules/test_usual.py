@@ -84,11 +84,6 @@ def test_the_size_of_a_weekday_counts_as_much_as_that_of_all_days_at_30_rankings
     assert found[0].sum() == pytest.approx((3.75 + 7.5) / 2, rel=1e-12)
 
 
-def measure(counts: np.ndarray, expected: np.ndarray) -> float:
-    """How much the counts of four weeks vary."""
-    return _measure_variance(counts, expected, 28.0)
-
-
 def vary(deviation: float, expected: float) -> float:
     """The variance of blocks that all are so many parts away from what is expected.
 
@@ -104,7 +99,7 @@ def test_counts_may_vary_by_3_6_or_24_hours(length: int) -> None:
     expected = np.full(28 * HOURS, 10.0)
     sign = np.where(np.arange(28 * HOURS) // length % 2, 1, -1)
     # NORMAL has five digits.
-    assert measure(expected * (1 + 0.7 * sign), expected) == pytest.approx(
+    assert _measure_variance(expected * (1 + 0.7 * sign), expected, 28.0) == pytest.approx(
         vary(0.7, 10.0 * length), rel=1e-4
     )
 
@@ -116,17 +111,18 @@ def test_a_fifth_of_days_may_be_odd() -> None:
     counts = np.zeros((28, HOURS))
     counts[:, 0] = sums
     # The quantile is between the 22nd and the 23rd of the 28 days: 0.8 * 27 is 21.6.
-    assert measure(counts.ravel(), expected.ravel()) == pytest.approx(
+    assert _measure_variance(counts.ravel(), expected.ravel(), 28.0) == pytest.approx(
         0.4 * vary(14 / 8 - 1, 8.0) + 0.6 * vary(20 / 8 - 1, 8.0), rel=1e-4
     )
 
 
-@pytest.mark.parametrize(("daily", "is_measured"), [(4.99, False), (5.0, True), (5.01, True)])
-def test_days_of_five_rankings_tell_how_much_they_vary(daily: float, *, is_measured: bool) -> None:
-    expected = np.zeros((28, HOURS))
-    expected[:, 0] = daily
-    found = measure(3 * expected.ravel(), expected.ravel())
-    assert found == (pytest.approx(vary(2.0, daily), rel=1e-4) if is_measured else LEAST_VARIANCE)
+def test_days_of_five_rankings_tell_how_much_they_vary() -> None:
+    for daily in (4.99, 5.0, 5.01):
+        expected = np.zeros((28, HOURS))
+        expected[:, 0] = daily
+        variance = vary(2.0, daily) if daily >= 5 else LEAST_VARIANCE
+        found = _measure_variance(3 * expected.ravel(), expected.ravel(), 28.0)
+        assert found == pytest.approx(variance, rel=1e-4)
 
 
 def test_the_evidence_is_a_bound_of_the_probability() -> None:
@@ -189,19 +185,13 @@ def test_an_hour_as_usual_is_evidence_for_the_return_and_a_bad_one_against_it() 
     assert weigh_return(0, 0, 0.1, 0.01) == 0
 
 
-@pytest.mark.parametrize(("count", "is_fallen"), [(499, True), (500, True), (501, False)])
-def test_traffic_has_fallen_at_half_of_what_is_usual(count: int, *, is_fallen: bool) -> None:
-    lowest = np.full(len(WINDOWS), 1000.0)
-    found = find_fall(np.array([float(count)]), lowest, 1e-6)
-    assert (found is not None) == is_fallen
-    assert find_start(np.array([1000.0, float(count)]), np.array([1000.0, 1000.0])) == 1
-
-
-@pytest.mark.parametrize(("count", "is_risen"), [(1999, False), (2000, True), (2001, True)])
-def test_traffic_has_risen_at_twice_of_what_is_usual(count: int, *, is_risen: bool) -> None:
-    highest = np.full(len(WINDOWS), 1000.0)
-    found = find_rise(np.array([0.0, 0.0, float(count)]), highest, 1e-6)
-    assert (found is not None) == is_risen
+def test_traffic_has_fallen_at_half_and_risen_at_twice_of_what_is_usual() -> None:
+    usual = np.full(len(WINDOWS), 1000.0)
+    for count in (499.0, 500.0, 501.0):
+        assert (find_fall(np.array([count]), usual, 1e-6) is not None) == (count <= 500)
+        assert find_start(np.array([1000.0, count]), usual[:2]) == 1
+    for count in (1999.0, 2000.0, 2001.0):
+        assert (find_rise(np.array([0.0, 0.0, count]), usual, 1e-6) is not None) == (count >= 2000)
 
 
 def test_a_rise_is_seen_in_three_hours_at_least() -> None:
@@ -213,11 +203,11 @@ def test_a_rise_is_seen_in_three_hours_at_least() -> None:
         assert (found is not None and found.evidence > 0) == (hours >= 3)
 
 
-@pytest.mark.parametrize(("hours", "is_known"), [(167, False), (168, True), (169, True)])
-def test_traffic_is_known_after_a_week(hours: int, *, is_known: bool) -> None:
-    counts = np.full(10 * 24, np.nan)
-    counts[-hours:] = 100.0
-    assert (learn_usual(counts, 0) is not None) == is_known
+def test_traffic_is_known_after_a_week() -> None:
+    for hours in (167, 168, 169):
+        counts = np.full(10 * 24, np.nan)
+        counts[-hours:] = 100.0
+        assert (learn_usual(counts, 0) is not None) == (hours >= 168)
 
 
 @pytest.mark.parametrize(("days", "least"), [(13, 0.15**2), (14, 0.07**2), (15, 0.07**2)])

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import DataProgress
@@ -87,17 +86,6 @@ def names(found: list[tuple[int, Finding]]) -> list[tuple[str, str, str]]:
 
 def test_what_is_as_usual_is_not_reported() -> None:
     assert watch(draw(), FAULT * HOURS, DAYS * HOURS) == []
-
-
-def test_a_fall_to_a_tenth_is_reported_within_hours_and_closed_when_it_is_over() -> None:
-    found = watch(change(a=0.1, b=0.1), until=DAYS * HOURS)
-    assert names(found) == [("volume", "", "bad"), ("volume", "", "good")]
-    (at, bad), (end, _) = found
-    # The fault begins at midnight, when an hour has 28 rankings.
-    assert at <= 3
-    assert 48 < end <= 52
-    assert to_micros(bad.began) == START + FAULT * DAY
-    assert "have fallen to" in bad.reason
 
 
 def test_a_model_that_stops_is_reported_although_the_other_takes_its_segment() -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -14,30 +10,19 @@ from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.rules.world import PROJECT, START, make_day, make_scene, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
+    import pytest
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 CONFIGURATION = Configuration(
     definition=define(measures=["RR@3"], positive={"click": 1, "buy": 5}, window=3600),
     attributes=("device",),
 )
 SLICING = Slicing((("device", ("phone", "tv")),), (), (("device", 0),))
-SILENT = 18 * DAY + 12 * HOUR
-"""When labels stop, after START."""
-
-
-@pytest.fixture
-def empty(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """A store without events."""
-    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
-        yield opened
 
 
 def open_reader(store: SQLiteStore) -> DataReader:

@@ -125,45 +125,55 @@ def make_scene(store: Any = None, **said: Any) -> Scene:  # noqa: ANN401 - whate
     )
 
 
-def put(store: SQLiteStore, rule: DropRule, now: int = START) -> None:
-    """Make or change a rule."""
-    set_rule(store, PROJECT, CONFIGURATION, rule, now=now, actor="ada")
+class World:
+    """A store, the rules of its project, and what they find."""
 
+    def __init__(self, store: SQLiteStore) -> None:
+        self.store = store
 
-def advance(store: SQLiteStore, now: int, configuration: Configuration = CONFIGURATION) -> Advanced:
-    """Bring the rules up to date."""
-    return advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
+    def log(self, events: Sequence[Event]) -> None:
+        """Log events."""
+        self.store.append(PROJECT, events)
 
+    def put(
+        self, rule: DropRule, now: int = START, configuration: Configuration = CONFIGURATION
+    ) -> None:
+        """Make or change a rule."""
+        set_rule(self.store, PROJECT, configuration, rule, now=now, actor="ada")
 
-def pass_day(store: SQLiteStore, day: int, events: Sequence[Event] | None = None) -> None:
-    """Let a day pass with some rankings, usual ones unless others are given."""
-    store.append(PROJECT, make_day(day) if events is None else events)
-    advance(store, known_at(day))
+    def advance(
+        self, now: int, configuration: Configuration = CONFIGURATION, slicing: Slicing = SLICING
+    ) -> Advanced:
+        """Bring the rules up to date."""
+        return advance_rules(self.store, PROJECT, configuration, slicing, now=now, threads=1)
 
+    def pass_day(
+        self, day: int, events: Sequence[Event] | None = None, *configuration: Configuration
+    ) -> None:
+        """Let a day pass with some rankings, usual ones unless others are given."""
+        self.log(make_day(day) if events is None else events)
+        self.advance(known_at(day), *configuration)
 
-def watch(store: SQLiteStore, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401
-    """Make a rule, let days pass one after another, and return how the rule stands."""
-    put(store, make_rule(**said))
-    for day, events in enumerate(days):
-        pass_day(store, day, events)
-    return state_of(store, said.get("name", "quality"))
+    def watch(self, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401 - of a rule
+        """Make a rule, let days pass one after another, and return how the rule stands."""
+        self.put(make_rule(**said))
+        for day, events in enumerate(days):
+            self.pass_day(day, events)
+        return self.state_of(said.get("name", "quality"))
 
+    def list_turns(self) -> list[str]:
+        """What happened to incidents, the first thing first."""
+        ids = [one.incident_id for one in list_incidents(self.store, PROJECT, "all")]
+        found = [find_incident(self.store, PROJECT, name)[1] for name in ids]
+        turns = sorted((one.time, one.action) for history in found for one in history)
+        return [action for _, action in turns]
 
-def list_turns(store: SQLiteStore) -> list[str]:
-    """What happened to incidents, the first thing first."""
-    ids = [one.incident_id for one in list_incidents(store, PROJECT, "all")]
-    found = [
-        (one.time, one.action) for name in ids for one in find_incident(store, PROJECT, name)[1]
-    ]
-    return [action for _, action in sorted(found)]
+    def list_told(self) -> list[Notice]:
+        """What people were notified of, the first notice first."""
+        rows = [row for row in list_notifications(self.store, PROJECT) if row.channel == "log"]
+        return [Notice.from_json(row.body) for row in reversed(rows)]
 
-
-def list_told(store: SQLiteStore) -> list[Notice]:
-    """What people were notified of, the first notice first."""
-    rows = [row for row in list_notifications(store, PROJECT) if row.channel == "log"]
-    return [Notice.from_json(row.body) for row in reversed(rows)]
-
-
-def state_of(store: SQLiteStore, name: str = "quality") -> RuleState:
-    """How a rule stands."""
-    return next(state for state in list_states(store, PROJECT) if state.rule.name == name)
+    def state_of(self, name: str = "quality") -> RuleState:
+        """How a rule stands."""
+        states = list_states(self.store, PROJECT)
+        return next(state for state in states if state.rule.name == name)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from itertools import pairwise
+from contextlib import ExitStack
+from itertools import count, pairwise
 
 import pytest
-from rankscope.monitor.events.times import to_datetime
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -18,6 +15,7 @@ from rankscope.monitor.evaluate.refresh import refresh
 from rankscope.monitor.evaluate.stored_windows import unpack_cell
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.signals import reference
 from rankscope.monitor.signals import refresh as refreshing
@@ -29,10 +27,13 @@ from tests.monitor.signals.plain import measure, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+
+    Opener: TypeAlias = Callable[..., Monitor]
 
 CONFIGURATION = Configuration(
     definition=define(measures=["nDCG@3"], positive="click", window="1h"),
@@ -43,7 +44,7 @@ END = 10 * DAY
 NOW = END + 2 * HOUR
 
 
-def make_rankings(seed: int, count: int = 700, *, end: int = END) -> list[Ranking]:
+def make_rankings(seed: int, size: int = 700, *, end: int = END) -> list[Ranking]:
     """Rankings of ten days and of a validation set, in the order in which they come."""
     generator = random.Random(seed)
     docs = [f"d{number}" for number in range(60)]
@@ -62,7 +63,7 @@ def make_rankings(seed: int, count: int = 700, *, end: int = END) -> list[Rankin
         for number in range(20)
     ]
     # From the first hour to the last, so that all days are over.
-    times = [0, *sorted(generator.randrange(end) for _ in range(count)), end - 1]
+    times = [0, *sorted(generator.randrange(end) for _ in range(size)), end - 1]
     for number, time in enumerate(times):
         shown = generator.sample(docs, generator.choice([0, 1, 4, 12]))
         scores = [generator.choice([None, 1.0, 2.0, generator.random()]) for _ in shown]
@@ -109,34 +110,20 @@ def times() -> list[int]:
     return [NOW]
 
 
-class Opener:
-    """Opens monitors of a clock."""
-
-    def __init__(self, folder: Path, times: list[int]) -> None:
-        self.folder, self.times = folder, times
-        self.opened: list[Monitor] = []
-
-    def __call__(
-        self, events: Sequence[Ranking] = (), configuration: Configuration = CONFIGURATION
-    ) -> Monitor:
-        monitor = Monitor.open(
-            f"{self.folder}/{len(self.opened)}.db",
-            now=lambda: to_datetime(self.times[-1]),
-            threads=1,
-        )
-        self.opened.append(monitor)
-        monitor.configure(configuration)
-        monitor.store.append("default", events)
-        return monitor
-
-
 @pytest.fixture
 def opener(tmp_path: Path, times: list[int]) -> Iterator[Opener]:
-    """Monitors, which are closed in the end."""
-    made = Opener(tmp_path, times)
-    yield made
-    for monitor in made.opened:
-        monitor.close()
+    """Open monitors of the clock, which are closed in the end."""
+    numbers = count()
+    with ExitStack() as opened:
+
+        def open_monitor(events: Sequence[Ranking] = ()) -> Monitor:
+            path = f"{tmp_path}/{next(numbers)}.db"
+            monitor = Monitor.open(path, now=lambda: to_datetime(times[-1]), threads=1)
+            opened.enter_context(monitor).configure(CONFIGURATION)
+            monitor.store.append("default", events)
+            return monitor
+
+        yield open_monitor
 
 
 def spell_out(monitor: Monitor, configuration: Configuration = CONFIGURATION) -> list[object]:
@@ -239,7 +226,6 @@ def test_signals_do_not_depend_on_when_they_were_computed(opener: Opener) -> Non
     assert spell_out(outage) == spell_out(once)
     known = find_known(once.store, "default", CONFIGURATION)
     assert known == find_known(outage.store, "default", CONFIGURATION)
-    assert known is not None
     assert known[1] == END
 
 
@@ -387,7 +373,6 @@ def test_a_long_log_is_computed_for_its_last_weeks(
     monitor = opener(events)
     compute(monitor)
     known = find_known(monitor.store, "default", CONFIGURATION)
-    assert known is not None
     assert 7 * DAY <= known[0] < 7 * DAY + 3 * HOUR
     assert min(one.key.start for one in cells_of(monitor)) == known[0]
     # Compared with what was shown before, which is there.
@@ -429,30 +414,6 @@ def test_a_reference_has_the_newest_rankings(
             assert is_cut
 
 
-def test_versions_are_folded_as_in_windows(opener: Opener) -> None:
-    shown = [
-        Ranking(f"e{n}", f"r{n}", n, Items(("a", "b"), (1, 2)), model="m", version=f"{n % 130}")
-        for n in range(200)
-    ]
-    day_later = [
-        replace(
-            one, event_id=f"x{one.event_id}", ranking_id=f"x{one.ranking_id}", time=one.time + DAY
-        )
-        for one in shown
-    ]
-    monitor = opener([*shown, *day_later])
-    compute(monitor)
-    for length in (HOUR, DAY):
-        found = [one.key for one in cells_of(monitor, length)]
-        rows = monitor.store.cells("default", CONFIGURATION.digest, length=length)
-        windows = {unpack_cell(row).key: unpack_cell(row).cell.tally("rankings") for row in rows}
-        assert {key.version for key in found} >= {"0", "<other>"}
-        if length == HOUR:
-            assert set(found) == {key._replace(is_mature=True) for key in windows}
-        other = [one for one in cells_of(monitor, length) if one.key.version == "<other>"]
-        assert {one.cell.tally("rankings") for one in other} == {60}
-
-
 def test_scores_as_large_as_numbers_are(opener: Opener) -> None:
     huge = 1.7e308
     lists = [(huge, -huge), (huge, huge), (huge, -huge)]
@@ -466,3 +427,21 @@ def test_scores_as_large_as_numbers_are(opener: Opener) -> None:
     means = means_of(day)
     assert means["score_rank"] == 0.75
     assert means["overlap"] == pytest.approx(1)
+
+
+def test_versions_are_folded_as_in_windows(opener: Opener) -> None:
+    shown = [
+        Ranking(f"e{n}", f"r{n}", n, Items(("a", "b"), (1, 2)), model="m", version=f"{n % 130}")
+        for n in range(200)
+    ]
+    monitor = opener([*shown, *rename(shown, DAY)])
+    compute(monitor)
+    for length in (HOUR, DAY):
+        found = [one.key for one in cells_of(monitor, length)]
+        rows = monitor.store.cells("default", CONFIGURATION.digest, length=length)
+        assert {key.version for key in found} >= {"0", "<other>"}
+        if length == HOUR:
+            windows = {unpack_cell(row).key._replace(is_mature=True) for row in rows}
+            assert set(found) == windows
+        other = [one for one in cells_of(monitor, length) if one.key.version == "<other>"]
+        assert {one.cell.tally("rankings") for one in other} == {60}

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.signals.kinds import NAMES as SIGNALED
-from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.signals.lists import ContextCodes, read_lists
 from rankscope.monitor.signals.reference import make_reference
 from rankscope.monitor.signals.values import measure_lists
@@ -241,9 +240,3 @@ def test_signals_depend_on_nothing_beside_a_ranking(
         {of: [rows[place] for place in places] for of, rows in whole.items()}
     )
     assert spell(whole) == spell({of: [one[of][0] for one in alone] for of in DIMENSIONS})
-
-
-def test_every_signal_says_what_it_is() -> None:
-    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS)
-    assert all(signal.says.endswith(".") for signal in SIGNALS)
-    assert {signal.needs for signal in SIGNALS} == {"", "scores", "query keys"}

@@ -121,16 +121,6 @@ def test_an_attribute_that_one_window_has_is_missing_in_the_other() -> None:
     assert lines(found) == {"device=<missing>": (0, 0, 0, -0.25), "device=tv": (0, 0, -0.25, 0)}
 
 
-def test_values_beyond_the_most_frequent_are_others() -> None:
-    window = make_window([1, 1, 1, 1, 0, 0], country=["de", "de", "at", "at", "fr", "us"])
-    found = decompose(window, window, "country", most_values=2)
-    assert {each.name: each.queries for each in found.slices} == {
-        "country=at": (2, 2),
-        "country=de": (2, 2),
-        "country=<other>": (2, 2),
-    }
-
-
 def test_what_is_not_observable_has_no_part() -> None:
     before = make_window([1.0, 0.5], observes_retrieval=False, device=["tv", "tv"])
     after = make_window([0.5, 0.5], observes_retrieval=False, device=["tv", "tv"])

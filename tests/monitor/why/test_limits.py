@@ -12,11 +12,8 @@ from rankscope.errors import FormatError, LimitError, UsageError
 from rankscope.monitor.why import compute as tracing
 from rankscope.monitor.why.additive_effects import fit_effects
 from rankscope.monitor.why.arrivals import find_arrivals
-from rankscope.monitor.why.cluster_bags import place_clusters
 from rankscope.monitor.why.compute import TraceChoices, trace
-from rankscope.monitor.why.decomposition_result import SliceChange
 from rankscope.monitor.why.document_regrets import DocumentRegrets, split_regrets
-from rankscope.monitor.why.query_columns import TextColumn
 from rankscope.monitor.why.reassignment import reassign
 from rankscope.monitor.why.shared_slices import SliceAxis, share_attribute
 from rankscope.monitor.why.slice_search import Rows, SearchChoices, search_slices
@@ -28,7 +25,6 @@ from tests.monitor.why.windows import decompose, make_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from rankscope.monitor.why.result import Arrival
 
     Numbers = NDArray[np.float64]
     Codes = NDArray[np.int64]
@@ -56,42 +52,23 @@ def test_the_support_of_a_slice_is_a_number_of_32_bits() -> None:
             TraceChoices(support=support)
 
 
-@pytest.mark.parametrize(("permutations", "is_refused"), [(78, True), (79, False), (80, False)])
-def test_permutations_allow_half_of_the_level(permutations: int, *, is_refused: bool) -> None:
-    # The smallest p-value is 1 / (permutations + 1), and half of the level is 0.0125 = 1 / 80.
-    if is_refused:
-        with pytest.raises(UsageError, match="expected at least 79 permutations"):
-            TraceChoices(permutations=permutations)
-    else:
-        assert TraceChoices(permutations=permutations).permutations == permutations
-
-
-def test_users_are_reassigned_199_times() -> None:
+def test_permutations_are_199_and_allow_half_of_the_level() -> None:
     assert TraceChoices().permutations == 199
+    # The smallest p-value is 1 / (permutations + 1), and half of the level is 0.0125 = 1 / 80.
+    for permutations in (79, 80):
+        assert TraceChoices(permutations=permutations).permutations == permutations
+    with pytest.raises(UsageError, match="expected at least 79 permutations"):
+        TraceChoices(permutations=78)
 
 
-@pytest.mark.parametrize(("count", "is_refused"), [(19, False), (20, False), (21, True)])
-def test_at_most_20_attributes_are_searched(count: int, *, is_refused: bool) -> None:
-    names = [f"a{at}" for at in range(count)]
-    window = make_window([0.5, 0.75], **{name: ["x", "y"] for name in names})
-    if is_refused:
-        with pytest.raises(LimitError, match="at most 20 attributes to search, found 21"):
-            trace(window, window, TraceChoices(attributes=tuple(names), support=1))
-    else:
-        found = trace(window, window, TraceChoices(attributes=tuple(names), support=1))
-        assert found.search.attributes == tuple(names)
-
-
-@pytest.mark.parametrize("count", [1999, 2000, 2001])
-@pytest.mark.parametrize("is_split", [False, True])
-def test_more_than_2_000_users_share_groups(count: int, *, is_split: bool) -> None:
-    names = [f"user {at}" for at in range(count)]
-    windows = (names[:1000], names[1000:]) if is_split else (names, names[:3])
-    found = place_clusters(*map(TextColumn.of, windows), seed=1)
-    assert found.count == min(count, 2000)
-    groups = np.concatenate(found.bags) if is_split else found.bags[0]
-    assert (len(np.unique(groups)) == count) == (count <= 2000)
-    assert groups.max() < 2000
+def test_at_most_20_attributes_are_searched() -> None:
+    names = tuple(f"a{at}" for at in range(21))
+    window = make_window([0.5, 0.75], **dict.fromkeys(names, ("x", "y")))
+    for count in (19, 20):
+        found = trace(window, window, TraceChoices(attributes=names[:count], support=1))
+        assert found.search.attributes == names[:count]
+    with pytest.raises(LimitError, match="at most 20 attributes to search, found 21"):
+        trace(window, window, TraceChoices(attributes=names, support=1))
 
 
 class StoppedError(Exception):
@@ -124,29 +101,27 @@ def test_the_50_most_frequent_values_are_slices_of_their_own(count: int) -> None
     assert len(share_attribute(before, after, "kind", TraceChoices().most_values).texts) == count
 
 
-@pytest.mark.parametrize("count", [49, 50, 51])
-def test_the_50_most_frequent_values_of_documents_have_rows(count: int) -> None:
-    codes = np.array([*range(count), *range(count - 1)])
-    texts = tuple(f"v{at:02}" for at in range(count))
-    window = DocumentRegrets(
-        np.zeros(len(codes), dtype=np.int64), np.full(len(codes), 0.25), {"genre": (texts, codes)}
-    )
-    groups = np.zeros(1, dtype=np.int32)
-    (found,) = split_regrets((window, window), (groups, groups), np.ones((2, 1)), [])
-    expected = {*texts} if count <= 50 else {*texts[:50], "<other>"}
-    assert {*found.table.column(found.table.names[0])} == expected
+def test_the_50_most_frequent_values_of_documents_have_rows() -> None:
+    for count in (49, 50, 51):
+        codes = np.array([*range(count), *range(count - 1)])
+        texts = tuple(f"v{at:02}" for at in range(count))
+        query, regret = np.zeros(len(codes), dtype=np.int64), np.full(len(codes), 0.25)
+        window = DocumentRegrets(query, regret, {"genre": (texts, codes)})
+        groups = np.zeros(1, dtype=np.int32)
+        (found,) = split_regrets((window, window), (groups, groups), np.ones((2, 1)), [])
+        expected = {*texts} if count <= 50 else {*texts[:50], "<other>"}
+        assert {*found.table.column(found.table.names[0])} == expected
 
 
-@pytest.mark.parametrize("count", [49, 50, 51])
-def test_the_50_slices_that_contribute_most_are_listed(count: int) -> None:
-    counts, sums = np.full((2, count), 4.0), np.full((2, count), 2.0)
-    sums[1] -= np.arange(1, count + 1) / 1024
-    grid = SliceGrid((0,), count, counts, sums)
-    texts = tuple(f"v{at:02}" for at in range(count))
-    code = np.arange(count, dtype=np.int32)
-    axis = SliceAxis("kind", texts, (code, code), 0, 0)
-    found = list_slices([grid], [axis], sign=-1.0, support=1)
-    assert len(found) == min(count, 50)
+def test_the_50_slices_that_contribute_most_are_listed() -> None:
+    for count in (49, 50, 51):
+        counts, sums = np.full((2, count), 4.0), np.full((2, count), 2.0)
+        sums[1] -= np.arange(1, count + 1) / 1024
+        grid = SliceGrid((0,), count, counts, sums)
+        texts = tuple(f"v{at:02}" for at in range(count))
+        code = np.arange(count, dtype=np.int32)
+        axis = SliceAxis("kind", texts, (code, code), 0, 0)
+        assert len(list_slices([grid], [axis], sign=-1.0, support=1)) == min(count, 50)
 
 
 def make_rows(before: list[tuple[int, int, float]], after: list[tuple[int, int, float]]) -> Rows:
@@ -194,77 +169,62 @@ def test_a_slice_of_10_users_can_shift(users: int) -> None:
     assert found[0].place == ((0, int(users >= 10)),)
 
 
-@pytest.mark.parametrize(("change", "is_told"), [(2.49, True), (2.5, True), (2.51, False)])
-def test_a_shift_is_told_if_it_makes_a_tenth_of_the_change(change: float, *, is_told: bool) -> None:
+def test_a_shift_is_told_if_it_makes_a_tenth_of_the_change() -> None:
     # The slice has a mean of 0, the others one of 1, and the centre is 1/2. As its share grows from
     # 1/4 to 3/4, it adds (3/4 - 1/4) (0 - 1/2) = -1/4. So do the others.
     before = [(at, int(at < 32), float(at >= 32)) for at in range(128)]
     after = [(128 + at, int(at < 96), float(at >= 96)) for at in range(128)]
     rows = make_rows(before, after)
-    found = search_shifts(rows, choose(rows), change=change, whole=sum(rows.sizes))
-    assert bool(found) == is_told
+    for change in (2.49, 2.5, 2.51):
+        found = search_shifts(rows, choose(rows), change=change, whole=sum(rows.sizes))
+        assert bool(found) == (change <= 2.5)
 
 
 def find_new(
     before: dict[str, tuple[int, float]], after: dict[str, tuple[int, float]], *, support: int
-) -> tuple[Arrival, ...]:
+) -> list[str]:
     """The new versions in windows with so many queries of each version, of such a value."""
     windows = []
     for said in (before, after):
         version = [name for name, (count, _) in said.items() for _ in range(count)]
         value = [each for count, each in said.values() for _ in range(count)]
-        windows.append(make_window(value, version=version))
+        windows.append(make_window(value, version=version, all=["yes"] * len(value)))
     one, other = windows
     axes = [share_attribute(one, other, "version", 50)]
     chosen = np.ones(len(one), dtype=np.bool_), np.ones(len(other), dtype=np.bool_)
-    change = SliceChange(
-        slice=(),
-        queries=(len(one), len(other)),
-        shares=(1.0, 1.0),
-        means=(float(one.value.mean()), float(other.value.mean())),
-        mix=0.0,
-        within=float(other.value.mean() - one.value.mean()),
-        entered=0.0,
-        left=0.0,
-        losses={},
-    )
-    return find_arrivals((one, other), axes, chosen, change, support)
+    (change,) = decompose(one, other, "all").slices
+    found = find_arrivals((one, other), axes, chosen, replace(change, slice=()), support)
+    return [each.text for each in found]
 
 
-@pytest.mark.parametrize(("others", "is_new"), [(0.746, True), (0.75, True), (0.754, False)])
-def test_a_new_version_makes_half_of_the_change(others: float, *, is_new: bool) -> None:
+def test_a_new_version_makes_half_of_the_change() -> None:
     # From 0, the mean rises to 3/4 of 1/4 by the new version, and 1/4 of 3/4 by the others. These
     # are too few to be compared with.
-    after = {"2": (96, 0.25), "1": (32, others)}
-    found = find_new({"1": (128, 0.0)}, after, support=64)
-    assert [each.text for each in found] == ["2"] * is_new
+    for others in (0.746, 0.75, 0.754):
+        after = {"2": (96, 0.25), "1": (32, others)}
+        assert find_new({"1": (128, 0.0)}, after, support=64) == ["2"] * (others <= 0.75)
 
 
-@pytest.mark.parametrize(("others", "is_new"), [(0.248, True), (0.25, True), (0.252, False)])
-def test_a_new_version_differs_from_the_others_by_half_of_its_change(
-    others: float, *, is_new: bool
-) -> None:
-    after = {"2": (64, 0.5), "1": (64, others)}
-    found = find_new({"1": (128, 0.0)}, after, support=64)
-    assert [each.text for each in found] == ["2"] * is_new
+def test_a_new_version_differs_from_the_others_by_half_of_its_change() -> None:
+    for others in (0.248, 0.25, 0.252):
+        after = {"2": (64, 0.5), "1": (64, others)}
+        assert find_new({"1": (128, 0.0)}, after, support=64) == ["2"] * (others <= 0.25)
 
 
-@pytest.mark.parametrize(("queries", "is_new"), [(199, True), (200, False), (201, False)])
-def test_a_version_is_new_below_a_tenth_of_its_share(queries: int, *, is_new: bool) -> None:
+def test_a_version_is_new_below_a_tenth_of_its_share() -> None:
     # Half of the queries have it after, and a twentieth before.
-    before = {"2": (queries, 0.0), "1": (4000 - queries, 0.0)}
-    found = find_new(before, {"2": (64, 0.5), "1": (64, 0.0)}, support=64)
-    assert [each.text for each in found] == ["2"] * is_new
+    for queries in (199, 200, 201):
+        before = {"2": (queries, 0.0), "1": (4000 - queries, 0.0)}
+        found = find_new(before, {"2": (64, 0.5), "1": (64, 0.0)}, support=64)
+        assert found == ["2"] * (queries < 200)
 
 
-@pytest.mark.parametrize(("alike", "is_fitted"), [(498, False), (500, True), (502, True)])
-def test_attributes_explain_what_half_of_the_queries_have_in_common(
-    alike: int, *, is_fitted: bool
-) -> None:
-    counts = np.array([[1000.0, 0.0], [alike, 1000.0 - alike]])
-    sums = counts * [0.25, 0.75]
-    (effects,) = fit_effects([SliceGrid((0,), 2, counts, sums)], [2])
-    assert bool(effects.any()) == is_fitted
+def test_attributes_explain_what_half_of_the_queries_have_in_common() -> None:
+    for alike in (498, 500, 502):
+        counts = np.array([[1000.0, 0.0], [alike, 1000.0 - alike]])
+        sums = counts * [0.25, 0.75]
+        (effects,) = fit_effects([SliceGrid((0,), 2, counts, sums)], [2])
+        assert bool(effects.any()) == (alike >= 500)
 
 
 def test_a_value_and_its_losses_add_up_to_1_within_a_billionth() -> None:
@@ -283,12 +243,12 @@ def test_numbers_are_below_a_power_of_ten_whose_sums_are_exact() -> None:
             make_window([1.0], ideal=[ideal])
 
 
-@pytest.mark.parametrize(("change", "is_found"), [(0.995e-9, False), (1.005e-9, True)])
-def test_a_change_of_less_than_a_billionth_is_none(change: float, *, is_found: bool) -> None:
+def test_a_change_of_less_than_a_billionth_is_none() -> None:
     before = [(at, at % 2, 0.5) for at in range(64)]
-    after = [(user, code, value + change * code) for user, code, value in before]
-    rows = make_rows(before, after)
-    assert bool(search_slices(rows, choose(rows))) == is_found
+    for change in (0.995e-9, 1.005e-9):
+        after = [(user, code, value + change * code) for user, code, value in before]
+        rows = make_rows(before, after)
+        assert bool(search_slices(rows, choose(rows))) == (change > 1e-9)
 
 
 def test_the_variance_in_a_slice_is_moved_towards_all_by_50_users() -> None:

@@ -128,5 +128,4 @@ def test_rates_are_named(rates: tuple[float, float]) -> None:
     after = "all users" if rates[1] == 1 else "1 in 8 users"
     assert f"Sampled: 1 in 4 users before and {after} after" in str(found)
     plain = found.to_dict()["sampling"]
-    assert isinstance(plain, dict)
     assert plain["rates"] == [*rates]

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from rankscope.monitor.why.cluster_bags import MOST_BAGS, place_clusters
+from rankscope.monitor.why.cluster_bags import place_clusters
 from rankscope.monitor.why.cluster_bootstrap import find_intervals
 from rankscope.monitor.why.compute import TraceChoices, trace
 from rankscope.monitor.why.query_columns import TextColumn
@@ -31,16 +31,11 @@ def test_every_slice_adds_what_a_decomposition_says() -> None:
         for each in decompose(*windows, *by).slices
     }
     assert rows.keys() == expected.keys()
+    assert [*found.slices.column("within")] == sorted(found.slices.column("within"))
     for name, each in expected.items():
         assert rows[name]["queries before"] == each.queries[0]
         for part in ("total", "mix", "within", "entered", "left"):
             assert rows[name][part] == pytest.approx(getattr(each, part), abs=1e-14)
-
-
-def test_slices_are_listed_by_what_they_add_within_them() -> None:
-    found = trace_quickly(draw_window(1, 600), draw_window(2, 600, swapped=True))
-    within = found.slices.column("within")
-    assert [*within] == sorted(within)
 
 
 @pytest.mark.parametrize("loss", ["retrieval", "truncation", "ordering"])
@@ -59,19 +54,6 @@ def test_the_kind_of_a_loss_is_told(loss: str) -> None:
     assert f"within device=tv by {loss}" in str(found)
 
 
-def test_a_slice_of_one_attribute_is_found_before_its_parts() -> None:
-    random = np.random.default_rng(2)
-    device = random.choice(["pc", "tv"], 4000)
-    country = random.choice(["at", "de", "fr"], 4000)
-    value = random.random(4000)
-    fallen = value * np.where(device == "tv", 0.5, 1)
-    found = trace_quickly(
-        make_window(value, device=device, country=country),
-        make_window(fallen[::-1], device=device[::-1], country=country[::-1]),
-    )
-    assert [each.name for each in found.causes] == ["device=tv"]
-
-
 @pytest.mark.parametrize(
     ("song", "name"), [(0.7, "device=tv"), (1.0, "device=tv, kind=mood")], ids=["all", "a part"]
 )
@@ -86,7 +68,7 @@ def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> 
         make_window(value, device=device, kind=kind),
         make_window(fallen[::-1], device=device[::-1], kind=kind[::-1]),
     )
-    assert found.causes[0].name == name
+    assert [each.name for each in found.causes] == [name]
     assert found.causes[0].contribution == pytest.approx(found.change, abs=0.002)
 
 
@@ -108,42 +90,6 @@ def test_two_slices_are_told_apart_and_add_up() -> None:
     assert found.change == pytest.approx(sum(amounts))
 
 
-def test_a_fall_everywhere_is_named_as_such() -> None:
-    before, after = draw_window(1), draw_window(2)
-    lower = make_window(
-        after.value - 0.2,
-        key=[after.key.texts[code] for code in after.key.codes],
-        cluster=[after.clusters.texts[code] for code in after.clusters.codes],
-        **{
-            name: [column.texts[code] for code in column.codes]
-            for name, column in after.attributes.items()
-        },
-    )
-    found = trace_quickly(before, lower)
-    (cause,) = found.causes
-    assert (cause.name, cause.slice) == ("everywhere", ())
-    assert cause.contribution == pytest.approx(found.change, abs=1e-12)
-    assert "of it everywhere by ordering" in str(found).splitlines()[0]
-    assert found.intervals["within"] is not None
-    assert found.intervals["within"][1] < -0.18
-
-
-@pytest.mark.parametrize(("users", "is_confirmed"), [(4, False), (200, True)])
-def test_few_users_confirm_nothing(users: int, is_confirmed: bool) -> None:
-    random = np.random.default_rng(4)
-    device = np.where(np.arange(2000) < 400, "tv", "pc")
-    number = np.where(device == "tv", np.arange(2000) % users, np.arange(2000))
-    names = [f"user {each}" for each in number]
-    value = random.random(2000) / 5 + 0.7
-    after = np.where(device == "tv", value - 0.3, value)
-    found = trace_quickly(
-        make_window(value, cluster=names, device=device),
-        make_window(after, cluster=names, device=device),
-    )
-    assert ("device=tv" in [each.name for each in found.found]) is is_confirmed
-    assert [each.name for each in found.causes] == ["device=tv"] * is_confirmed
-
-
 def test_texts_are_scattered_evenly() -> None:
     numbers = number_texts(f"user {number}" for number in range(100_000))
     for seed in range(3):
@@ -160,8 +106,8 @@ def test_texts_are_scattered_evenly() -> None:
     assert all(abs(count - 25_000) < 700 for count in both.values())
 
 
-@pytest.mark.parametrize("count", [50, MOST_BAGS, 3 * MOST_BAGS])
-def test_a_cluster_is_in_one_bag_in_both_windows(count: int) -> None:
+@pytest.mark.parametrize("count", [50, 1998, 1999, 6000])
+def test_a_cluster_is_in_one_of_2_000_bags_in_both_windows(count: int) -> None:
     names = [f"user {number % count}" for number in range(2 * count)]
     before, after = TextColumn.of(names), TextColumn.of([*names[::-1], "another", None])
     placed = place_clusters(before, after, seed=1)
@@ -172,9 +118,9 @@ def test_a_cluster_is_in_one_bag_in_both_windows(count: int) -> None:
             found.setdefault(name, set()).add(int(bag))
     assert all(len(each) == 1 for each in found.values())
     used = {bag for each in found.values() for bag in each}
-    assert max(used) < placed.count <= MOST_BAGS
-    if count + 2 <= MOST_BAGS:
-        assert len(used) == placed.count == count + 2
+    assert max(used) < placed.count == min(count + 2, 2000)
+    if count + 2 <= 2000:
+        assert len(used) == count + 2
 
 
 def test_an_interval_is_that_of_scipy() -> None:

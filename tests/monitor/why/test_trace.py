@@ -169,7 +169,6 @@ def test_a_version_that_was_rolled_out_is_named(
     # What version 4 adds, were its queries as those on tv before.
     weight = sum(cause.change.shares) / 2
     old = cause.change.means[0]
-    assert old is not None
     assert cause.contribution == pytest.approx(weight * new.share * (new.mean - old), abs=1e-12)
     assert cause.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
     assert cause.interval[0] < cause.contribution < cause.interval[1] < 0
@@ -215,6 +214,8 @@ def test_a_version_is_no_cause_where_others_fell_alike() -> None:
     )
     assert found.change < -0.05
     assert [(each.name, each.arrivals) for each in found.causes] == [("everywhere", ())]
+    assert found.causes[0].contribution == pytest.approx(found.change, abs=1e-12)
+    assert "of it everywhere by ordering" in str(found).splitlines()[0]
     assert {*found.fallen.column("slice")} == {"everywhere"}
 
 
