@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from rankscope.monitor.server.pages.projects import list_projects
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -17,19 +16,13 @@ from tests.monitor.many_projects import (
     put_incidents,
 )
 from tests.monitor.server.service import NOW
-from tests.services.postgres import Cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from rankscope.monitor.store.store import Store
 
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as started:
-        yield started
+    from tests.services.postgres import Cluster
 
 
 def fill(store: Store) -> None:
