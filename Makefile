@@ -55,7 +55,7 @@ demo: $(VENV)/.built ## Build, simulate a bad release, detect it, and trace the 
 	$(BIN)/rankscope demo --once
 
 .PHONY: develop
-develop: $(VENV)/.built $(VENV)/.dev ## Create .venv with the pinned tools and the optimized package
+develop: $(VENV)/.built ## Create .venv with the pinned tools and the optimized package
 
 .PHONY: environment
 environment: develop $(VENV)/.docs $(VENV)/.services ## Install what continuous integration needs
@@ -101,7 +101,7 @@ test-services: develop servers ## Run the tests that need servers or a browser
 
 .PHONY: test-integrations
 test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages of training libraries and trackers
-	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile tests/integrations tests/spark tests/inputs/test_forms_in_docs.py tests/inputs/test_kinds.py tests/inputs/test_other_evaluators.py python/rankscope/integrations
+	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile -m "slow or not thorough" tests/integrations tests/spark tests/inputs/test_forms_in_docs.py tests/inputs/test_kinds.py tests/inputs/test_other_evaluators.py python/rankscope/integrations
 
 .PHONY: test-thorough
 test-thorough: develop $(VENV)/.services $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers
@@ -141,7 +141,7 @@ docs: develop $(VENV)/.docs ## Build the documentation into site/; warnings are 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 .PHONY: bench
-bench: $(VENV)/.released $(VENV)/.dev ## Run the benchmark against other tools, and write a record
+bench: $(VENV)/.released ## Run the benchmark against other tools, and write a record
 	$(BIN)/python -m dev.benchmarks
 
 .PHONY: bench-small
@@ -157,7 +157,7 @@ simulate-short: develop ## Check alerts, comparisons and estimates from clicks i
 	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load
-load: $(VENV)/.released $(VENV)/.dev ## Load a service for ten minutes, verify every value, and write a record
+load: $(VENV)/.released ## Load a service for ten minutes, verify every value, and write a record
 	$(BIN)/python -m dev.load
 
 .PHONY: load-short
@@ -165,7 +165,7 @@ load-short: develop ## Load a service for 20 seconds, and verify every value
 	$(BIN)/python -m dev.load --short
 
 .PHONY: load-attacks
-load-attacks: $(VENV)/.released $(VENV)/.dev ## Measure response times while the service is under attack
+load-attacks: $(VENV)/.released ## Measure response times while the service is under attack
 	$(BIN)/python -m dev.load.attacks
 
 .PHONY: parity
@@ -231,13 +231,13 @@ $(VENV)/.maturin: $(VENV)/.created pyproject.toml
 	$(PIP) install "$$(grep -oE 'maturin==[0-9.]+' pyproject.toml)"
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES) Makefile
+$(VENV)/.built: $(VENV)/.maturin $(VENV)/.dev $(RUST_SOURCES) Makefile
 	rm -f $(VENV)/.released
 	$(MATURIN) develop --profile develop --extras monitor,report
 	@touch $@
 
 # What is measured is built as what is released, which takes longer.
-$(VENV)/.released: $(VENV)/.maturin $(RUST_SOURCES) Makefile
+$(VENV)/.released: $(VENV)/.maturin $(VENV)/.dev $(RUST_SOURCES) Makefile
 	$(MATURIN) develop --release --extras monitor,report
 	@touch $(VENV)/.built $@
 

@@ -65,8 +65,8 @@ def is_affected(test: str, changed: list[str]) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave slow tests out, unless `-m` names them or `SLOW=changed` and their area changed."""
-    if "slow" in config.option.markexpr:
+    """Leave slow tests out of a run without `-m`, unless `SLOW=changed` and their area changed."""
+    if config.option.markexpr != "not thorough" or any("::" in each for each in config.args):
         return
     changed = list_changed() if os.environ.get("SLOW") == "changed" else []
     left_out = [

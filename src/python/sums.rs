@@ -71,33 +71,7 @@ pub fn sum_groups(
     })
 }
 
-/// The sums of both, or what is left of the first without the second.
-#[pyfunction]
-pub fn merge_sums<'py>(
-    py: Python<'py>,
-    left: &[u8],
-    right: &[u8],
-    takes_away: bool,
-) -> PyResult<Bound<'py, PyBytes>> {
-    guard(|| {
-        let (left, right) = (unpack(left)?, unpack(right)?);
-        if left.len() != right.len() {
-            return Err(PyValueError::new_err("expected as many sums in both"));
-        }
-        let mut packed = Vec::new();
-        for (mut sum, other) in left.into_iter().zip(&right) {
-            if takes_away {
-                sum.unmerge(other);
-            } else {
-                sum.merge(other);
-            }
-            sum.pack(&mut packed).map_err(|_| not_finite())?;
-        }
-        bytes_of(py, &packed)
-    })
-}
-
-/// The sums of all of several cells, each packed as `merge_sums` packs them.
+/// The sums of all of several cells, each packed as `sum_groups` packs them.
 #[pyfunction]
 pub fn add_sums(py: Python<'_>, packed: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
     let added = py.detach(|| {

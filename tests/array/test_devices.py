@@ -42,6 +42,7 @@ def test_vmap_maps_over_batches_and_lists() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_ragged_batches_are_traced_where_the_longest_list_is_known() -> None:
     def by_lengths(lengths: Array, max_length: int | None) -> Array:
         flat = {"grades": jnp.asarray([0.0, 1, 2]), "scores": jnp.asarray([3.0, 2, 1])}
@@ -64,6 +65,7 @@ def test_groups_cannot_be_traced() -> None:
         jax.jit(by_groups)(jnp.asarray([1, 1]))
 
 
+@pytest.mark.slow
 def test_single_precision_is_what_jax_has_by_default() -> None:
     lists = large(50, 200, levels=20, seed=11)
     arrays = {"grades": lists.grades, "scores": lists.scores, "mask": lists.mask}

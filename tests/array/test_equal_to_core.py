@@ -30,6 +30,7 @@ def test_numpy_arrays_have_the_values_of_the_core(ties: str, lists: Lists) -> No
     check(lists, np.asarray, ties=ties)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["average", "worst"])
 @examples(30)
 @given(batches())
@@ -53,6 +54,7 @@ def test_long_lists_with_many_ties_have_the_values_of_the_core(levels: int, ties
     check(lists, np.asarray, ties=ties)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 def test_jax_arrays_have_the_values_of_the_core(ties: str) -> None:
     with jax.enable_x64(True):

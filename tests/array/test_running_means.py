@@ -154,6 +154,7 @@ def test_means_of_other_measures_or_settings_do_not_merge(other: object) -> None
         RunningMeans("nDCG").merge(other)  # type: ignore[arg-type]  # that is the mistake
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_double", [True, False])
 def test_jax_arrays_have_means(has_double: bool) -> None:
     lists = large(30, 6, levels=3, seed=8)

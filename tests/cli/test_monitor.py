@@ -137,6 +137,7 @@ def test_what_is_not_stored_is_named_and_ends_with_1(project: Project) -> None:
     assert project.run("ingest", path, "--ignore", "price", "brand").stderr == b""
 
 
+@pytest.mark.slow
 def test_a_set_is_replaced_as_a_whole_or_not_at_all(project: Project) -> None:
     events = make_events()
     project.fill(events, "2026-09-10")

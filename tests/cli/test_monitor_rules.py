@@ -107,6 +107,7 @@ def test_no_data_fails_a_check(project: Project) -> None:
     assert (status, rule["state"]) == (1, "NO_DATA")
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_silenced_or_resolved_does_not_fail(fallen: Project) -> None:
     words = ("--as-of", FALLEN, "--rule", "watch")
     assert check(fallen, *words)[0] == 1
@@ -151,6 +152,7 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
     assert b"ALERT\tdata\n" in project.run("check", "--as-of", ENDED).stdout
 
 
+@pytest.mark.slow
 def test_a_limit_is_added_and_checked(project: Project) -> None:
     added = project.say("rule add", "floor", *LIMIT)
     kept = ("kind", "measure", "below", "above", "hours", "rankings")

@@ -79,6 +79,7 @@ def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
     assert counted["accepted"] == len(events["rankings"]) + len(events["labels"])
 
 
+@pytest.mark.slow
 def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path: Path) -> None:
     store = tmp_path / "events.db"
     key, secret = make_key("music", ["ingest"], name="log", now=0)

@@ -145,6 +145,7 @@ def test_no_store_is_made_by_a_plan(folder: Folder) -> None:
     check_error(folder.run("plan", str(folder.file)), 4, "io")
 
 
+@pytest.mark.slow
 def test_projects_are_applied_over_http(folder: Folder) -> None:
     changed = FILE.replace("24h", "48h")
     assert "+ configuration" in folder.apply()
@@ -177,6 +178,7 @@ def test_projects_are_applied_over_http(folder: Folder) -> None:
         assert monitor.store.audit("music")[-1].action == "setup.apply"
 
 
+@pytest.mark.slow
 def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None:
     channels = '\n[channels.oncall]\nurl = "json://127.0.0.1/"\nallow_private = true\n'
     folder.file.write_text(channels + FILE, encoding="utf-8")

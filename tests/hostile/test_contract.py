@@ -102,6 +102,7 @@ def list_requests(endpoint: Endpoint, world: World) -> Iterator[tuple[str, bytes
             yield NAMED.sub(name, endpoint.path), good, kind | key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ROUTES, ids=name_of)
 def test_every_answer_is_described(world: World, endpoint: Endpoint) -> None:
     if endpoint.method == "DELETE" and "key" in endpoint.path:

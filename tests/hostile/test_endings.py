@@ -57,6 +57,7 @@ WRITING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", WRITING.values(), ids=WRITING)
 @pytest.mark.parametrize("there", [None, b"what was there"])
 def test_a_full_disk_leaves_no_part_of_a_file(

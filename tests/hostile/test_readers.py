@@ -71,6 +71,7 @@ except rs.LimitError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "rows", "bytes_of_each", "has_schema"),
     [

@@ -126,6 +126,7 @@ def test_more_versions_take_no_more_statements_and_no_more_steps_than_they_are(
             assert count_work(large, read)[1] <= 1.5 * steps * many / few
 
 
+@pytest.mark.slow
 def test_a_version_for_each_request_is_one_stream_beside_those_of_releases(tmp_path: Path) -> None:
     requests = 500
     with open_monitor(tmp_path, make_log(requests)) as monitor:
@@ -394,6 +395,7 @@ def stuck(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess
         made.kill()
 
 
+@pytest.mark.slow
 def test_sigterm_ends_the_process_whatever_readers_do(
     stuck: subprocess.Popen[str], request: pytest.FixtureRequest
 ) -> None:

@@ -260,6 +260,7 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
     assert logged == ["t"]
 
 
+@pytest.mark.slow
 def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: Path) -> None:
     hook(windows.store, project="default")
     copy = tmp_path / "copy.db"

@@ -411,6 +411,7 @@ def test_hours_to_which_events_came_are_left_out(windows: Monitor) -> None:
     assert kept.total < total
 
 
+@pytest.mark.slow
 def test_damage_anywhere_in_the_file_changes_no_value_in_silence(
     windows: Monitor, tmp_path: Path
 ) -> None:

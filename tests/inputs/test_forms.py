@@ -286,6 +286,7 @@ def test_lists_without_scores_are_in_rank_order() -> None:
         assert evaluate(trec_qrels(QRELS), run) == EXPECTED
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from(["q1", "q2", "é"]), st.sampled_from("abcdefg")),

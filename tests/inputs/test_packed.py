@@ -101,6 +101,7 @@ def test_a_packed_file_in_a_packed_file_is_not_text() -> None:
     assert evaluate(gzip.compress(gzip.compress(QRELS))).code == "encoding"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "line", "packing"),
     [

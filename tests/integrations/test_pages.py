@@ -13,6 +13,7 @@ PAGES = sorted((ROOT / "docs" / "integrations").glob("*.md"))
 
 
 # Libraries warn about what they use of each other, which no page can change.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.filterwarnings("ignore:.*Any type hint is inferred")  # MLflow, of its own code
 @pytest.mark.filterwarnings("ignore:WilcoxonPruner is experimental")

@@ -130,6 +130,7 @@ def test_the_order_does_not_matter_to_measures_of_sets(
         assert same(before[measure.name], after[measure.name]), measure
 
 
+@pytest.mark.slow
 @given(ranking=rankings, not_retrieved=others)
 @examples(50)
 def test_bounded_measures_are_between_0_and_1(ranking: Ranking, not_retrieved: list[float]) -> None:

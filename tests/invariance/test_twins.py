@@ -37,6 +37,7 @@ def test_every_parameter_of_every_row_is_varied() -> None:
             assert len(found) >= len(given_values), (row.name, parameter.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 @given(queries=st.lists(judged_queries(), min_size=1, max_size=2), policy=policies)
 @examples(30)  # each of them goes through all variants of the row

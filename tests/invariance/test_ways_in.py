@@ -63,6 +63,7 @@ def same(material: Material, other: Evaluation) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 7])
 def test_a_file_is_the_same_on_any_number_of_threads(material: Material, threads: int) -> None:
     again = rankscope.evaluate(material.qrels, material.run, MEASURES, threads=threads)
@@ -95,6 +96,7 @@ def test_gzip_is_the_same(material: Material, tmp_path: Path) -> None:
     assert same(material, rankscope.evaluate(qrels, run, SOME))
 
 
+@pytest.mark.slow
 def test_standard_input_is_the_same(material: Material) -> None:
     program = (
         "import sys, rankscope\n"
@@ -133,6 +135,7 @@ def forms(material: Material) -> Mapping[str, tuple[object, object]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_the_same_streamed_and_held(material: Material, form: str) -> None:
     qrels, run = forms(material)[form]

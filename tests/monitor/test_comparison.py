@@ -79,6 +79,7 @@ def test_the_old_version_can_be_the_later_one(worse: Monitor) -> None:
     assert back.verdict == "better"
 
 
+@pytest.mark.slow
 def test_a_slice_and_a_span_are_compared_alone(worse: Monitor) -> None:
     whole = worse.compare()
     slice_ = worse.compare(slice=(("device", "phone"),))

@@ -341,6 +341,7 @@ def test_a_body_is_plain_if_the_core_decodes_all_of_it() -> None:
 MOVED = ["country", "size", "time", "country", "rank"]
 
 
+@pytest.mark.slow
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

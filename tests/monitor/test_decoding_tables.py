@@ -271,6 +271,7 @@ def labels(draw: Draw) -> pa.Table:
     return pa.table({name: one for name, one in columns.items() if name != left_out})
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(labels())
 def test_labels_are_decoded_as_the_reference_reads_them(table: pa.Table) -> None:

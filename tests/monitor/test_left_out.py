@@ -85,12 +85,14 @@ def tell(monitor: Monitor) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_values_are_as_if_they_had_never_been_logged(tmp_path: Path) -> None:
     without = make_monitor(tmp_path / "a.db", make_definition(), has_bots=False)
     left = make_monitor(tmp_path / "b.db", make_definition(*BOTS), has_bots=True)
     assert tell(left) == tell(without)
 
 
+@pytest.mark.slow
 def test_it_is_undone(tmp_path: Path) -> None:
     monitor = make_monitor(tmp_path / "a.db", make_definition(), has_bots=True)
     before = monitor.series("nDCG@3", every="day").values

@@ -136,6 +136,7 @@ def test_names_that_look_like_others_are_named_in_the_first_hour(logged: Logged)
     assert logged.incidents == set()
 
 
+@pytest.mark.slow
 def test_after_a_day_they_are_incidents_until_they_match(logged: Logged) -> None:
     logged.log(23, label="Click", attribute="Device")
     assert logged.incidents == set()
@@ -152,6 +153,7 @@ def test_after_a_day_they_are_incidents_until_they_match(logged: Logged) -> None
     assert logged.incidents == set()
 
 
+@pytest.mark.slow
 def test_an_incident_that_a_person_resolves_stays_resolved(logged: Logged) -> None:
     logged.log(26, attribute="")
     (one,) = logged.monitor.incidents()

@@ -136,6 +136,7 @@ def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
         assert here.find_labels("music", "r1") == there.find_labels("music", "r1") != []
 
 
+@pytest.mark.slow
 def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> None:
     old = [shown(at, environment="training") for at in range(3)]
     new = [shown(at, environment="training", user_id="u", color=1) for at in (1, 7)]

@@ -133,6 +133,7 @@ def test_a_set_can_be_replaced_before_anything_was_evaluated(
         assert describe(monitor) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["sum_day", "find_baseline"])
 @pytest.mark.parametrize("is_before", [True, False])
 def test_an_evaluation_never_sees_parts_of_two_sets(

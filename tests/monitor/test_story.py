@@ -58,6 +58,7 @@ def pick(
     ]
 
 
+@pytest.mark.slow
 def test_equal_seeds_make_equal_stories(story: Story) -> None:
     assert make_story(3, end=END, daily=120) == story
     assert make_story(5, end=END, daily=120) != story

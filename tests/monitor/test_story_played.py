@@ -51,6 +51,7 @@ def steps(story: Story, monitor: Monitor, clock: Clock) -> list[PlayedStep]:
     return list(play(story, monitor, clock))
 
 
+@pytest.mark.slow
 def test_time_goes_by_until_the_story_ends(
     story: Story, clock: Clock, steps: list[PlayedStep]
 ) -> None:

@@ -36,6 +36,7 @@ OTHER_CASES = pytest.param(
 CASES = {"binary_tied", "matrix", "split"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, OTHER_CASES])
 @pytest.mark.parametrize("peer", MODULES)
 def test_values_are_those_of_the_library_beside_us(

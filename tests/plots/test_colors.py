@@ -157,6 +157,7 @@ PAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_every_place_for_a_plot_has_one_on_light_and_on_dark_paper(page: str) -> None:
     drawn = HOOK["draw_plots"](page, PAGES[page])

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Visit = Callable[..., Page]
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
 
 ANN, PASSWORD = "ann@example.com", "correct horse battery staple"
 MEASURE = RULE.measure

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from tests.monitor.outages import Fault
 
-pytestmark = pytest.mark.timeout(1500)
+pytestmark = [pytest.mark.timeout(1500), pytest.mark.slow]
 
 CONFIGURATION = Configuration(
     definition=define(measures=("nDCG@5",), positive="click", window="24h"),
@@ -128,7 +128,6 @@ def test_each_fault_has_an_incident_that_began_when_it_did(month: Month, fault: 
     assert begin < incident.opened <= begin + timedelta(days=3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)
 def test_an_incident_ends_after_its_fault_is_repaired_and_not_before(
     month: Month, fault: Fault

@@ -573,6 +573,7 @@ def test_windows_are_those_of_sqlite_to_the_last_bit(
 PAGES = ("/", "/incidents", "/trace", "/rules", "/slices", "/quality", "/settings", "/channels")
 
 
+@pytest.mark.slow
 def test_services_share_a_store(url: str) -> None:
     """One takes events and shows pages, another evaluates, and a third takes over from that."""
     serve = ("-m", "rankscope", "serve", url, "--port", "0", "--every", "0.1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from rankscope.monitor.server.pages.projects import list_projects
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -33,6 +34,7 @@ def fill(store: Store) -> None:
     put_incidents(store, "films", make_fall(1))
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_whatever_the_database(cluster: Cluster, tmp_path: Path) -> None:
     with open_store(cluster.url()) as one, SQLiteStore(tmp_path / "a.db") as other:
         for store in (one, other):

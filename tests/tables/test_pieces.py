@@ -66,6 +66,7 @@ FORMS: dict[str, Callable[[pa.Table], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_pieces_and_files_have_equal_values(lengths: list[int], threads: int) -> None:

@@ -173,6 +173,7 @@ def test_labels_that_come_more_slowly_are_no_drop_of_early_values(store: SQLiteS
     assert streams["2", ""].state == "OK"
 
 
+@pytest.mark.slow
 def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
     since = RELEASE - 5 * DAY
     events = make_searches(since, RELEASE, seed=1, version="1", every=HOUR)
@@ -343,6 +344,7 @@ def test_a_drop_of_a_slice_that_stops_is_not_over(store: SQLiteStore) -> None:
     assert state_of(store).state == "ALERT"
 
 
+@pytest.mark.slow
 def test_evidence_comes_back_from_its_text(store: SQLiteStore) -> None:
     place(store, slices=("device",))
     serve(store, every=HOUR)

@@ -145,6 +145,7 @@ def test_a_skewed_mean_is_as_rare_as_the_normal_one_that_it_counts_as() -> None:
     assert _straighten(4.5, -0.4) == _straighten(4.5, 0.0) == 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("is_hourly", "least"), [(False, 1.9), (True, 1.9), (True, 8.0)])
 def test_a_quarter_of_independent_days_has_as_much_evidence_as_was_simulated(
     is_hourly: bool, least: float

@@ -269,6 +269,7 @@ def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
         assert store.counters("music")["accepted"] == 1001
 
 
+@pytest.mark.slow
 def test_a_process_ends_though_the_service_is_gone() -> None:
     program = [sys.executable, "-c", PROGRAM, "http://127.0.0.1:1", "rk_x", "2"]
     ended = subprocess.run(program, check=True, timeout=300, capture_output=True, text=True)

@@ -50,6 +50,7 @@ def test_rankings_are_deleted_by_id_within_a_span(service: Service) -> None:
     assert count(monitor) == before - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -84,6 +84,7 @@ def test_a_key_does_what_it_is_for_and_nothing_else(service: Service) -> None:
     assert service.store.counters("music") == {}
 
 
+@pytest.mark.slow
 def test_other_methods_are_refused(service: Service) -> None:
     allowed: dict[str, set[str]] = {}
     for endpoint in list_endpoints():

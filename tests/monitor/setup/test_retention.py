@@ -190,6 +190,7 @@ def count_rows(connection: Connection, name: str) -> dict[str, int]:
     return {table: count for table, count in counts.items() if count}
 
 
+@pytest.mark.slow
 def test_a_project_that_is_deleted_leaves_who_changed_what_and_nothing_else(
     store: SQLiteStore,
 ) -> None:

@@ -157,6 +157,7 @@ def means_of(cell: StoredCell) -> dict[str, float]:
     return dict(zip(NAMES, cell.cell.means(), strict=True))
 
 
+@pytest.mark.slow
 def test_cells_are_the_means_of_what_rankings_say(opener: Opener) -> None:
     monitor = opener(events := make_rankings(1, 250))
     compute(monitor)

@@ -79,6 +79,7 @@ def test_a_day_is_the_mean_of_its_rankings_and_usual_is_that_of_the_days_before(
     assert series.upper[-1] == 1.0 < mean.upper
 
 
+@pytest.mark.slow
 def test_hours_are_compared_with_the_days_before_theirs(monitor: Monitor) -> None:
     series = monitor.signals(every="hour", until=END, since=LAST)["length"]
     assert len(series) == A_DAY

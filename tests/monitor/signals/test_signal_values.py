@@ -203,6 +203,7 @@ RANKINGS = st.builds(
 )
 
 
+@pytest.mark.slow
 @examples(100)
 @given(st.lists(RANKINGS, max_size=8), st.lists(RANKINGS, min_size=1, max_size=6))
 def test_signals_are_what_their_plain_definition_says(

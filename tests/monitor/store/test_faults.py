@@ -555,6 +555,7 @@ def test_a_child_neither_writes_nor_holds_the_lock(tmp_path: Path) -> None:
     assert sorted(start("fork", tmp_path)) == [["opened"], ["store_closed"]]
 
 
+@pytest.mark.slow
 def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         sent = threading.Event()

@@ -128,6 +128,7 @@ def test_what_cannot_be_shown_is_said_on_a_page(told_story: Service) -> None:
         assert as_json(told)["error"]["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
     check_texts(get(hostile, "/?range=30d"))

@@ -77,6 +77,7 @@ def test_a_day_without_rankings_is_said(tmp_path: Path, hours: int) -> None:
             assert row.reason == "no rankings for 1 day"
 
 
+@pytest.mark.slow
 def test_the_page_leads_to_each_project_and_its_incidents(projects: Service) -> None:
     reader = check_page(projects.browser().get("/").text)
     assert len(reader.all("tr")) == 5

@@ -206,6 +206,7 @@ def test_a_rule_is_removed_by_who_is_sure(watched: Service) -> None:
     check_page(get(watched, "/incidents"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["<img src=x onerror=alert(1)>", "\"'><b>", "{{ 7 * 7 }}", "=1+1", "50 % & more?#x", "ä 日本"],
