@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 DAY = 86_400_000
 START = 1_788_220_800_000  # 2026-09-01
 CONFIGURED = ["--positive", "click=1", "buy=5", "--window", "24h", "--slice", "device"]
+LIMIT = ["--kind", "limit", "-m", "nDCG@5", "--below", "0.999", "--hours", "48"]
+"""A rule that finds the fall."""
 
 
 def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]]]:

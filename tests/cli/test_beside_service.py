@@ -7,28 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rankscope.cli.commands import MONITOR, Group
-from rankscope.monitor.monitor import Monitor
 
 from tests.cli.command import check_error, run
-from tests.cli.monitored import CONFIGURED, make_events, write_lines
-from tests.cli.test_serve import ask, serving
+from tests.cli.monitored import CONFIGURED, LIMIT, make_events, write_lines
+from tests.cli.test_serve import serving
 from tests.cli.test_setup import FILE
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
-LIMIT = [
-    "--kind",
-    "limit",
-    "-m",
-    "nDCG@5",
-    "--below",
-    "0.999",
-    "--hours",
-    "48",
-]
 SCOPES = ["admin", "ingest", "read"]
 NONE = 2
 """The status of a test of a webhook that nobody has set."""
@@ -176,61 +164,3 @@ def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
                 assert done.returncode == status, (command, done)
         refused = run("monitor", "evaluate", address, "--as-of", "2026-09-10", environment=key)
         assert "the URL of a service" in check_error(refused, 2, "usage")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> str:
-    """A store that is configured."""
-    path = str(tmp_path / "events.db")
-    assert run("monitor", "configure", path, *CONFIGURED).returncode == 0
-    return path
-
-
-def add_rule(store: str, name: str = "fall") -> subprocess.CompletedProcess[bytes]:
-    """Add a rule, which changes the store."""
-    return run("monitor", "rule", "add", store, name, "-m", "nDCG@5")
-
-
-@pytest.mark.slow
-def test_a_key_opens_the_service_at_once_and_no_longer_once_it_is_revoked(store: str) -> None:
-    with serving(store) as (address, _):
-        assert ask(address, "/v1/configuration")[0] == 200
-        scopes = ["--scope", "admin", "read", "--json"]
-        key: dict[str, str] = {}
-        made = []
-        for name in ("ann", "bob"):
-            done = run("monitor", "key", "make", address, name, *scopes, environment=key)
-            made.append(json.loads(done.stdout))
-            key = {"RANKSCOPE_KEY": made[-1]["key"]}
-        assert ask(address, "/v1/configuration")[0] == 401
-        assert ask(address, "/v1/configuration", made[0]["key"])[0] == 200
-        revoke = ["monitor", "key", "revoke", address, made[0]["key_id"]]
-        assert run(*revoke, environment=key).returncode == 0
-        assert ask(address, "/v1/configuration", made[0]["key"])[0] == 401
-        assert ask(address, "/v1/configuration", made[1]["key"])[0] == 200
-
-
-@pytest.mark.slow
-def test_after_a_kill_the_store_can_be_written_and_served_again(store: str) -> None:
-    with serving(store) as (_, process):
-        process.kill()
-        process.wait()
-        assert add_rule(store, "one").returncode == 0
-    with serving(store) as (address, _):
-        assert add_rule(address, "two").returncode == 0
-    with Monitor.open(store, writes=False) as monitor:
-        assert {"one", "two"} <= {rule.name for rule in monitor.rules()}
-
-
-@pytest.mark.slow
-def test_a_link_to_the_store_is_locked_too(store: str, tmp_path: Path) -> None:
-    link = tmp_path / "link.db"
-    link.symlink_to(store)
-    with serving(str(link)):
-        for path in (str(link), store):
-            check_error(add_rule(path), 4, "store_locked")
-
-
-def test_a_store_that_a_program_holds_is_locked(store: str) -> None:
-    with Monitor.open(store):
-        check_error(add_rule(store), 4, "store_locked")

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
@@ -75,6 +74,7 @@ def test_what_is_configured_is_shown(project: Project) -> None:
     again = project.say("configure", *CONFIGURED, "--baseline", "none")
     with Monitor.open(project.store, writes=False) as monitor:
         assert again == write_configuration(monitor.configuration)
+        assert again["baseline"] is None
         assert lines["definition"] == monitor.configuration.definition.hash
 
 
@@ -89,25 +89,6 @@ def test_an_option_changes_its_setting_and_leaves_the_others(project: Project) -
     assert said == {**before, **changed, "definition": said["definition"]}
     assert said["definition"] == {**before["definition"], "measures": ["RR@5"]}
     check_error(project.run("configure", "--slice", "a", "--project", "new"), 2, "usage")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("none", None),
-        ("validation", {"kind": "set", "environment": "validation"}),
-        ("training", {"kind": "set", "environment": "training"}),
-        ("version", {"kind": "version"}),
-    ],
-)
-def test_a_baseline_is_chosen(
-    text: str, expected: dict[str, object] | None, project: Project
-) -> None:
-    said = project.say("configure", *CONFIGURED, "--baseline", text)["baseline"]
-    if expected is None:
-        assert said is None
-    else:
-        assert {name: said[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -410,7 +391,7 @@ def read_series(project: Project) -> dict[str, object]:
         return monitor.series("nDCG@5").to_dict()
 
 
-def test_keys_are_shown_once_and_stored_hashed(project: Project) -> None:
+def test_keys_are_shown_once(project: Project) -> None:
     project.say("key make", "ann", "--scope", "admin")
     done = project.run("key make", "search", "--scope", "ingest", "read")
     shown = done.stdout.decode().strip()
@@ -420,10 +401,6 @@ def test_keys_are_shown_once_and_stored_hashed(project: Project) -> None:
     assert (listed["key_id"], listed["scopes"], listed["revoked"]) == (
         key_id, ["ingest", "read"], None
     )  # fmt: skip
-    with SQLiteStore(project.store) as store:
-        stored = store.find_key(key_id)
-    assert stored is not None
-    assert stored.digest == sha256(secret.encode()).digest()
     assert project.say("key revoke", key_id)["revoked"]
     assert project.say("key list")["keys"][1]["revoked"] is not None
     check_error(project.run("key revoke", key_id), 2, "unknown_key")
@@ -540,18 +517,13 @@ def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: 
             configuration = monitor.configuration
         assert configuration.definition.attribution.weights == {"click": 1, "buy": 3}
         assert configuration.attributes == ("device", "country")
-        assert configuration.all_pairs == (("device", "country"),)
     shown = {"ranking_id": "r", "time": "2026-09-01T00:00:00Z", "doc_ids": ["x"]}
     shown |= {"device": "tv", "country": "de", "a": 1, "b": 2}
     log = write_lines(project.folder / "log.jsonl", [shown])
-    project.say("ingest", log, "--attributes", "device,country", "--ignore", "a,b")
-    with Monitor.open(project.store, writes=False) as monitor:
-        [context] = monitor.store.contexts(monitor.project).values()
-    assert context.attributes == (("country", "de"), ("device", "tv"))
-    project.say("rule add", "quality", "--measure", "nDCG@5", "--slice", "device,country")
-    with Monitor.open(project.store, writes=False) as monitor:
-        [rule] = [one for one in monitor.rules() if one.name == "quality"]
-    assert rule.slices == ("device", "country")
+    said = project.run("ingest", log, "--attributes", "device,country", "--ignore", "a,b")
+    assert said.stderr == b""  # no column is left out
+    words = ["--measure", "nDCG@5", "--slice", "device,country"]
+    assert project.say("rule add", "quality", *words)["slices"] == ["device", "country"]
     check_error(project.run("configure", "--positive", ",", "--window", "24h"), 2, "usage")
 
 

@@ -17,7 +17,7 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import check_error
-from tests.cli.monitored import CONFIGURED, Project, make_events, write_lines
+from tests.cli.monitored import CONFIGURED, LIMIT, Project, make_events, write_lines
 from tests.monitor import served as service
 from tests.monitor.notify.listener import listening
 
@@ -154,8 +154,7 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
 
 @pytest.mark.slow
 def test_a_limit_is_added_and_checked(project: Project) -> None:
-    words = ["--kind", "limit", "-m", "nDCG@5", "--below", "0.999", "--hours", "48"]
-    added = project.say("rule add", "floor", *words)
+    added = project.say("rule add", "floor", *LIMIT)
     kept = ("kind", "measure", "below", "above", "hours", "rankings")
     assert tuple(map(added.get, kept)) == ("limit", "nDCG@5", 0.999, None, 48, None)
     status, rule = check(project, "--as-of", FALLEN, name="floor")
@@ -438,11 +437,12 @@ def test_a_channel_that_is_not_defined_is_refused(configured: Project) -> None:
 def test_an_address_of_no_service_is_refused_and_not_shown(
     configured: Project, tmp_path: Path
 ) -> None:
-    path = write_channels(tmp_path, f'[channels.oncall]\nurl = "nothing://{TOKEN}"\n')
-    done = configured.run("channels", "--config", path)
-    assert done.returncode == 2
-    assert b"channels.oncall: url is not the address of a service" in done.stderr
-    assert TOKEN.encode() not in done.stderr
+    for scheme in ("nothing", "slack"):  # which needs more than a token
+        path = write_channels(tmp_path, f'[channels.oncall]\nurl = "{scheme}://{TOKEN}"\n')
+        done = configured.run("channels", "--config", path)
+        assert done.returncode == 2
+        assert b"channels.oncall: url is not the address of a service" in done.stderr
+        assert TOKEN.encode() not in done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.connections import READ_BYTES, BoundedProtocol
 
 from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
+from tests.monitor.server.service import make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path: Path) -> None
 
         service.late[:] = [run_late]
         reader, writer = await service.connect()
-        writer.write(post(service, [make_event(number) for number in range(1000)]))
+        writer.write(post(service, [make_ranking(number) for number in range(1000)]))
         writer.write(b"GET / HTTP/1.1\r\nX: " + b"a" * (4 << 20))
         said = b""
         with suppress(ConnectionResetError):
@@ -218,10 +219,10 @@ def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path: Path) 
         service.late[:] = [run_late]
         large, small = await service.connect(), await service.connect()
         # More than the service reads itself.
-        events = [make_event(number) | {"query_key": "q" * 1000} for number in range(1000)]
+        events = [make_ranking(number) | {"query_key": "q" * 1000} for number in range(1000)]
         large[1].write(post(service, events))
         await begun.wait()
-        small[1].write(post(service, [make_event(-1)]))
+        small[1].write(post(service, [make_ranking(-1)]))
         told = [(await read_answer(small[0]))[0]]
         ends.set()
         status, body = await read_answer(large[0])
@@ -248,7 +249,7 @@ def test_a_large_batch_leaves_room_between_its_transactions(
 
         monkeypatch.setattr(service.store._committer, "_commit", count)
         reader, writer = await service.connect()
-        writer.write(post(service, [make_event(number) for number in range(2000)]))
+        writer.write(post(service, [make_ranking(number) for number in range(2000)]))
         assert (await read_answer(reader))[0] == 200
         writer.close()
         return seqs
@@ -285,15 +286,6 @@ def test_requests_of_one_key_take_turns() -> None:
     done = asyncio.run(ask())
     assert max(seen) == 4
     assert done.index("one") == 4  # asked last, it is done with the first ones
-
-
-def make_event(number: int) -> dict[str, object]:
-    return {
-        "event_id": f"e{number}",
-        "ranking_id": f"r{number}",
-        "time": "2026-11-21T17:00:00Z",
-        "doc_ids": ["a", "b"],
-    }
 
 
 def post(service: Listening, events: object) -> bytes:

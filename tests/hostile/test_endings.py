@@ -27,15 +27,6 @@ SMALL = 4096
 """How many bytes a file may have where the disk is said to be full."""
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with judgments and two runs."""
-    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n", encoding="utf-8")
-    for name in ("run", "other"):
-        (tmp_path / name).write_text("q1 Q0 d1 1 0.5 t\nq2 Q0 d1 1 0.5 t\n", encoding="utf-8")
-    return tmp_path
-
-
 def run(
     folder: Path, *words: str, most: int | None = None, stdout: int = subprocess.PIPE
 ) -> subprocess.CompletedProcess[bytes]:

@@ -23,13 +23,13 @@ from rankscope.monitor.events.times import read_duration
 from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
 from tests.monitor.server.music import MUSIC, log_music
-from tests.monitor.server.service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import httpx
 
+    from tests.monitor.server.service import Service
     from tests.program import Program
 
 PACKAGE = Path(rs.__file__).parent
@@ -289,14 +289,6 @@ def test_a_duration_that_no_calendar_has_is_refused(text: str) -> None:
 # -- The command line
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[str, str]:
-    """Judgments and a run."""
-    (tmp_path / "qrels").write_text("q1 0 d1 1\n", encoding="utf-8")
-    (tmp_path / "run").write_text("q1 Q0 d1 1 0.5 t\n", encoding="utf-8")
-    return str(tmp_path / "qrels"), str(tmp_path / "run")
-
-
 TAKING_MEASURES = {
     "eval": ("eval", "QRELS", "RUN", "-m"),
     "diff": ("diff", "QRELS", "RUN", "RUN", "-m"),
@@ -314,9 +306,9 @@ TAKING_MEASURES = {
 @pytest.mark.parametrize("words", TAKING_MEASURES.values(), ids=TAKING_MEASURES)
 @pytest.mark.parametrize("name", ["lists nested 500 deep", "an unknown name", "a lone surrogate"])
 def test_a_hostile_name_on_the_command_line_is_status_2(
-    words: tuple[str, ...], name: str, program: Program, files: tuple[str, str]
+    words: tuple[str, ...], name: str, program: Program, files: Path
 ) -> None:
-    places = dict(zip(("QRELS", "RUN"), files, strict=True))
+    places = {"QRELS": str(files / "qrels"), "RUN": str(files / "run")}
     text = HOSTILE[name].replace("\ud800", "\udc80")  # as an argument that is no UTF-8 comes in
     done = program.run(*(places.get(word, word) for word in words), text)
     assert done.returncode == 2, done
@@ -328,19 +320,12 @@ def test_a_hostile_name_on_the_command_line_is_status_2(
 # -- The service
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path)
-    log_music(made)
-    yield made
-    made.store.close()
-
-
 SHORT = {name: text[:2000] for name, text in HOSTILE.items() if "surrogate" not in name}
 
 
 @pytest.mark.parametrize("name", ["lists nested 500 deep", "an unknown name", "NUL"])
 def test_the_service_refuses_hostile_measures(name: str, service: Service) -> None:
+    log_music(service)
     admin = service.make_key("music", "admin")
     reader = service.make_key("music", "read")
     short, text = SHORT[name], HOSTILE[name]

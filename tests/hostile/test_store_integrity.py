@@ -12,18 +12,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from rankscope.monitor.events.times import to_datetime
-
-from tests.monitor.store.copies import copy_store
-from tests.refusals import refused
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope import FileError
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.doctor import examine, recompute_windows
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
@@ -38,7 +32,9 @@ from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
+from tests.monitor.store.copies import copy_store
 from tests.monitor.test_refreshing import make_events
+from tests.refusals import refused, refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,9 +152,8 @@ def test_a_log_cut_by_one_byte_is_noticed_whatever_it_had_written(
     cut(crashed.with_name("events.db-wal"))
     before = read_all(crashed.parent)
     for _ in range(2):
-        with pytest.raises(FileError, match="is lost") as refused:
+        with refuses(FileError, "store_lost", match="is lost") as refused:
             SQLiteStore(crashed)
-        assert refused.value.code == "store_lost"
         assert "accept_loss=True" in refused.value.hint
         # What could be saved of it is still there.
         left = read_all(crashed.parent)
@@ -314,9 +309,8 @@ def test_every_byte_of_windows_that_changes_is_noticed(
                         f"UPDATE {table} SET {name} = ? WHERE rowid = ?",  # noqa: S608
                         (changed, rowid),
                     )
-                    with pytest.raises(FileError) as damaged:
+                    with refuses(FileError, "store_damaged"):
                         windows.store.verify()
-                    assert damaged.value.code == "store_damaged"
                     if name not in {"project_id", "digest", "length"}:
                         # Where the row is still found, it is not shown either.
                         with pytest.raises(FileError, match="is damaged"):
@@ -347,9 +341,8 @@ def test_a_damaged_window_is_named(windows: Monitor) -> None:
             "AND environment = 'production' AND digest = ? ORDER BY start LIMIT 1)",
             (HOUR, windows.configuration.digest),
         )
-    with pytest.raises(FileError) as damaged:
+    with refuses(FileError, "store_damaged") as damaged:
         windows.series("nDCG@3", every="hour")
-    assert damaged.value.code == "store_damaged"
     for said in ("1970-01-01T00:00:00", "version '3'", "slice '[]'", "environment 'production'"):
         assert said in damaged.value.message
     found = {one.name: one for one in examine(windows, path_of(windows)) if not one.is_good}
@@ -471,9 +464,8 @@ def test_a_hard_link_is_refused_for_writing_and_for_reading(filled: Path, tmp_pa
         store.append("music", [make_ranking(8)])
         os.link(filled, other)
         for opens in (SQLiteStore, open_sqlite_reader):
-            with pytest.raises(FileError, match="2 hard links") as refused:
+            with refuses(FileError, "store_links", match="2 hard links"):
                 opens(other)
-            assert refused.value.code == "store_links"
         # What goes on is not disturbed, and nothing was made beside the other name.
         store.append("music", [make_ranking(9)])
     assert list(other.parent.iterdir()) == [other]
@@ -490,9 +482,8 @@ def test_a_store_that_was_moved_while_it_is_written_has_one_writer(
     moved.parent.mkdir()
     with SQLiteStore(filled):
         filled.rename(moved)
-        with pytest.raises(FileError, match="under another name") as refused:
+        with refuses(FileError, "store_locked", match="under another name"):
             SQLiteStore(moved)
-        assert refused.value.code == "store_locked"
         moved.rename(filled)
     SQLiteStore(filled).close()
 
@@ -545,9 +536,8 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
     SQLiteStore(filled).close()  # as it was closed, it is not checked
     os.utime(filled)
     before = read_all(filled.parent)
-    with pytest.raises(FileError, match="could not be checked within") as refused:
+    with refuses(FileError, "store_slow", match="could not be checked within") as refused:
         SQLiteStore(filled)
-    assert refused.value.code == "store_slow"
     assert refused.value.file == str(filled)
     monkeypatch.undo()
     SQLiteStore(filled).close()

@@ -13,6 +13,7 @@ import rankscope as rs
 from playwright.sync_api import sync_playwright
 
 from tests.report.test_hostile import HOSTILE
+from tests.services.postgres import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,6 +42,13 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A server of PostgreSQL."""
+    with Cluster() as running:
+        yield running
 
 
 @contextmanager

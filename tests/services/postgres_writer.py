@@ -7,7 +7,6 @@ prints a line for each acknowledgement, written at once, so that it is there whe
 
 from __future__ import annotations
 
-import os
 import sys
 from itertools import count
 
@@ -15,6 +14,7 @@ from rankscope import FileError
 from rankscope.monitor.store import open_store
 
 from tests.monitor.store.conformance import make_label, make_ranking
+from tests.monitor.store.sender import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 BATCH = 10
 AGAIN = {"store_unreachable", "store_busy", "store_overloaded"}
-
-
-def say(*words: object) -> None:
-    """Print a line, past all buffers."""
-    os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
 def send(store: Store, events: list[Event]) -> None:

@@ -31,13 +31,14 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
 from tests.services.buckets import serve_bucket
-from tests.services.postgres import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from rankscope.monitor.store.store import Store
+
+    from tests.services.postgres import Cluster
 
 NOW = 20_780 * DAY
 PLACE = "s3://kept/backups"
@@ -48,12 +49,6 @@ CLICKS = Configuration(definition=define(positive="click", window="1h"), baselin
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     with serve_bucket(monkeypatch, "kept") as system:
         yield system
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as running:
-        yield running
 
 
 def fill(store: Store) -> None:

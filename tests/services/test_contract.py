@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -16,7 +15,7 @@ import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.access.accounts import add_person, set_role
@@ -25,6 +24,8 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 
+from tests.monitor.server.music import make_click, make_search
+from tests.monitor.server.service import find_token
 from tests.monitor.server.test_webhook import Recording
 from tests.services.production import serve
 
@@ -64,24 +65,12 @@ def fill(monitor: Monitor) -> None:
     definition = define(measures=["nDCG@10", "AP@10"], positive={"click": 1, "buy": 5}, window=3600)
     monitor.configure(Configuration(definition=definition, attributes=("device",)), actor="test")
     start = read_clock() - 2 * DAY
-    rankings = [
-        {
-            "ranking_id": f"r{at}",
-            "time": format_time(start + at % 96 * HOUR // 4),
-            "user_id": f"u{at % 11}",
-            "model": "search",
-            "version": "4" if 48 <= at < 96 else "3",
-            "environment": "production" if at < 96 else "validation",
-            "attributes": {"device": ("tv", "phone", "web")[at % 3]},
-            "items": [{"doc_id": name, "rank": rank} for rank, name in enumerate("abcde", start=1)],
-        }
-        for at in range(140)
+    rankings = [make_search(at, time=start + at * HOUR // 4) for at in range(96)]
+    judged = {"version": "3", "environment": "validation"}
+    rankings += [
+        make_search(at, time=start + (at - 96) * HOUR // 4, **judged) for at in range(96, 140)
     ]
-    labels = [
-        {"ranking_id": one["ranking_id"], "doc_id": "abcde"[at % 5], "time": one["time"]}
-        | {"labels": ["click"]}
-        for at, one in enumerate(rankings)
-    ]
+    labels = [make_click(ranking, at) for at, ranking in enumerate(rankings)]
     assert monitor.log_rankings(rankings).accepted == len(rankings)
     assert monitor.log_labels(labels).accepted == len(labels)
     monitor.set_rule(Rule(name="drop", measure="nDCG@10", period="hour"), actor="test")
@@ -113,11 +102,9 @@ def run_service(path: Path) -> Iterator[Running]:
                 set_role(monitor.writer, None, "ann@example.com", "operator", **named)
                 fields = {"link": link, "password": "correct horse battery staple"}
                 assert browser.post("/set-password", data=fields).status_code == 303
-                page = browser.get("/account").text
-                token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
-                assert token is not None
+                token = find_token(browser.get("/account").text)
                 cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
-            yield Running(url, shown.reveal(), cookie, token[1], answers)
+            yield Running(url, shown.reveal(), cookie, token, answers)
 
 
 @pytest.mark.slow

@@ -14,8 +14,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import Service
-from tests.services.conftest import DESKTOP, PHONE, watch_pages
-from tests.services.contrast import SCHEMES, find_faint_texts
+from tests.services.conftest import PHONE, watch_pages
 from tests.services.production import serve
 
 if TYPE_CHECKING:
@@ -27,16 +26,6 @@ if TYPE_CHECKING:
     Visit = Callable[..., Page]
 
 pytestmark = pytest.mark.timeout(300)
-
-PATHS = (
-    "/",
-    "/incidents",
-    "/incidents/incident_1",
-    "/slices?range=30d",
-    "/slice?range=30d&slice=device%3Dtv",
-    "/rules",
-    "/channels",
-)
 
 
 class Dashboard(Service):
@@ -263,19 +252,6 @@ def test_a_late_answer_does_not_hide_a_later_problem(visit: Visit) -> None:
     # By the time of another answer, the page has read this one.
     page.evaluate("async () => (await fetch('/')).text()")
     assert trouble.count() == 1
-
-
-def test_pages_fit_and_are_legible_in_the_light_and_in_the_dark(
-    dashboard: Dashboard, visit: Visit
-) -> None:
-    for size in (DESKTOP, PHONE):
-        page = visit("/", viewport=size)
-        for path in PATHS:
-            page.goto(dashboard.url + path)
-            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path
-            for scheme in SCHEMES:
-                page.emulate_media(color_scheme=scheme)
-                assert find_faint_texts(page) == [], (path, scheme)
 
 
 def test_the_incidents_take_at_most_three_screens_of_a_phone(

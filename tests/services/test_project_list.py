@@ -17,19 +17,13 @@ from tests.monitor.many_projects import (
     put_incidents,
 )
 from tests.monitor.server.service import NOW
-from tests.services.postgres import Cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from rankscope.monitor.store.store import Store
 
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as started:
-        yield started
+    from tests.services.postgres import Cluster
 
 
 def fill(store: Store) -> None:

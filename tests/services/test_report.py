@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 
-from tests.services.conftest import DESKTOP, PHONE, RUNS, watch_pages
+from tests.services.conftest import PHONE, RUNS, take_picture, watch_pages
 from tests.services.contrast import find_faint_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Locator, Page
 
     Open = Callable[..., Page]
-    Size = dict[str, int]
 
 
 @pytest.fixture
@@ -227,6 +225,7 @@ def test_every_text_stands_out_from_what_is_behind_it(
     assert find_faint_texts(page) == []
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     assert dark == (scheme == "dark")
+    take_picture(page, f"report-{scheme}")
 
 
 def test_everything_is_read_without_a_script(opened: Open, report: Path) -> None:
@@ -249,17 +248,3 @@ def test_print_shows_all_rows_of_what_is_unfolded_and_no_controls(
     assert region.evaluate("each => each.scrollHeight <= each.clientHeight")
     for name in ("nav", ".filter", ".skip"):
         assert not page.locator(name).first.is_visible()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["wide", "narrow"])
-def test_a_picture_of_the_page_is_of_its_size(
-    opened: Open, report: Path, tmp_path: Path, scheme: Literal["light", "dark"], size: Size
-) -> None:
-    """RANKSCOPE_PICTURES names a folder to leave the pictures in, for people to look at."""
-    page = opened(report, viewport=size, color_scheme=scheme)
-    folder = Path(os.environ.get("RANKSCOPE_PICTURES", tmp_path))
-    picture = page.screenshot(path=folder / f"report-{size['width']}-{scheme}.png", full_page=True)
-    width, height = (int.from_bytes(picture[at : at + 4]) for at in (16, 20))
-    assert width == size["width"]
-    assert height > size["height"]

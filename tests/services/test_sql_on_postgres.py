@@ -9,13 +9,14 @@ import psycopg
 import pytest
 import rankscope as rs
 
-from tests.services.postgres import Cluster
 from tests.warehouse.test_values import IN_SQL, error_of_a_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankscope import SqlStatements
+
+    from tests.services.postgres import Cluster
 
     Rows = list[dict[str, object]]
 
@@ -34,9 +35,9 @@ RUN = {
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[psycopg.Connection]:
+def server(cluster: Cluster) -> Iterator[psycopg.Connection]:
     """A server whose columns are sorted as people in Germany sort."""
-    with Cluster() as cluster, psycopg.connect(host=str(cluster.folder), user="postgres") as server:
+    with psycopg.connect(host=str(cluster.folder), user="postgres") as server:
         for table, number, lists in (("qrels", "relevance", QRELS), ("run", "score", RUN)):
             rows = [(q, doc, value) for q, docs in lists.items() for doc, value in docs.items()]
             server.execute(

@@ -26,12 +26,12 @@ from rankscope.monitor.store.tables import revisions, schema, version
 from tests.monitor.store import next_release
 from tests.monitor.store.conformance import read_back
 from tests.monitor.store.processes import find_tests, run_python
-from tests.services.postgres import Cluster
 from tests.services.running import poll
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.services.postgres import Cluster
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -40,12 +40,6 @@ LEAST = 50
 """Events that each sender has sent at least before anything goes on."""
 RETRIABLE = {"store_busy", "store_overloaded", "store_unreachable"}
 CLICKS = Configuration(definition=define(positive="click", window="1h"), baseline=None)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as running:
-        yield running
 
 
 def make_events(start: int, first: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 
 import pytest
-from rankscope import FormatError
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.incident import Notified, write_incident
@@ -22,13 +21,12 @@ from rankscope.records import replace
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make, make_incident
 from tests.monitor.notify.test_channel_delivery import URL, World
-from tests.monitor.notify.test_channels import TOKEN, read
+from tests.monitor.notify.test_channels import TOKEN
 from tests.monitor.notify.test_delivery import Other, put_notice
 from tests.monitor.rules.world import PROJECT, START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from rankscope.monitor.incidents.incident import Incident
@@ -95,20 +93,16 @@ def _micros(moment: Any) -> int:  # noqa: ANN401 - a datetime
 
 @pytest.mark.parametrize(
     ("state", "field"),
-    [("recovered", "recovered"), ("superseded", "resolved"), ("resolved", "resolved")],
+    [
+        *((state, "") for state in ("open", "acknowledged", "snoozed")),
+        *(("recovered", "recovered"), ("superseded", "resolved"), ("resolved", "resolved")),
+    ],
 )
-def test_an_incident_that_ended_is_an_alert_that_ended_then(state: str, field: str) -> None:
-    ended = NOW + timedelta(hours=2)
-    incident = make_incident(state=state, **{field: ended})
-    alert = write_alert(incident, _micros(NOW + timedelta(days=1)))
-    assert alert["endsAt"] == format_time(_micros(ended))
+def test_an_alert_lasts_as_long_as_its_incident(state: str, field: str) -> None:
+    now, ended = _micros(NOW + timedelta(days=1)), NOW + timedelta(hours=2)
+    alert = write_alert(make_incident(state=state, **({field: ended} if field else {})), now)
+    assert alert["endsAt"] == format_time(_micros(ended) if field else now + LASTS)
     assert "generatorURL" not in alert
-
-
-@pytest.mark.parametrize("state", ["open", "acknowledged", "snoozed"])
-def test_an_incident_that_lasts_is_an_alert_that_lasts(state: str) -> None:
-    alert = write_alert(make_incident(state=state), 0)
-    assert alert["endsAt"] == format_time(LASTS)
 
 
 def test_an_alert_never_ends_before_it_starts() -> None:
@@ -180,8 +174,7 @@ def told_of(incident: Incident, channel: str) -> Incident:
 
 def test_incidents_that_last_are_sent_again_every_five_minutes(store: SQLiteStore) -> None:
     other = Other(Reply(200))
-    world = World(store, manager(severity="critical"), poster=other)
-    world.deliverer = replace(world.deliverer, alerts=AlertSchedule())
+    world = World(store, manager(severity="critical"), poster=other, alerts=AlertSchedule())
     named = make_incident(project=PROJECT)
     for number, (channel, said) in enumerate(
         (
@@ -207,8 +200,7 @@ def test_incidents_that_last_are_sent_again_every_five_minutes(store: SQLiteStor
 
 def test_an_alertmanager_that_is_down_stops_nothing(store: SQLiteStore) -> None:
     other = Other(PostError("nothing was answered in time", code="webhook_timeout"))
-    world = World(store, manager(), poster=other)
-    world.deliverer = replace(world.deliverer, alerts=AlertSchedule())
+    world = World(store, manager(), poster=other, alerts=AlertSchedule())
     put(store, told_of(make_incident(project=PROJECT), "alerts"))
     world.tell("log")
     world.step()
@@ -218,8 +210,7 @@ def test_an_alertmanager_that_is_down_stops_nothing(store: SQLiteStore) -> None:
 
 def test_without_incidents_nothing_is_posted(store: SQLiteStore) -> None:
     other = Other(Reply(200))
-    world = World(store, manager(), poster=other)
-    world.deliverer = replace(world.deliverer, alerts=AlertSchedule())
+    world = World(store, manager(), poster=other, alerts=AlertSchedule())
     world.step()
     assert other.taken == []
 
@@ -250,46 +241,3 @@ def test_the_token_and_the_path_are_in_the_request_and_private_networks_have_to_
     (alert,) = json.loads(body)
     assert alert["labels"]["alertname"] == "RankscopeTest"
     assert alert["endsAt"] == format_time(START + AGAIN)
-
-
-def test_a_file_defines_an_alertmanager(tmp_path: Path) -> None:
-    text = """
-        [channels.alerts]
-        alertmanager = "http://alertmanager.internal:9093"
-        token = "${SECRET}"
-        allow_http = true
-        allow_private = true
-        """
-    (channel,) = read(tmp_path, text).channels
-    assert (channel.kind, channel.allows_http, channel.allows_private) == (
-        "alertmanager",
-        True,
-        True,
-    )
-    assert channel.secret is not None
-    assert "whsec" not in f"{channel!r}"
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "said"),
-    [
-        ('alertmanager = "http://a"', 2, "alertmanager: expected an address with https"),
-        ('alertmanager = "https://a/api/v2/alerts"', 2, "without /api/v2/alerts and a query"),
-        ('alertmanager = "https://a/?x=1"', 2, "without /api/v2/alerts and a query"),
-        ('alertmanager = "https://u:p@a"', 2, "without user, password and fragment"),
-        ('alertmanager = "https://a"\ntoken = "a b"', 3, "token: expected a token"),
-        ('alertmanager = "https://a"\ntoken = "a\\r\\nX: y"', 3, "token: expected a token"),
-        ('alertmanager = "https://a"\ntoken = ""', 3, "token: expected a token"),
-        ('alertmanager = "https://a"\ntoken = 1', 3, "token: expected a token"),
-        ('alertmanager = "https://a"\nsecret = "x"', 3, "secret belongs to webhook, and this"),
-        ('url = "slack://a"\ntoken = "x"', 3, "token belongs to alertmanager, and this"),
-        ('webhook = "https://a"\nalertmanager = "https://b"', 1, "found webhook and alertmanager"),
-    ],
-)
-def test_what_is_wrong_with_an_alertmanager_is_named(
-    tmp_path: Path, lines: str, line: int, said: str
-) -> None:
-    with pytest.raises(FormatError) as caught:
-        read(tmp_path, f"[channels.a]\n{lines}")
-    assert said in str(caught.value)
-    assert caught.value.line == line

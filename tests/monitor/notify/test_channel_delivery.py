@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import threading
-from functools import partial
 from itertools import count
 
 import pytest
-from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.notify import delivery
 from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels, list_channel_states
-from rankscope.monitor.notify.delivery import MOST_AGE, Deliverer, write_to_log
+from rankscope.monitor.notify.delivery import MOST_AGE
 from rankscope.monitor.notify.http import Reply
-from rankscope.monitor.notify.sending import send_test
-from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.notify.notices import make, make_incident
-from tests.monitor.notify.test_delivery import Other, put_notice
+from tests.monitor.notify.test_delivery import Delivering, Other, put_notice
 from tests.monitor.rules.world import (
     PROJECT,
     START,
@@ -71,26 +67,21 @@ class Services:
         return [word for title in self.titles(channel) for word in INCIDENT.findall(title)]
 
 
-class World:
-    """A store, channels and a clock."""
+class World(Delivering):
+    """The same with channels."""
 
     def __init__(
-        self, store: SQLiteStore, *channels: Channel, poster: Other | Poster | None = None
+        self,
+        store: SQLiteStore,
+        *channels: Channel,
+        poster: Other | Poster | None = None,
+        **more: Any,  # noqa: ANN401 - as `Deliverer` takes it
     ) -> None:
-        self.store = store
-        self.now = START
         self.services = Services()
         self.numbers = count(1)
         self.channels = Channels(channels=channels, public_url=URL)
-        self.deliverer = Deliverer(
-            store,
-            log=partial(write_to_log, AccessLog(io.StringIO().write, lambda: self.now).write),
-            poster=poster or Other(Reply(200)),
-            now=lambda: self.now,
-            channels=self.channels,
-            sender=self.services,
-            chance=lambda: 0.5,
-        )
+        more |= {"channels": self.channels, "sender": self.services}
+        super().__init__(store, poster or Other(Reply(200)), **more)
 
     def tell(self, *channels: str, **said: Any) -> str:  # noqa: ANN401 - whatever an incident has
         """Let a notice about an incident wait for some channels."""
@@ -339,18 +330,3 @@ def test_states_say_when_and_what_failed_and_no_token(store: SQLiteStore) -> Non
     ]
     assert [one.waiting for one in states] == [0, 0, 1]
     assert "token" not in repr(states)
-
-
-def test_a_test_is_a_message_of_its_own(store: SQLiteStore) -> None:
-    world = World(store, service("chat"))
-    outcome = send_test(
-        world.channels.channels[0],
-        PROJECT,
-        sender=world.services,
-        poster=Other(Reply(200)),
-        public_url=URL,
-        now=START + DAY,
-    )
-    assert outcome.problem == ""
-    assert world.services.titles("chat") == ["Test message from rankscope"]
-    assert world.rows() == []

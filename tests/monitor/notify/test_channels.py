@@ -19,6 +19,10 @@ SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ENVIRONMENT = {"CHAT": f"slack://{TOKEN}/b/c", "SECRET": SECRET, "EMPTY": ""}
 
 
+MANAGER = '[channels.a]\nalertmanager = "https://a'
+NO_TOKENS = ('"a b"', '"a\\r\\nX: y"', '""', "1")
+
+
 def read(folder: Path, text: str, **more: str) -> Channels:
     """Read a file with this text."""
     path = folder / "rankscope.toml"
@@ -45,16 +49,24 @@ def test_a_file_defines_channels(tmp_path: Path) -> None:
         webhook = "http://hooks.internal/x"
         secret = "${SECRET}"
         allow_http = true
+
+        [channels.pager]
+        alertmanager = "http://alertmanager.internal:9093"
+        token = "${SECRET}"
+        allow_http = true
+        allow_private = true
         """,
     )
     assert found.public_url == "https://rankscope.example.com"
-    assert [channel.name for channel in found.channels] == ["chat", "hook", "oncall"]
-    chat, hook, oncall = found.channels
+    assert [channel.name for channel in found.channels] == ["chat", "hook", "oncall", "pager"]
+    chat, hook, oncall, pager = found.channels
     assert chat.url.reveal() == f"mmost://chat.internal/{ENVIRONMENT['CHAT']}"
     assert (chat.allows_private, chat.digest, chat.kind) == (True, HOUR, "service")
     assert (hook.kind, hook.allows_http, hook.allows_private) == ("webhook", True, False)
-    assert hook.secret is not None
-    assert hook.secret.reveal() == SECRET
+    assert (pager.kind, pager.allows_http, pager.allows_private) == ("alertmanager", True, True)
+    for channel in (hook, pager):
+        assert channel.secret is not None
+        assert channel.secret.reveal() == SECRET
     assert oncall.url.reveal() == ENVIRONMENT["CHAT"]
     assert [oncall.takes(severity) for severity in SEVERITIES] == [False, False, True]
     assert [chat.takes(severity) for severity in SEVERITIES] == [True, True, True]
@@ -118,6 +130,14 @@ def test_the_files_of_a_folder_are_one(tmp_path: Path) -> None:
         ('[channels]\na = "x"', 2, "channels.a: expected a table"),
         ('public_url = "https://user@example.com"', 1, "public_url: expected an address"),
         ("public_url = 5", 1, "public_url: expected an address"),
+        ('[channels.a]\nalertmanager = "http://a"', 2, "alertmanager: expected an address with"),
+        (f'{MANAGER}/api/v2/alerts"', 2, "without /api/v2/alerts and a query"),
+        (f'{MANAGER}/?x=1"', 2, "without /api/v2/alerts and a query"),
+        ('[channels.a]\nalertmanager = "https://u:p@a"', 2, "without user, password and fragment"),
+        *((f'{MANAGER}"\ntoken = {token}', 3, "token: expected a token") for token in NO_TOKENS),
+        (f'{MANAGER}"\nsecret = "x"', 3, "secret belongs to webhook, and this"),
+        ('[channels.a]\nurl = "x://y"\ntoken = "x"', 3, "token belongs to alertmanager, and"),
+        (f'{MANAGER}"\nwebhook = "https://a"', 1, "found webhook and alertmanager"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line_and_no_token_is_shown(

@@ -13,15 +13,12 @@ from rankscope import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.management import list_notifications
-from rankscope.monitor.notify.attempt import Attempt, judge_reply
 from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster, PostError, Reply
 from rankscope.monitor.notify.webhook import (
     check_secret,
     find_webhook,
-    remove_webhook,
     set_webhook,
-    try_webhook,
 )
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
@@ -87,10 +84,10 @@ def put_webhook(
     return set_webhook(store, PROJECT, url, poster=other, now=now, actor="ada", **more)
 
 
-class World:
-    """A store with a webhook, a log and a clock."""
+class Delivering:
+    """A store, what delivers its notifications, a log and a clock."""
 
-    def __init__(self, store: SQLiteStore, other: Other | Poster) -> None:
+    def __init__(self, store: SQLiteStore, other: Other | Poster, **more: Any) -> None:  # noqa: ANN401 - as `Deliverer` takes it
         self.store = store
         self.now = START
         self.log = io.StringIO()
@@ -100,7 +97,12 @@ class World:
             poster=other,
             now=lambda: self.now,
             chance=lambda: 0.5,
+            **more,
         )
+
+
+class World(Delivering):
+    """The same with a webhook."""
 
     def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
         """Let a change of a state wait to be told."""
@@ -165,6 +167,8 @@ def test_a_notification_is_signed(make: Callable[..., World]) -> None:
         Reply(429),
         Reply(302),
         Reply(404),
+        Reply(409),
+        Reply(411),
         PostError("nothing was answered in time", code="webhook_timeout"),
         PostError("TLS failed", code="webhook_tls"),
     ],
@@ -285,66 +289,6 @@ def test_a_log_that_takes_nothing_is_tried_again(make: Callable[..., World]) -> 
     assert world.letters()[0].status == "waiting"
 
 
-def test_the_secret_is_shown_once_and_nowhere_else(store: SQLiteStore) -> None:
-    other = Other(Reply(200))
-    shown = put_webhook(store, other).reveal()
-    assert len(base64.b64decode(shown.removeprefix("whsec_"))) == 32
-    webhook = find_webhook(store, PROJECT)
-    assert shown not in f"{webhook!r} {webhook} {store.audit(PROJECT)}"
-    assert webhook is not None
-    assert webhook.secret.reveal() == shown
-
-
-@pytest.mark.parametrize("text", ["", "abc", "whsec_", "whsec_!!", "whsec_" + "A" * 20])
-def test_a_weak_secret_is_refused_and_not_shown(store: SQLiteStore, text: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        put_webhook(store, Other(Reply(200)), secret=Secret(text))
-    assert refused.value.code == "webhook_secret"
-    assert find_webhook(store, PROJECT) is None
-
-
-def test_an_address_that_may_not_be_called_is_not_set(store: SQLiteStore) -> None:
-    with pytest.raises(PostError):
-        put_webhook(store, make_poster("10.0.0.1"))
-    assert find_webhook(store, PROJECT) is None
-
-
-def test_the_audit_has_the_host_and_not_the_path(store: SQLiteStore) -> None:
-    url = "https://hook.example/a-token-in-a-path"
-    put_webhook(store, Other(Reply(200)), url, 7)
-    remove_webhook(store, PROJECT, now=8, actor="bob")
-    said = [(one.time, one.actor, one.action, one.subject) for one in store.audit(PROJECT)]
-    assert said == [
-        (7, "ada", "webhook.set", "hook.example"),
-        (8, "bob", "webhook.remove", PROJECT),
-    ]
-    with pytest.raises(UsageError) as refused:
-        remove_webhook(store, PROJECT, now=9, actor="bob")
-    assert refused.value.code == "no_webhook"
-
-
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (Reply(204), (True, "status 204")),
-        (Reply(500), (False, "status 500")),
-        (PostError("TLS failed", code="webhook_tls"), (False, "TLS failed")),
-    ],
-)
-def test_a_test_is_sent_by_the_same_rules_and_once(
-    store: SQLiteStore, answer: Reply | Exception, told: tuple[bool, str]
-) -> None:
-    other = Other(answer)
-    put_webhook(store, other, secret=SECRET)
-    tried = try_webhook(store, PROJECT, poster=other, now=START)
-    assert (tried.is_delivered, tried.told) == told
-    ((headers, body),) = other.taken
-    assert json.loads(body)["type"] == "webhook.test"
-    assert headers["webhook-signature"].startswith("v1,")
-    with pytest.raises(UsageError):
-        try_webhook(store, "films", poster=other, now=START)
-
-
 @pytest.mark.parametrize(("failures", "waits"), [(0, False), (1, True), (2, True), (3, False)])
 def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(
     store: SQLiteStore, failures: int, *, waits: bool
@@ -357,9 +301,6 @@ def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(
     assert store.list_due(START, 10) == ([] if waits else [newer])
 
 
-NOW = 20_000 * DAY
-
-
 @pytest.mark.parametrize("size", [23, 24, 25, 63, 64, 65])
 def test_a_secret_has_24_to_64_bytes(size: int) -> None:
     secret = Secret(f"whsec_{base64.b64encode(bytes(size)).decode()}")
@@ -370,81 +311,31 @@ def test_a_secret_has_24_to_64_bytes(size: int) -> None:
         check_secret(secret)
 
 
-@pytest.mark.parametrize(("status", "is_gone"), [(409, False), (410, True), (411, False)])
-def test_status_410_says_that_a_webhook_is_gone(status: int, *, is_gone: bool) -> None:
-    assert judge_reply(status, 0.0).is_gone == is_gone
-
-
-def make_letter(**said: Any) -> OutboxRow:  # noqa: ANN401 - whatever a letter has
-    """A notification that was created now and not tried yet."""
-    letter = OutboxRow(
-        project="music",
-        number=1,
-        channel="webhook",
-        notification_id="a",
-        created=NOW,
-        body="{}",
-        status="waiting",
-        attempts=0,
-        due=NOW,
-        finished=None,
-        problem="",
-    )
-    return replace(letter, **said)
-
-
-class Outbox:
-    """A store that notes what became of notifications."""
-
-    def __init__(self) -> None:
-        self.rows: list[OutboxRow] = []
-
-    def update_notification(self, row: OutboxRow, _: object) -> None:
-        """Note it."""
-        self.rows.append(row)
-
-
-def make_deliverer(now: int, chance: float = 0.0) -> tuple[Deliverer, Outbox]:
-    """What delivers at a time, and its store."""
-    store, nothing = Outbox(), None
-    taken: Any = store
-    poster: Any = nothing
-    deliverer = Deliverer(
-        store=taken,
-        log=lambda _: Attempt(),
-        poster=poster,
-        now=lambda: now,
-        chance=lambda: chance,
-    )
-    return deliverer, store
-
-
 @pytest.mark.parametrize(("after", "is_dead"), [(-1, False), (0, True), (1, True)])
-def test_a_notification_is_given_up_after_three_days(after: int, *, is_dead: bool) -> None:
-    deliverer, outbox = make_deliverer(NOW + 3 * DAY + after)
-    assert deliverer._give_up(make_letter()) == is_dead
-    assert [one.status for one in outbox.rows] == ["dead"] * is_dead
-
-
-@pytest.mark.parametrize(("after", "is_dead"), [(-1, False), (0, True), (1, True)])
-def test_a_notification_is_given_up_if_it_would_be_too_old_at_the_next_attempt(
-    after: int, *, is_dead: bool
+@pytest.mark.parametrize(("answer", "next_wait"), [(Reply(200), 0), (Reply(500), 5.5 * SECOND)])
+def test_a_notification_is_given_up_three_days_old_or_if_it_would_be_at_the_next_attempt(
+    make: Callable[..., World], answer: Reply, next_wait: float, after: int, *, is_dead: bool
 ) -> None:
-    # The first wait is five seconds.
-    now = NOW + 3 * DAY - 5 * SECOND + after
-    deliverer, _ = make_deliverer(now)
-    found = deliverer._conclude(make_letter(), Attempt("status 500"), now)
-    assert (found.status == "dead") == is_dead
+    world = make(Other(answer))
+    world.tell("a")
+    world.now = START + 3 * DAY - round(next_wait) + after
+    world.deliverer.step()
+    (letter,) = world.letters()
+    assert (letter.status == "dead") == is_dead
 
 
 @pytest.mark.parametrize("chance", [0.0, 1.0])
-def test_a_notification_is_tried_again_after_longer_and_longer_waits(chance: float) -> None:
-    deliverer, _ = make_deliverer(NOW, chance)
-    for attempts, wait in enumerate([5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]):
-        letter = make_letter(attempts=attempts)
-        found = deliverer._conclude(letter, Attempt("status 500"), NOW)
-        assert found.status == "waiting"
+def test_a_notification_is_tried_again_after_longer_and_longer_waits(
+    make: Callable[..., World], chance: float
+) -> None:
+    world = make(Other(Reply(500)))
+    deliverer = replace(world.deliverer, chance=lambda: chance)
+    world.tell("a")
+    for wait in [5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20]:
+        deliverer.step()
+        (letter,) = world.letters()
         # A fifth more by chance, so that not all come back at once.
-        assert found.due == NOW + round(wait * HOUR * (1 + 0.2 * chance))
-    last = deliverer._conclude(make_letter(attempts=9), Attempt("status 500"), NOW)
-    assert last.status == "dead"
+        assert to_micros(letter.due) == world.now + round(wait * HOUR * (1 + 0.2 * chance))
+        world.now = to_micros(letter.due)
+    deliverer.step()
+    assert world.letters()[0].status == "dead"

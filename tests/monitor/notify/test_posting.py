@@ -21,11 +21,11 @@ from rankscope.monitor.notify.http import (
     PostError,
     Reply,
     Stream,
-    _read_wait,
     read_url,
 )
 
 from tests.monitor.notify.listener import OK, listening, make_poster
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ PUBLIC = [
         "223.255.255.255",
         "2a00:1450:4001::1 2606:4700::1111 2001:4860:4860::8888",
         "::ffff:8.8.8.8 64:ff9b::808:808 2002:808:808::1 2001:0:808:808:0:0:f7f7:f7f7",
+        "2a00:1450::5efe:808:808",
     )
     for address in line.split()
 ]
@@ -73,10 +74,6 @@ def post(listener: Listener, url: str = "", body: bytes = b"", **more: Any) -> R
     """Post to a listener, or to an address."""
     target = read_url(url or listener.url, allows_http=True)
     return make_poster(**more).post(target, {}, body)
-
-
-def test_many_kinds_of_private_addresses_are_tried() -> None:
-    assert len(set(PRIVATE)) >= 60
 
 
 @pytest.mark.parametrize(
@@ -110,9 +107,8 @@ def test_many_kinds_of_private_addresses_are_tried() -> None:
     ],
 )
 def test_what_is_no_address_of_the_web_is_refused_and_not_shown(url: str) -> None:
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "webhook_url") as refused:
         read_url(url)
-    assert refused.value.code == "webhook_url"
     assert url not in str(refused.value) or not url
 
 
@@ -129,9 +125,8 @@ def test_an_address_that_is_not_public_is_never_called(address: str) -> None:
         lambda: poster.check(read_url("https://example.com/")),
         lambda: poster.post(read_url("https://example.com/"), {}, b""),
     ):
-        with pytest.raises(PostError) as refused:
+        with refuses(PostError, "webhook_address") as refused:
             do()
-        assert refused.value.code == "webhook_address"
         assert not address or address not in str(refused.value)
 
 
@@ -145,9 +140,8 @@ def test_one_address_that_is_not_public_is_enough(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("host", ["2130706433", "0177.1", "0x7f.1", "127.1", "0", "localhost"])
 def test_other_spellings_of_this_machine_are_found_out(host: str) -> None:
-    with pytest.raises(PostError) as refused:
+    with refuses(PostError, "webhook_address"):
         Poster().check(read_url(f"https://{host}/"))
-    assert refused.value.code == "webhook_address"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
@@ -183,9 +177,8 @@ def test_private_networks_may_be_called_where_that_is_said(address: str) -> None
 )
 def test_metadata_services_are_never_called(address: str) -> None:
     poster = Poster(resolve=lambda *_: [address], allows_private=True)
-    with pytest.raises(PostError) as refused:
+    with refuses(PostError, "webhook_address"):
         poster.check(read_url("https://example.com/"))
-    assert refused.value.code == "webhook_address"
 
 
 def test_what_was_judged_is_called_though_the_name_stands_for_another_then(
@@ -207,9 +200,8 @@ def test_what_was_judged_is_called_though_the_name_stands_for_another_then(
         poster.post(target, {}, b"")
     assert called == [("8.8.8.8", 8080)]
     assert unreachable.value.code == "webhook_unreachable"
-    with pytest.raises(PostError) as rebound:
+    with refuses(PostError, "webhook_address"):
         poster.post(target, {}, b"")
-    assert rebound.value.code == "webhook_address"
     assert called == [("8.8.8.8", 8080)]
 
 
@@ -292,9 +284,8 @@ def test_certificates_are_checked_before_anything_is_sent(
     with listening(tls=served) as listener:
         url = f"https://{host}:{listener.port}/"
         if code:
-            with pytest.raises(PostError) as refused:
+            with refuses(PostError, code):
                 post(listener, url, b"secret", context=context)
-            assert refused.value.code == code
         else:
             assert post(listener, url, b"secret", context=context).status == 200
     assert len(listener.requests) == (not code)
@@ -318,6 +309,8 @@ def test_what_does_not_speak_tls_is_told() -> None:
         (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", Reply(302)),
         (b"HTTP/1.1 429 Slow\r\nRetry-After: 120\r\n\r\n", Reply(429, 120.0)),
         (b"HTTP/1.1 503 No\r\nretry-after:  7 \r\nX: y\r\n\r\n", Reply(503, 7.0)),
+        (b"HTTP/1.1 503 No\r\nRetry-After: 86399\r\n\r\n", Reply(503, 86_399.0)),
+        (b"HTTP/1.1 503 No\r\nRetry-After: 86401\r\n\r\n", Reply(503, 86_400.0)),
         (b"HTTP/1.1 503 No\r\nRetry-After: 99999999999\r\n\r\n", Reply(503, 86_400.0)),
         (b"HTTP/1.1 503 No\r\nRetry-After: -5\r\n\r\n", Reply(503)),
         (b"HTTP/1.1 503 No\r\nRetry-After: soon\r\n\r\n", Reply(503)),
@@ -402,19 +395,13 @@ def test_a_name_that_stands_for_nothing_is_told() -> None:
         raise socket.gaierror
 
     for resolve in (fail, lambda *_: []):
-        with pytest.raises(PostError) as refused:
+        with refuses(PostError, "webhook_unreachable"):
             Poster(resolve=resolve).check(read_url("https://example.com"))
-        assert refused.value.code == "webhook_unreachable"
 
 
 def test_public_addresses_are_called() -> None:
     poster = Poster(resolve=lambda *_: PUBLIC)
     assert poster.check(read_url("https://example.com")) == PUBLIC
-
-
-@pytest.mark.parametrize("seconds", [86_399, 86_400, 86_401])
-def test_a_webhook_may_ask_for_a_day_of_rest(seconds: int) -> None:
-    assert _read_wait(str(seconds)) == min(seconds, 86_400)
 
 
 def test_a_webhook_has_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -423,25 +410,6 @@ def test_a_webhook_has_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Poster, "_find", lambda *_: [])
     Poster().check(http.read_url("https://example.com/"))
     assert asked == [5.0]
-
-
-class Pieces:
-    """An answer that comes in pieces of a kilobyte."""
-
-    def __init__(self) -> None:
-        self.read = 0
-
-    def iter_stream(self) -> Any:  # noqa: ANN401 - pieces
-        """All pieces."""
-        while True:
-            self.read += 1024
-            yield bytes(1024)
-
-
-def test_64_kib_of_an_answer_are_read() -> None:
-    answer: Any = Pieces()
-    http._discard(answer)
-    assert answer.read == 64 << 10
 
 
 def test_a_webhook_has_a_short_address_and_a_port_of_the_web() -> None:

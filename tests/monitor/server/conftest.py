@@ -1,23 +1,38 @@
-"""A service for each test."""
+"""Services for tests, which are closed in the end."""
 
 from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.service import Service
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.monitor.server.service import MakeService
+
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path)
-    yield made
-    made.store.close()
+def make_service(tmp_path: Path) -> Iterator[MakeService]:
+    """Makes services with what `Service` takes besides a folder."""
+    with ExitStack() as opened:
+
+        def make(*given: object, **named: object) -> Service:
+            made = Service(tmp_path, *given, **named)  # type: ignore[arg-type]  # as it takes them
+            opened.callback(made.store.close)
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def service(make_service: MakeService) -> Service:
+    return make_service()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Serves the store that is named as people do, evaluating all the time, and prints the address."""
+"""Serves the store that is named as people do, evaluating so often, and prints the address."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ def tell(address: str) -> None:
 
 if __name__ == "__main__":
     with SQLiteStore(sys.argv[1]) as store:
-        serve_store(store, port=0, seconds=0.01, announce=tell)
+        serve_store(store, port=0, seconds=float(sys.argv[2]), announce=tell)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import httpx
@@ -16,10 +17,12 @@ from rankscope.monitor.store.people import BrowserSession, Person, hash_secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Callable, Mapping, Sequence
     from pathlib import Path
+    from typing import TypeAlias
+
+    MakeService: TypeAlias = Callable[..., "Service"]
 
     from rankscope.monitor.server.http.settings import Settings
 
@@ -123,6 +126,30 @@ class Service:
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(asyncio.run, ask()).result()
 
+    def abandon(self, method: str, path: str, *messages: dict[str, Any]) -> list[Any]:
+        """Send a request, or a part of it, and disconnect; return what was answered."""
+        headers = {"host": "localhost:8000"} | self.headers("")
+        scope = {
+            "type": "http",
+            "method": method,
+            "scheme": "http",
+            "root_path": "",
+            "path": path,
+            "query_string": b"",
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "client": ("127.0.0.1", 5),
+        }
+        received, sent = iter([*messages, {"type": "http.disconnect"}]), []
+
+        async def receive() -> dict[str, Any]:
+            return next(received)
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        asyncio.run(self.app(scope, receive, send))
+        return sent
+
     def post(self, path: str, events: object, **said: Any) -> httpx.Response:  # noqa: ANN401 - as `ask` takes it
         """Send events as JSON."""
         return self.ask("POST", path, json.dumps(events).encode(), **said)
@@ -180,6 +207,10 @@ class Browser:
         self.enter(self._service.make_person(**roles))
         return self.get(f"/sign-in?{urlencode({'next': wanted})}")
 
+    def is_in(self) -> bool:
+        """Whether it is signed in: it is sent on from where one signs in."""
+        return self.get("/sign-in").status_code == 303
+
     def enter(self, person: Person) -> None:
         """Sign in as a person, without a password."""
         now, cookie = self._service.now, secrets.token_hex(32)
@@ -205,6 +236,45 @@ class Browser:
             self.cookies[name] = value.strip('"')
         assert isinstance(answer, httpx.Response)
         return answer
+
+
+def find_token(page: str) -> str:
+    """The token that the forms of a page send."""
+    token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
+    assert token is not None
+    return token[1]
+
+
+class Refusing:
+    """A store that takes nothing while it has an error.
+
+    Attributes:
+        error: What it raises in place of a write.
+        failure: Why it never takes anything again.
+        probes: How often it was asked whether it takes anything.
+    """
+
+    failure: Exception | None = None
+
+    def __init__(self, inner: object, error: Exception | None = None) -> None:
+        self._inner: Any = inner
+        self.error = error
+        self.probes = 0
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the store has it
+        return getattr(self._inner, name)
+
+    def probe(self) -> Any:  # noqa: ANN401 - a future
+        self.probes += 1
+        return self._write(self._inner.probe)
+
+    def submit(self, *given: object) -> Any:  # noqa: ANN401 - a future
+        return self._write(self._inner.submit, *given)
+
+    def _write(self, write: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - a future
+        if self.error is not None:
+            raise self.error
+        return write(*given)
 
 
 def make_ranking(number: int, **fields: object) -> dict[str, Any]:

@@ -542,18 +542,8 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
     assert change(own, "POST", "/v1/rules/quality/resolve").status_code == 204
     assert change(own, "DELETE", "/v1/rules/quality").status_code == 204
     assert [one["rule"]["name"] for one in own.read("/v1/rules")["rules"]] == ["data", "early"]
-    audit = own.service.store.audit("music")
-    defaults = {"data", "early"}
-    done = [one for one in audit if "rule" in one.action and one.subject not in defaults]
+    done = [one for one in own.service.store.audit("music") if one.subject == "quality"]
     assert {entry.actor for entry in done} == {own.admin.split("_")[1]}
-    assert [entry.action for entry in done] == [
-        "rule.create",
-        done[1].action,
-        "rule.silence",
-        "rule.silence",
-        "rule.resolve",
-        "rule.remove",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -579,14 +569,6 @@ def test_a_rule_that_cannot_be_is_not_made(reader: Reader, name: str, body: dict
     assert [one["rule"]["name"] for one in reader.read("/v1/rules")["rules"]] == ["data", "early"]
 
 
-def test_a_limit_is_set_over_http(own: Reader) -> None:
-    body = {"kind": "limit", "measure": "empty", "above": 0.05, "hours": 12}
-    made = change(own, "PUT", "/v1/rules/empty", body)
-    assert made.status_code == 200
-    assert made.json().items() >= body.items()
-    assert own.read("/v1/rules/empty")["rule"] == made.json()
-
-
 def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
     for method, path, body in (
         ("GET", "", None),
@@ -601,8 +583,16 @@ def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "1e9", "", "\u0665", "9" * 400, "1.5"])
-def test_a_limit_is_a_number_within_bounds(reader: Reader, limit: str) -> None:
+def test_a_limit_is_a_number_from_1_to_1_000(reader: Reader, limit: str) -> None:
     assert reader.get("/v1/incidents", limit=limit).status_code == 422
+    for good in ("1", "1000"):
+        assert reader.get("/v1/incidents", limit=good).status_code == 200
+
+
+@pytest.mark.parametrize("length", [511, 512, 513])
+def test_a_parameter_has_at_most_512_characters(reader: Reader, length: int) -> None:
+    answer = reader.get("/v1/incidents", rule="x" * length)
+    assert answer.status_code == (422 if length > 512 else 200)
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from tests.monitor.server.service import Service, make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Callable
     from typing import Any
+
+    from tests.monitor.server.service import MakeService
 
 
 PACKED = {"content-encoding": "gzip"}
@@ -82,8 +83,10 @@ def test_a_body_packed_otherwise(shared: Service, encoding: str) -> None:
     assert refuse(shared, b"{}", content_encoding=encoding) == (415, "content_encoding")
 
 
-def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(body_bytes=100))
+def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(
+    make_service: MakeService,
+) -> None:
+    service = make_service(Settings(body_bytes=100))
 
     async def send() -> AsyncIterator[bytes]:
         raise AssertionError("it was read")
@@ -93,11 +96,10 @@ def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(tmp_path: 
         assert refuse(service, send(), content_length=length) == (413, "body_too_large")
     for length in ("-1", "1e3", "0x10", ""):
         assert refuse(service, b"{}", content_length=length) == (400, "content_length")
-    service.store.close()
 
 
-def test_a_body_without_length_is_read_up_to_the_limit(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(body_bytes=100))
+def test_a_body_without_length_is_read_up_to_the_limit(make_service: MakeService) -> None:
+    service = make_service(Settings(body_bytes=100))
     sent = 0
 
     async def send() -> AsyncIterator[bytes]:
@@ -108,23 +110,21 @@ def test_a_body_without_length_is_read_up_to_the_limit(tmp_path: Path) -> None:
 
     assert refuse(service, send()) == (413, "body_too_large")
     assert sent == 4
-    service.store.close()
 
 
-def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(body_seconds=0.01))
+def test_a_body_that_never_ends_is_given_up(make_service: MakeService) -> None:
+    service = make_service(Settings(body_seconds=0.01))
 
     async def send() -> AsyncIterator[bytes]:
         yield b"{"
         await asyncio.Event().wait()
 
     assert refuse(service, send()) == (408, "body_timeout")
-    service.store.close()
 
 
-def test_bodies_that_are_too_many_at_a_time_come_back_later(tmp_path: Path) -> None:
+def test_bodies_that_are_too_many_at_a_time_come_back_later(make_service: MakeService) -> None:
     body = json.dumps([make_ranking(number) for number in range(20)]).encode()
-    service = Service(tmp_path, Settings(held_bytes=len(body)))
+    service = make_service(Settings(held_bytes=len(body)))
     requests = [("POST", "/v1/rankings", body, service.headers(""))] * 5
     answers = service.ask_all(requests)
     statuses = sorted(answer.status_code for answer in answers)
@@ -132,17 +132,15 @@ def test_bodies_that_are_too_many_at_a_time_come_back_later(tmp_path: Path) -> N
     assert all("retry-after" in one.headers for one in answers if one.status_code == 503)
     # What was held is let go.
     assert service.ask(*requests[0][:3]).json()["duplicate"] == 20
-    service.store.close()
 
 
-def test_a_batch_has_a_limit(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(batch=3))
+def test_a_batch_has_a_limit(make_service: MakeService) -> None:
+    service = make_service(Settings(batch=3))
     events = [make_ranking(number) for number in range(4)]
     assert refuse(service, json.dumps(events).encode()) == (413, "batch_too_large")
     lines = "\n".join(map(json.dumps, events)).encode()
     assert refuse(service, lines, content_type="application/x-ndjson") == (413, "batch_too_large")
     assert service.post("/v1/rankings", events[:3]).json()["accepted"] == 3
-    service.store.close()
 
 
 MIB = 1 << 20
@@ -184,33 +182,10 @@ def test_gzip_gives_what_was_packed(size: int) -> None:
             gunzip(packed, Settings(plain_bytes=len(plain) - 1))
 
 
-def test_nothing_is_stored_of_a_body_whose_client_disconnects(
-    shared: Service,
-) -> None:
-    sent = [
-        {"type": "http.request", "body": b'{"ranking_id":', "more_body": True},
-        {"type": "http.disconnect"},
-    ]
-    told: list[object] = []
-
-    async def receive() -> dict[str, object]:
-        return sent.pop(0)
-
-    async def send(message: object) -> None:
-        told.append(message)
-
+def test_nothing_is_stored_of_a_body_whose_client_disconnects(shared: Service) -> None:
     before = shared.counters()
-    headers = {"host": "localhost"} | shared.headers("")
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/v1/rankings",
-        "root_path": "",
-        "query_string": b"",
-        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        "client": None,
-    }
-    asyncio.run(shared.app(scope, receive, send))  # type: ignore[arg-type]
+    half = {"type": "http.request", "body": b'{"ranking_id":', "more_body": True}
+    told = shared.abandon("POST", "/v1/rankings", half)
     assert (told, shared.counters(), shared.store.last_seq) == ([], before, 0)
     assert shared.last_line()["status"] == 499
 
@@ -251,26 +226,20 @@ def documents_of(events: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def test_rankings_as_rows_of_lists_are_those_of_json(service: Service) -> None:
-    answer = post_stream(service, "/v1/rankings", write_stream(list_of(EVENTS)))
-    assert answer.status_code == 200
-    assert answer.json()["accepted"] == 3
-    assert service.post("/v1/rankings", EVENTS).json()["duplicate"] == 3
-
-
-def test_rankings_as_rows_of_documents_are_those_of_json(service: Service) -> None:
-    events = [{**one, "attributes": {}} for one in EVENTS]
-    answer = post_stream(service, "/v1/rankings", write_stream(documents_of(events)))
-    assert answer.status_code == 200
-    assert answer.json()["accepted"] == 3
-    assert service.post("/v1/rankings", events).json()["duplicate"] == 3
-
-
-def test_labels_are_those_of_json(service: Service) -> None:
-    labels = [make_label(number) for number in range(3)]
-    answer = post_stream(service, "/v1/labels", write_stream(pa.Table.from_pylist(labels)))
-    assert answer.json()["accepted"] == 3
-    assert service.post("/v1/labels", labels).json()["duplicate"] == 3
+@pytest.mark.parametrize(
+    ("path", "events", "make"),
+    [
+        ("/v1/rankings", EVENTS, list_of),
+        ("/v1/rankings", [one | {"attributes": {}} for one in EVENTS], documents_of),
+        ("/v1/labels", [make_label(number) for number in range(3)], pa.Table.from_pylist),
+    ],
+)
+def test_events_of_a_stream_are_those_of_json(
+    service: Service, path: str, events: list[dict[str, Any]], make: Callable[..., pa.Table]
+) -> None:
+    answer = post_stream(service, path, write_stream(make(events)))
+    assert (answer.status_code, answer.json()["accepted"]) == (200, 3)
+    assert service.post(path, events).json()["duplicate"] == 3
 
 
 def test_what_is_rejected_says_which_and_why(service: Service) -> None:

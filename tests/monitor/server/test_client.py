@@ -26,6 +26,7 @@ from tests.monitor.server.service import NOW as NOW_MICROS
 from tests.monitor.server.service import Service, make_label, make_ranking
 from tests.monitor.server.test_listening import Listener
 from tests.monitor.test_read_events import DIALECTS, LABEL, REFUSED, REFUSED_LABELS, SHOWN
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -280,13 +281,11 @@ def test_a_process_ends_though_the_service_is_gone() -> None:
     ["", "localhost:8000", "ftp://a", "http://", "http://u:p@a", "http://a:b", "http://a?k=1"],
 )
 def test_an_address_is_one(url: str) -> None:
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "service_address"):
         Client(url, "rk_x")
-    assert refused.value.code == "service_address"
 
 
 @pytest.mark.parametrize("key", ["rk_\r\nX: 1", "rk_é"])
 def test_a_key_is_one(key: str) -> None:
-    with pytest.raises(UsageError) as refused:
+    with refuses(UsageError, "service_key"):
         Client(URL, key)
-    assert refused.value.code == "service_key"

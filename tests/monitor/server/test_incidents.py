@@ -6,15 +6,13 @@ import json
 
 import pytest
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.incidents.incident import write_change, write_incident
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.incidents.incident import Change
 from rankscope.monitor.incidents.management import set_rule
-from rankscope.monitor.incidents.transitions import open_incident
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.state import Finding
-from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC
+from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
@@ -36,21 +34,10 @@ def post_to(service: Service, path: str, key: str, body: dict[str, str]) -> http
 @pytest.fixture
 def incident_id(service: Service) -> str:
     """An open incident of the project music."""
-    store = service.store
-    store.configure("music", MUSIC.to_json(), NOW, "ada")
-    set_rule(store, "music", MUSIC, RULE, now=NOW, actor="ada")
-    finding = Finding(kind="quality", version=HOSTILE, verdict="bad", reason="it fell")
-    turn = open_incident("music", RULE, finding, to_datetime(NOW))
-    incident = replace(turn.incident, group="group_1")
-    row = store.find_rule("music", "quality")
-    assert row is not None
-    assert turn.change is not None
-    store.save_rules(
-        "music",
-        [replace(row, revision=row.revision + 1)],
-        incidents=[write_incident(incident)],
-        changes=[write_change(incident.incident_id, turn.change)],
-    )
+    service.store.configure("music", MUSIC.to_json(), NOW, "ada")
+    set_rule(service.store, "music", MUSIC, RULE, now=NOW, actor="ada")
+    incident = make_incident(project="music", model="", version=HOSTILE, slice=())
+    put_incidents(service, incident, incident_1=(Change(BEGAN, "opened", "rankscope"),))
     return incident.incident_id
 
 

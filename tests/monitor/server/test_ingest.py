@@ -16,15 +16,16 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.tables.schema import bodies
 from sqlalchemy import update
 
-from tests.monitor.server.service import NOW, Service, make_label, make_ranking
+from tests.monitor.server.service import NOW, Refusing, Service, make_label, make_ranking
 from tests.monitor.test_read_events import LINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from rankscope.monitor.store.store import Store
+
+    from tests.monitor.server.service import MakeService
 
 
 def statuses(service: Service, path: str, events: object) -> list[str]:
@@ -88,7 +89,7 @@ def test_a_bad_one_keeps_none_from_the_others(service: Service) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/rankings", "/v1/labels"])
 def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(
-    tmp_path: Path, path: str
+    make_service: MakeService, path: str
 ) -> None:
     works: list[Any] = []
 
@@ -96,7 +97,7 @@ def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(
         works.append(work)
         return work(service.store)
 
-    service = Service(tmp_path, run=run)
+    service = make_service(run=run)
     make = make_ranking if path == "/v1/rankings" else make_label
 
     def count_works(body: bytes, accepted: int, encoding: str = "identity") -> int:
@@ -164,22 +165,6 @@ def test_many_at_the_same_time_are_stored_once(service: Service) -> None:
     assert sum(answer["duplicate"] for answer in answers) == 350
 
 
-class Refusing:
-    """A store that takes nothing."""
-
-    failure = None
-
-    def __init__(self, inner: object, code: str) -> None:
-        self._inner = inner
-        self._code = code
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    def submit(self, *_: object) -> None:
-        raise FileError("expected room in /var/lib/x.db", code=self._code, file="/var/lib/x.db")
-
-
 @pytest.mark.parametrize(
     ("code", "status"),
     [
@@ -192,9 +177,10 @@ class Refusing:
     ],
 )
 def test_what_the_store_does_not_take_is_not_accepted(
-    service: Service, tmp_path: Path, code: str, status: int
+    service: Service, make_service: MakeService, code: str, status: int
 ) -> None:
-    refusing = Service(tmp_path, Settings(), Refusing(service.store, code))
+    full = FileError("expected room in /var/lib/x.db", code=code, file="/var/lib/x.db")
+    refusing = make_service(store=Refusing(service.store, full))
     answer = refusing.post("/v1/rankings", make_ranking(1))
     assert answer.status_code == status
     assert ("retry-after" in answer.headers) == (status != 500)
@@ -204,8 +190,8 @@ def test_what_the_store_does_not_take_is_not_accepted(
     assert refusing.last_line()["status"] == status
 
 
-def test_requests_that_are_refused_are_counted_by_reason(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(key_burst=6, batch=2))
+def test_requests_that_are_refused_are_counted_by_reason(make_service: MakeService) -> None:
+    service = make_service(Settings(key_burst=6, batch=2))
     for body, headers in [
         (b"{", {}),
         (b"", {}),
@@ -228,23 +214,16 @@ def test_requests_that_are_refused_are_counted_by_reason(tmp_path: Path) -> None
         "request:json_syntax": 1,
         "request:rate_limit": 1,
     }
-    service.store.close()
 
 
-def test_what_the_store_cannot_count_now_it_counts_later(service: Service, tmp_path: Path) -> None:
-    class Overloaded(Refusing):
-        is_over = False
-
-        def submit(self, *given: object) -> object:
-            if self.is_over:
-                return self._inner.submit(*given)  # type: ignore[attr-defined]
-            return super().submit()
-
-    store = Overloaded(service.store, "store_overloaded")
-    refusing = Service(tmp_path, Settings(), store)
+def test_what_the_store_cannot_count_now_it_counts_later(
+    service: Service, make_service: MakeService
+) -> None:
+    store = Refusing(service.store, FileError("too much", code="store_overloaded"))
+    refusing = make_service(store=store)
     for number in (1, 2):
         assert refusing.post("/v1/rankings", make_ranking(number)).status_code == 429
-    store.is_over = True
+    store.error = None
     assert refusing.ask("POST", "/v1/rankings", b"{").status_code == 400
     assert refusing.counters() == {"request:json_syntax": 1, "request:store_overloaded": 2}
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 from types import SimpleNamespace
 
 import pytest
 from httptools import HttpParserError
-from rankscope import FileError, FormatError, UsageError
+from rankscope import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server import metrics
-from rankscope.monitor.server.access import authenticator
 from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.access_log import trace_places
 from rankscope.monitor.server.api import causes, values
-from rankscope.monitor.server.api.fields import check_span, read_count
+from rankscope.monitor.server.api.fields import check_span
 from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.query import QueryReader, parse_pairs
+from rankscope.monitor.server.http.query import parse_pairs
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import find_windows
-from rankscope.monitor.server.readiness import Readiness
-from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.run.connections import BoundedProtocol, Connections
-from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.monitor.shapes import _check_texts
 
 TYPE_CHECKING = False
@@ -34,16 +29,6 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 NOW = 20_000 * DAY
-
-
-class Clock:
-    """A clock that stands still until it is set."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        """The time."""
-        return self.now
 
 
 def is_refused(call: Callable[..., object], *said: object, **named: object) -> bool:
@@ -57,7 +42,7 @@ def is_refused(call: Callable[..., object], *said: object, **named: object) -> b
 
 @pytest.mark.parametrize("count", [99_999, 100_000, 100_001])
 def test_the_rates_of_100_000_names_are_known(count: int) -> None:
-    rates = RateLimiter(1.0, 1, Clock())
+    rates = RateLimiter(1.0, 1, lambda: 0.0)
     assert rates.take("first") == 0
     rates._buckets |= {str(number): (0.0, 0.0) for number in range(count - 2)}
     rates.take("last")
@@ -65,39 +50,9 @@ def test_the_rates_of_100_000_names_are_known(count: int) -> None:
     assert rates.take("first") == (1 if count <= 100_000 else 0)
 
 
-@pytest.mark.parametrize("length", [199, 200, 201])
-def test_a_key_has_at_most_200_characters(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authenticator, "authenticate", lambda _find, presented, _now: presented)
-    nothing: Any = None
-    found = authenticator.Authenticator(nothing, Settings(), Clock(), nothing, lambda: 0)
-    monkeypatch.setattr(found, "_use", lambda _key, _now: None)
-
-    async def read() -> dict[str, object]:
-        return {}
-
-    keys: Any = SimpleNamespace(read=read)
-    found._keys = keys
-    request: Any = SimpleNamespace(client=None, headers={}, scope={})
-    presented = "x" * length
-
-    def find() -> None:
-        key: object = asyncio.run(found._find_key(request, presented))
-        assert key == presented
-
-    assert is_refused(find) == (length > 200)
-
-
 @pytest.mark.parametrize("count", [499, 500, 501])
 def test_a_form_has_at_most_500_fields(count: int) -> None:
     assert is_refused(parse_pairs, "&".join(["a=1"] * count)) == (count > 500)
-
-
-@pytest.mark.parametrize("length", [511, 512, 513])
-def test_a_parameter_has_at_most_512_characters(length: int) -> None:
-    reader = QueryReader(None)
-    reader._fields = {"model": {}}
-    request: Any = SimpleNamespace(scope={"query_string": b"model=" + b"x" * length})
-    assert is_refused(reader.read, request) == (length > 512)
 
 
 @pytest.mark.parametrize("length", [(1 << 18) - 1, 1 << 18, (1 << 18) + 1])
@@ -111,20 +66,6 @@ def test_a_text_in_a_body_has_at_most_256_kib(length: int) -> None:
 def test_a_body_may_be_packed_as_well_as_can_be_up_to_a_mebibyte(size: int) -> None:
     # 250 times its size is less than that.
     assert is_refused(gunzip, gzip.compress(bytes(size)), Settings()) == (size > MIB)
-
-
-@pytest.mark.parametrize("length", [(16 << 10) - 1, 16 << 10, (16 << 10) + 1])
-def test_an_address_has_at_most_16_kib(length: int) -> None:
-    nothing: Any = None
-    middleware = RequestMiddleware(nothing, Settings(), nothing, nothing, Telemetry())
-    scope: Any = {
-        "type": "http",
-        "state": {},
-        "raw_path": b"/" * 1024,
-        "query_string": b"x" * (length - 1024),
-        "headers": [(b"host", b"localhost")],
-    }
-    assert is_refused(middleware._check, scope) == (length > 16 << 10)
 
 
 @pytest.mark.parametrize("windows", [4999, 5000, 5001])
@@ -153,11 +94,6 @@ def test_an_answer_has_at_most_5_000_windows(windows: int, monkeypatch: pytest.M
     assert is_refused(values.get_series, monitor, call) == (windows > 5000)
     found = values.get_slices(monitor, call)
     assert (len(found["slices"]), found["left_out"]) == (min(windows, 5000), max(windows - 5000, 0))
-
-
-@pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001])
-def test_a_list_has_1_to_1_000_rows(count: int) -> None:
-    assert is_refused(read_count, str(count)) == (not 1 <= count <= 1000)
 
 
 def test_a_trace_and_a_comparison_read_a_million_rankings() -> None:
@@ -192,67 +128,6 @@ def test_the_last_20_frames_of_an_error_are_logged(depth: int) -> None:
     found = trace_places(raised.value)
     assert len(found) == min(depth, 20)
     assert found[-1].endswith(" fail")
-
-
-class Probed:
-    """A store whose next writes have these outcomes."""
-
-    failure = None
-
-    def __init__(self, *codes: str) -> None:
-        self.codes = list(codes)
-
-    def find_key(self, _: str) -> None:
-        """It can be read."""
-
-    def probe(self) -> Any:  # noqa: ANN401 - a future
-        """The outcome of a write."""
-        from concurrent.futures import Future  # noqa: PLC0415 - only here
-
-        future: Future[None] = Future()
-        code = self.codes.pop(0)
-        if code:
-            future.set_exception(FileError("busy", code=code))
-        else:
-            future.set_result(None)
-        return future
-
-
-def make_readiness(store: Probed, clock: Clock) -> Readiness:
-    """The readiness of a store."""
-    probed: Any = store
-    from anyio import CapacityLimiter  # noqa: PLC0415 - only here
-
-    async def make() -> Readiness:
-        return Readiness(probed, clock, CapacityLimiter(1))
-
-    return asyncio.run(make())
-
-
-@pytest.mark.parametrize(
-    ("code", "seconds"), [("", 5.0), ("store_busy", 1.0), ("file_disk_full", 1.0)]
-)
-def test_a_write_is_tried_every_five_seconds_and_every_second_while_events_are_refused(
-    code: str, seconds: float
-) -> None:
-    clock, store = Clock(), Probed(code, "")
-    readiness = make_readiness(store, clock)
-    asyncio.run(readiness.check())
-    for now, left in ((seconds - 0.001, 1), (seconds, 0)):
-        clock.now = now
-        asyncio.run(readiness.check())
-        assert len(store.codes) == left
-
-
-@pytest.mark.parametrize(("seconds", "is_ready"), [(9.999, True), (10.0, False), (10.001, False)])
-def test_a_service_whose_store_is_busy_for_ten_seconds_is_not_ready(
-    seconds: float, *, is_ready: bool
-) -> None:
-    clock = Clock()
-    readiness = make_readiness(Probed("store_busy", "store_busy"), clock)
-    assert asyncio.run(readiness.check())
-    clock.now = seconds
-    assert asyncio.run(readiness.check()) == is_ready
 
 
 @pytest.mark.parametrize(("every", "days"), [("hour", 15), ("day", 28)])

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LISTENER = Path(__file__).with_name("listener.py")
+SERVER = Path(__file__).with_name("server.py")
 
 
 class Listener:
@@ -35,26 +35,19 @@ class Listener:
             key, self.shown = make_key("music", ["ingest"], name="test", now=0)
             store.add_key(key, "test")
         self.process = subprocess.Popen(
-            [sys.executable, str(LISTENER), str(path)],
+            [sys.executable, str(SERVER), str(path), "1000"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
+        self.port = int(self.process.stdout.readline().rstrip("/\n").rpartition(":")[2])
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=300)
 
     def head(self, *more: str) -> bytes:
-        lines = [
-            "POST /v1/rankings HTTP/1.1",
-            "Host: localhost",
-            f"Authorization: Bearer {self.shown.reveal()}",
-            "Content-Type: application/json",
-            *more,
-        ]
-        return "\r\n".join([*lines, "", ""]).encode()
+        return post_head(self.shown.reveal(), *more)
 
     def ask(self, sent: bytes, *, ends: bool = True) -> str:
         """Send bytes, and give all that comes until the connection is closed."""
@@ -181,8 +174,7 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
 def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, sent: bytes) -> None:
     async def ask(service: Listening) -> list[bytes]:
         reader, writer = await service.connect()
-        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        writer.write(whole)
+        writer.write(HEALTH)
         head = await reader.readuntil(b"\r\n\r\n")
         told = [head.split(b" ")[1], await reader.readexactly(len(b'{"status":"ok"}'))]
         writer.write(sent)

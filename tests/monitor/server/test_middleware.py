@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from rankscope import FileError
 from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing import dispatcher as door
 from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-from tests.monitor.server.service import NOW, Service, make_ranking
+from tests.monitor.server.service import NOW, Refusing, Service, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tests.monitor.server.service import MakeService
 
 
 def test_whatever_is_wrong_with_a_key_is_told_alike(service: Service) -> None:
@@ -52,8 +55,37 @@ def test_two_keys_are_none(service: Service) -> None:
     assert service.ask_all([made])[0].status_code == 401  # type: ignore[list-item]
 
 
-def test_too_many_requests_with_a_key_come_back_later(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(key_rate=0.5, key_burst=2))
+def test_unknown_keys_cost_no_queries(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    read = SQLiteStore.all_keys
+    monkeypatch.setattr(SQLiteStore, "all_keys", lambda store: reads.append(1) or read(store))
+    monkeypatch.setattr(SQLiteStore, "find_key", None)
+    service = make_service()
+    for number in range(20):
+        key = f"rk_{number:016x}_{number:064x}"
+        assert service.post("/v1/rankings", make_ranking(1), key=key).status_code == 401
+    assert service.post("/v1/rankings", make_ranking(1)).status_code == 200
+    assert len(reads) == 1
+    other = service.make_key("music", "ingest")
+    assert service.post("/v1/rankings", make_ranking(2), key=other).status_code == 200
+    assert len(reads) == 2
+    service.store.revoke_key("music", other.split("_")[1], NOW, "test")
+    assert service.post("/v1/rankings", make_ranking(3), key=other).status_code == 401
+    assert len(reads) == 3
+
+
+def test_too_many_requests_with_a_key_are_slowed_down_and_come_back_later(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(door, "asyncio", SimpleNamespace(sleep=wait))
+    service = make_service(Settings(key_rate=0.5, key_burst=2))
     other = service.make_key("music", "ingest")
 
     def ask(key: str = "") -> tuple[int, str | None]:
@@ -63,23 +95,23 @@ def test_too_many_requests_with_a_key_come_back_later(tmp_path: Path) -> None:
     assert [ask(), ask(), ask(), ask(other)] == [(200, None), (200, None), (429, "2"), (200, None)]
     service.seconds = 2
     assert [ask(), ask()] == [(200, None), (429, "2")]
-    service.store.close()
+    assert waited == [door.REFUSING_SECONDS] * 2
 
 
-def test_bad_keys_from_an_address_do_not_shut_out_good_ones(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(failure_rate=1, failure_burst=3))
+def test_bad_keys_from_an_address_do_not_shut_out_good_ones(make_service: MakeService) -> None:
+    service = make_service(Settings(failure_rate=1, failure_burst=3))
     answers = [service.post("/v1/rankings", {}, key="rk_x") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
     assert service.post("/v1/rankings", make_ranking(1)).status_code == 200
-    service.store.close()
 
 
-def test_too_many_requests_where_no_key_is_needed_come_back_later(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(open_rate=1, open_burst=2))
+def test_too_many_requests_that_need_no_key_come_back_later(
+    make_service: MakeService,
+) -> None:
+    service = make_service(Settings(open_rate=1, open_burst=2))
     statuses = [service.ask("GET", "/healthz", key=None).status_code for _ in range(4)]
     assert statuses == [200, 200, 429, 429]
     assert service.post("/v1/rankings", make_ranking(1)).status_code == 200
-    service.store.close()
 
 
 def test_a_request_is_a_line_of_the_log(service: Service) -> None:
@@ -121,29 +153,13 @@ def test_the_log_is_lines_whatever_is_sent(service: Service) -> None:
         assert "FORGED" not in line
 
 
-class Broken:
-    """A store that is broken within."""
-
-    failure = None
-
-    def __init__(self, inner: object, error: Exception) -> None:
-        self._inner = inner
-        self._error = error
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    def submit(self, *_: object) -> None:
-        raise self._error
-
-
 @pytest.mark.parametrize(
     "error", [ValueError("SELECT secret"), KeyError("/etc/secret"), OSError(5, "secret")]
 )
 def test_what_goes_wrong_within_is_told_to_nobody(
-    service: Service, tmp_path: Path, error: Exception
+    service: Service, make_service: MakeService, error: Exception
 ) -> None:
-    broken = Service(tmp_path, None, Broken(service.store, error))
+    broken = make_service(store=Refusing(service.store, error))
     answer = broken.post("/v1/rankings", make_ranking(1))
     assert answer.status_code == 500
     request_id = answer.headers["x-request-id"]
@@ -161,10 +177,10 @@ def test_what_goes_wrong_within_is_told_to_nobody(
     assert not any("secret" in line for line in broken.log)
 
 
-def test_a_store_that_has_failed_is_not_healthy(service: Service, tmp_path: Path) -> None:
-    class Failed(Broken):
-        failure = FileError("it has", code="store_failed")
-
-    failed = Service(tmp_path, None, Failed(service.store, ValueError()))
+def test_a_store_that_has_failed_is_not_healthy(
+    service: Service, make_service: MakeService
+) -> None:
+    failed = make_service(store=Refusing(service.store))
+    failed.store.failure = FileError("it has", code="store_failed")
     for path in ("/healthz", "/readyz"):
         assert failed.ask("GET", path, key=None).status_code == 503

@@ -12,8 +12,7 @@ from tests.monitor.server.service import NOW, Service, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from tests.monitor.server.service import MakeService
 
 
 @pytest.fixture(scope="module")
@@ -23,19 +22,30 @@ def service(shared: Service) -> Service:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path, Settings(open_project="default"), has_key=False)
-    yield made
-    made.store.close()
+def opened(make_service: MakeService) -> Service:
+    return make_service(Settings(open_project="default"), has_key=False)
+
+
+def ask_openly(
+    service: Service,
+    method: str,
+    path: str,
+    said: object,
+    client: str = "127.0.0.1",
+    **headers: str,
+) -> httpx.Response:
+    """Ask from this machine, without a key unless there is one."""
+    sent = {"content-type": "application/json"}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    [answer] = service.ask_all([(method, path, json.dumps(said).encode(), sent)], client)
+    assert isinstance(answer, httpx.Response)
+    return answer
 
 
 def log_openly(service: Service, client: str = "127.0.0.1", **headers: str) -> int:
     """Log a ranking without a key, and give the status."""
-    said = {"content-type": "application/json"}
-    said |= {name.replace("_", "-"): value for name, value in headers.items()}
-    body = json.dumps(make_ranking(1)).encode()
-    [answer] = service.ask_all([("POST", "/v1/rankings", body, said)], client)
-    return int(answer.status_code)
+    ranking = make_ranking(1)
+    return ask_openly(service, "POST", "/v1/rankings", ranking, client, **headers).status_code
 
 
 def test_this_machine_needs_no_key(opened: Service) -> None:
@@ -46,10 +56,9 @@ def test_this_machine_needs_no_key(opened: Service) -> None:
     assert opened.browser().get("/sign-in?next=/quality").headers["location"] == "/quality"
 
 
-def test_it_is_closed_unless_it_was_opened(tmp_path: Path) -> None:
-    service = Service(tmp_path, has_key=False)
+def test_it_is_closed_unless_it_was_opened(make_service: MakeService) -> None:
+    service = make_service(has_key=False)
     assert log_openly(service) == 401
-    service.store.close()
 
 
 @pytest.mark.parametrize(
@@ -68,12 +77,11 @@ def test_others_need_one(opened: Service, client: str, headers: dict[str, str]) 
     assert log_openly(opened, client, **headers) == 401
 
 
-def test_a_name_that_others_know_needs_one(tmp_path: Path) -> None:
+def test_a_name_that_others_know_needs_one(make_service: MakeService) -> None:
     settings = Settings(open_project="default", hosts=("localhost", "rank.example"))
-    service = Service(tmp_path, settings, has_key=False)
+    service = make_service(settings, has_key=False)
     assert log_openly(service, host="rank.example") == 401
     assert log_openly(service, host="localhost") == 200
-    service.store.close()
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
@@ -89,19 +97,6 @@ def test_the_first_key_closes_it_for_good(opened: Service) -> None:
     assert log_openly(opened) == 401
 
 
-def ask_openly(
-    service: Service, method: str, path: str, said: object, key: str = ""
-) -> httpx.Response:
-    """Ask from this machine, without a key unless there is one."""
-    headers = {"content-type": "application/json"}
-    if key:
-        headers["authorization"] = f"Bearer {key}"
-    asked = (method, path, json.dumps(said).encode(), headers)
-    [answer] = service.ask_all([asked], "127.0.0.1")
-    assert isinstance(answer, httpx.Response)
-    return answer
-
-
 def test_the_first_key_does_not_lock_its_maker_out(opened: Service) -> None:
     refused = ask_openly(opened, "POST", "/v1/keys", {"name": "log_openly", "scopes": ["ingest"]})
     assert refused.status_code == 409
@@ -110,19 +105,21 @@ def test_the_first_key_does_not_lock_its_maker_out(opened: Service) -> None:
     assert log_openly(opened) == 200
     first = ask_openly(opened, "POST", "/v1/keys", {"name": "ann", "scopes": ["read", "admin"]})
     assert first.status_code == 201
-    key, path = first.json()["key"], f"/v1/keys/{first.json()['key_id']}"
+    path = f"/v1/keys/{first.json()['key_id']}"
+    key = {"authorization": f"Bearer {first.json()['key']}"}
     assert log_openly(opened) == 401
-    more = ask_openly(opened, "POST", "/v1/keys", {"name": "log_openly", "scopes": ["ingest"]}, key)
+    more = ask_openly(
+        opened, "POST", "/v1/keys", {"name": "log_openly", "scopes": ["ingest"]}, **key
+    )
     assert more.status_code == 201
-    assert ask_openly(opened, "DELETE", path, {}, key).status_code == 409
-    assert ask_openly(opened, "GET", "/v1/keys", {}, key).status_code == 200
-    ask_openly(opened, "POST", "/v1/keys", {"name": "ben", "scopes": ["admin"]}, key)
-    assert ask_openly(opened, "DELETE", path, {}, key).status_code == 204
-    assert ask_openly(opened, "GET", "/v1/keys", {}, key).status_code == 401
+    assert ask_openly(opened, "DELETE", path, {}, **key).status_code == 409
+    assert ask_openly(opened, "GET", "/v1/keys", {}, **key).status_code == 200
+    ask_openly(opened, "POST", "/v1/keys", {"name": "ben", "scopes": ["admin"]}, **key)
+    assert ask_openly(opened, "DELETE", path, {}, **key).status_code == 204
+    assert ask_openly(opened, "GET", "/v1/keys", {}, **key).status_code == 401
 
 
-def test_a_key_that_was_revoked_before_keeps_it_closed(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(open_project="default"))
+def test_a_key_that_was_revoked_before_keeps_it_closed(make_service: MakeService) -> None:
+    service = make_service(Settings(open_project="default"))
     service.store.revoke_key("music", service.key.split("_")[1], NOW, "test")
     assert log_openly(service) == 401
-    service.store.close()

@@ -19,12 +19,12 @@ from rankscope.monitor.store.people import LINK_LIFE, SESSION_IDLE, SESSION_LIFE
 
 from tests.monitor.server.music import MUSIC, open_monitor
 from tests.monitor.server.pages.test_rules import FIELDS
-from tests.monitor.server.service import NOW, Browser, Service
+from tests.monitor.server.service import NOW, Browser, Service, find_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
     from typing import Any
+
+    from tests.monitor.server.service import MakeService
 
 ANN, PASSWORD = "ann@example.com", "correct horse battery staple"
 COOKIE = "rankscope-session"
@@ -40,10 +40,8 @@ def _cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path, Settings(**OFTEN))
-    yield made
-    made.store.close()
+def service(make_service: MakeService) -> Service:
+    return make_service(Settings(**OFTEN))
 
 
 def invite(service: Service, email: str = ANN, **roles: str) -> str:
@@ -74,15 +72,8 @@ def sign_in(browser: Browser, email: str = ANN, password: str = PASSWORD, **more
     return browser.send("/sign-in", {"email": email, "password": password, **more})
 
 
-def is_in(browser: Browser) -> bool:
-    """Whether a browser is signed in: it is sent on from where one signs in."""
-    return browser.get("/sign-in").status_code == 303
-
-
 def token_of(browser: Browser) -> str:
-    found = re.search(r'name="csrf" value="([0-9a-f]{64})"', browser.get("/account").text)
-    assert found is not None
-    return found[1]
+    return find_token(browser.get("/account").text)
 
 
 def act(browser: Browser, path: str, **fields: str) -> Any:  # noqa: ANN401 - as `send`
@@ -100,7 +91,7 @@ def test_a_link_sets_a_password_once_and_signs_in(service: Service) -> None:
     assert ANN in page.text
     assert service.store.find_person(email=ANN).link == hash_secret(link)  # looking isn't using
     assert set_password(browser, link).status_code == 303
-    assert is_in(browser)
+    assert browser.is_in()
     assert is_in_as(service.browser())
     for again in (service.browser(), browser):
         assert set_password(again, link, "another password than that").status_code == 404
@@ -109,7 +100,7 @@ def test_a_link_sets_a_password_once_and_signs_in(service: Service) -> None:
 
 
 def is_in_as(browser: Browser, password: str = PASSWORD) -> bool:
-    return sign_in(browser, password=password).status_code == 303 and is_in(browser)
+    return sign_in(browser, password=password).status_code == 303 and browser.is_in()
 
 
 @pytest.mark.parametrize(("after", "status"), [(-1, 200), (0, 404), (1, 404)])
@@ -124,7 +115,7 @@ def test_a_new_link_ends_the_one_before_and_everything_else(service: Service) ->
     browser = join(service)
     _, first = accounts.reset_password(service.store, ANN, now=NOW, actor="test")
     _, second = accounts.reset_password(service.store, ANN, now=NOW, actor="test")
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert sign_in(service.browser()).status_code == 401
     assert set_password(service.browser(), first).status_code == 404
     assert set_password(service.browser(), second).status_code == 303
@@ -210,7 +201,7 @@ def test_a_session_begins_with_a_cookie_that_nobody_knew(service: Service) -> No
     assert mine.cookies[COOKIE] != before
     old = service.browser()
     old.cookies[COOKIE] = before
-    assert not is_in(old)  # who signs in again has left the session before
+    assert not old.is_in()  # who signs in again has left the session before
     assert before not in repr(service.store.list_sessions(1))
 
 
@@ -246,7 +237,7 @@ def test_cookies_that_are_no_sessions_open_nothing(service: Service) -> None:
     for kept in ("", "0" * 64, cookie[:-1], cookie + "0", hash_secret(cookie), "\ufffd"):
         other = service.browser()
         other.cookies[COOKIE] = kept.encode("ascii", "replace").decode()
-        assert not is_in(other)
+        assert not other.is_in()
 
 
 @pytest.mark.parametrize(
@@ -265,7 +256,7 @@ def test_a_session_ends_unused_and_in_any_case(
     browser = join(service)
     for use in uses:
         service.seconds = use / SECOND
-        found = is_in(browser)
+        found = browser.is_in()
         service.store.transact(lambda _: None).result()
     assert found == is_open
 
@@ -274,7 +265,7 @@ def test_the_last_use_is_written_once_a_minute(service: Service) -> None:
     browser, seen = join(service), []
     for use in (0, MINUTE - SECOND, MINUTE, 2 * MINUTE - SECOND, 3 * MINUTE):
         service.seconds = use / SECOND
-        assert is_in(browser)
+        assert browser.is_in()
         service.store.transact(lambda _: None).result()
         seen.append(service.store.list_sessions(1)[0].seen - NOW)
     assert seen == [0, 0, MINUTE, MINUTE, 3 * MINUTE]
@@ -283,7 +274,7 @@ def test_the_last_use_is_written_once_a_minute(service: Service) -> None:
 def test_who_is_disabled_is_out_at_once(service: Service) -> None:
     browser = join(service)
     accounts.disable_person(service.store, ANN, now=NOW, actor="test")
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert sign_in(service.browser()).status_code == 401
     _, link = accounts.add_person(service.store, ANN, name="", now=NOW, actor="test")
     assert sign_in(service.browser()).status_code == 401
@@ -301,16 +292,16 @@ def test_a_role_that_is_taken_away_acts_at_once_and_a_new_one_changes_the_cookie
     assert browser.cookies[COOKIE] != before
     old = service.browser()
     old.cookies[COOKIE] = before
-    assert not is_in(old)
+    assert not old.is_in()
     service.store.set_roles("music", {ANN: None}, NOW, "test")
     assert browser.get("/").status_code in {400, 403, 404}
-    assert is_in(browser)
+    assert browser.is_in()
 
 
 def test_wrong_passwords_of_an_account_are_slowed_down_and_do_not_lock_it_out(
-    tmp_path: Path,
+    make_service: MakeService,
 ) -> None:
-    service = Service(tmp_path, Settings(sign_in_burst=10**6, account_burst=3, account_rate=0.1))
+    service = make_service(Settings(sign_in_burst=10**6, account_burst=3, account_rate=0.1))
     mine = join(service)
     fresh = service.browser()
     attacker = service.browser("10.9.9.9")
@@ -324,21 +315,19 @@ def test_wrong_passwords_of_an_account_are_slowed_down_and_do_not_lock_it_out(
     assert [sign_in(attacker, "nobody@example.com").status_code for _ in range(4)][-1] == 429
     service.seconds = 10
     assert is_in_as(fresh)
-    service.store.close()
 
 
-def test_the_cookie_of_a_browser_is_void_with_a_new_password(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(sign_in_burst=10**6, account_burst=1, account_rate=0.01))
+def test_the_cookie_of_a_browser_is_void_with_a_new_password(make_service: MakeService) -> None:
+    service = make_service(Settings(sign_in_burst=10**6, account_burst=1, account_rate=0.01))
     browser = join(service)
     _, link = accounts.reset_password(service.store, ANN, now=NOW, actor="test")
     set_password(service.browser(), link)
     assert sign_in(service.browser("10.9.9.9"), password=WRONG).status_code == 401
     assert sign_in(browser).status_code == 429
-    service.store.close()
 
 
-def test_an_address_that_tries_many_accounts_is_slowed_down(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(sign_in_burst=3, sign_in_rate=0.1))
+def test_an_address_that_tries_many_accounts_is_slowed_down(make_service: MakeService) -> None:
+    service = make_service(Settings(sign_in_burst=3, sign_in_rate=0.1))
     join(service)
     tries = [sign_in(service.browser("10.9.9.9"), f"a{at}@example.com") for at in range(4)]
     assert [answer.status_code for answer in tries] == [401, 401, 401, 429]
@@ -347,7 +336,6 @@ def test_an_address_that_tries_many_accounts_is_slowed_down(tmp_path: Path) -> N
     assert [answer.status_code for answer in tries] == [401, 401, 401, 429]
     right = [sign_in(service.browser("10.8.8.8")) for _ in range(5)]
     assert [answer.status_code for answer in right] == [303] * 5  # these cost nothing
-    service.store.close()
 
 
 def add_app(service: Service, browser: Browser) -> tuple[Any, list[str]]:
@@ -441,9 +429,9 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(service: Servi
     new = "a completely new password"
     assert act(browser, "/account/password", password=WRONG, new=new).status_code == 422
     assert act(browser, "/account/password", password=PASSWORD, new="short").status_code == 422
-    assert is_in(other)
+    assert other.is_in()
     assert act(browser, "/account/password", password=PASSWORD, new=new).status_code == 303
-    assert (is_in(browser), is_in(other)) == (True, False)
+    assert (browser.is_in(), other.is_in()) == (True, False)
     assert browser.cookies[COOKIE] != before
     assert sign_in(service.browser()).status_code == 401
     assert is_in_as(service.browser(), new)
@@ -456,12 +444,12 @@ def test_sessions_are_listed_and_end_one_by_one_or_all(service: Service) -> None
     digests = [hash_secret(browser.cookies[COOKIE]) for browser in browsers]
     assert browsers[0].get("/account").text.count('name="session"') == 3
     assert act(browsers[0], "/account/sessions", session=digests[1]).status_code == 303
-    assert [is_in(browser) for browser in browsers] == [True, False, True]
+    assert [browser.is_in() for browser in browsers] == [True, False, True]
     ben = join(service, "ben@example.com")
     assert act(ben, "/account/sessions", session=digests[2]).status_code == 303  # not ben's
-    assert is_in(browsers[2])
+    assert browsers[2].is_in()
     assert act(browsers[0], "/account/sessions").status_code == 303
-    assert [is_in(browser) for browser in (*browsers, ben)] == [False, False, False, True]
+    assert [browser.is_in() for browser in (*browsers, ben)] == [False, False, False, True]
 
 
 def test_a_form_needs_the_token_of_its_own_session(service: Service) -> None:
@@ -469,9 +457,9 @@ def test_a_form_needs_the_token_of_its_own_session(service: Service) -> None:
     for fields in ({}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": token_of(other)}):
         answer = browser.send("/sign-out", fields)
         assert (answer.status_code, service.last_line()["code"]) == (403, "csrf")
-    assert is_in(browser)
+    assert browser.is_in()
     assert act(browser, "/sign-out").status_code == 303
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert service.store.list_sessions(1) == []
 
 
@@ -521,8 +509,7 @@ def test_who_signs_in_goes_on_where_they_wanted_to_go(service: Service, wanted: 
     assert (unquote(found.path), found.query) == (unquote(asked.path), asked.query)
 
 
-def test_a_failed_sign_in_is_noted_without_its_password_and_boundedly(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(**OFTEN))
+def test_a_failed_sign_in_is_noted_without_its_password_and_boundedly(service: Service) -> None:
     join(service)
     count = 104
     for at in range(count):
@@ -537,7 +524,6 @@ def test_a_failed_sign_in_is_noted_without_its_password_and_boundedly(tmp_path: 
     assert (listed[0].entry.actor, listed[0].entry.after) == (ANN, '{"not_listed_before": 5}')
     assert "hunter2" not in repr(listed)
     assert "hunter2" not in "".join(service.log)
-    service.store.close()
 
 
 def test_operators_add_and_disable_people_and_admins_do_not(service: Service) -> None:
@@ -557,7 +543,7 @@ def test_operators_add_and_disable_people_and_admins_do_not(service: Service) ->
         fields = {"email": "boss@example.com", "member": ANN, "role": "operator"}
         assert act(admin, f"/operator/people{path}", **fields).status_code == 403
     assert service.store.roles(None) == {"boss@example.com": "operator"}
-    assert is_in(boss)
+    assert boss.is_in()
 
 
 def test_the_audit_log_says_who_changed_a_rule_and_what_it_was(service: Service) -> None:
@@ -577,14 +563,13 @@ def test_the_audit_log_says_who_changed_a_rule_and_what_it_was(service: Service)
     assert len(lines) == len(service.store.read_audit("music"))
 
 
-def test_a_person_ends_the_open_mode_for_good(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
+def test_a_person_ends_the_open_mode_for_good(make_service: MakeService) -> None:
+    service = make_service(Settings(open_project="music"), has_key=False)
     assert service.browser().get("/rules").status_code == 200
     invite(service)
     assert service.browser().get("/rules").status_code == 303
     accounts.disable_person(service.store, ANN, now=NOW, actor="test")
     assert service.browser().get("/rules").status_code == 303
-    service.store.close()
 
 
 def test_a_hash_costs_what_the_standard_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:

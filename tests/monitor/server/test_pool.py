@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 import pytest
-from rankscope import FileError, UsageError
+from rankscope import UsageError
 from rankscope.monitor.links import Links
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -114,28 +114,3 @@ def test_what_was_refused_may_be_asked_again(service: Service) -> None:
     for _ in range(2):
         with pytest.raises(RefusedRequestError):
             asyncio.run(pool.read(make_call("/a"), fail))
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [("not_configured", 409), ("no_rule", 404), ("unknown_ranking", 404), ("bad_rule", 422)],
-)
-def test_what_cannot_be_is_told_by_its_code_and_no_path(
-    service: Service, code: str, status: int
-) -> None:
-    def work(_monitor: Monitor) -> None:
-        raise UsageError("expected a, found b", hint="say a", code=code, file="/etc/secret")
-
-    with pytest.raises(RefusedRequestError) as refused:
-        asyncio.run(make_pool(service).run(PRINCIPAL, work))
-    problem = refused.value
-    assert (problem.status, problem.code, problem.hint) == (status, code, "say a")
-    assert "secret" not in problem.message
-
-
-def test_what_the_store_says_is_answered_by_the_middleware(service: Service) -> None:
-    def work(_monitor: Monitor) -> None:
-        raise FileError("full", code="store_full")
-
-    with pytest.raises(FileError):
-        asyncio.run(make_pool(service).run(PRINCIPAL, work))

@@ -7,7 +7,6 @@ import base64
 import hmac
 import json
 import threading
-from contextlib import contextmanager
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -32,6 +31,8 @@ from tests.monitor.store.processes import run_python
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tests.monitor.server.service import MakeService
 
 CLIENT, SECRET = "rankscope", "the secret of the client"
 BASE = "http://localhost:8000"
@@ -155,18 +156,15 @@ def login() -> Iterator[Login]:
 
 
 @pytest.fixture
-def service(tmp_path: Path, login: Login) -> Iterator[Service]:
-    with serve(tmp_path, login) as made:
-        made.store.set_roles("music", {"group:search": "viewer"}, NOW, "test")
-        yield made
+def service(make_service: MakeService, login: Login) -> Service:
+    made = make_service(make_settings(login))
+    made.store.set_roles("music", {"group:search": "viewer"}, NOW, "test")
+    return made
 
 
-@contextmanager
-def serve(folder: Path, login: Login) -> Iterator[Service]:
+def make_settings(login: Login) -> Settings:
     provider = Provider(issuer=login.issuer, client_id=CLIENT, secret=Secret(SECRET))
-    made = Service(folder, Settings(provider=provider, notifying=Channels(public_url=BASE)))
-    yield made
-    made.store.close()
+    return Settings(provider=provider, notifying=Channels(public_url=BASE))
 
 
 def begin(browser: Browser, wanted: str = "/") -> str:
@@ -178,10 +176,6 @@ def begin(browser: Browser, wanted: str = "/") -> str:
 
 def sign_in(browser: Browser, login: Login, wanted: str = "/") -> Any:  # noqa: ANN401 - as `get`
     return browser.get(login.authorize(begin(browser, wanted)), sec_fetch_site="cross-site")
-
-
-def is_in(browser: Browser) -> bool:
-    return browser.get("/sign-in").status_code == 303
 
 
 def reason(service: Service) -> str:
@@ -208,22 +202,15 @@ def test_who_has_a_role_is_let_in_and_gets_an_account(service: Service, login: L
 
 
 def test_two_services_share_the_flow_and_the_session(
-    tmp_path: Path, service: Service, login: Login
+    make_service: MakeService, service: Service, login: Login
 ) -> None:
-    other = Service(
-        tmp_path,
-        Settings(
-            provider=Provider(issuer=login.issuer, client_id=CLIENT, secret=Secret(SECRET)),
-            notifying=Channels(public_url=BASE),
-        ),
-        service.store,
-    )
+    other = make_service(make_settings(login), service.store)
     browser, second = service.browser(), other.browser()
     address = begin(browser)
     second.cookies = browser.cookies
     assert second.get(login.authorize(address)).status_code == 303
     browser.cookies = second.cookies
-    assert is_in(browser)
+    assert browser.is_in()
 
 
 def test_groups_are_those_of_the_last_sign_in(service: Service, login: Login) -> None:
@@ -284,7 +271,7 @@ def test_claims_that_are_not_right_let_nobody_in(
     assert answer.status_code == 401
     assert said in reason(service)
     assert DENIED in answer.text  # the same for all
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert service.store.people() == []
 
 
@@ -312,7 +299,7 @@ def test_a_token_that_is_not_signed_lets_nobody_in(
     login.token = token
     browser = service.browser()
     assert sign_in(browser, login).status_code == 401
-    assert not is_in(browser)
+    assert not browser.is_in()
 
 
 def test_a_token_of_another_key_lets_nobody_in(service: Service, login: Login) -> None:
@@ -364,7 +351,7 @@ def test_an_answer_to_another_question_lets_nobody_in(
     state = parse_qs(urlsplit(address).query)["state"][0]
     path = f"/sign-in/callback?{answer.format(state=state)}"
     assert browser.get(path).status_code == 401
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert login.told == []
 
 
@@ -414,15 +401,14 @@ def test_a_provider_that_sends_elsewhere_gets_no_secret_there(
 
 @pytest.mark.parametrize("is_begun", [False, True])
 def test_a_provider_that_is_down_lets_nobody_in(
-    tmp_path: Path, login: Login, *, is_begun: bool
+    service: Service, login: Login, *, is_begun: bool
 ) -> None:
-    with serve(tmp_path, login) as service:
-        browser = service.browser()
-        path = login.authorize(begin(browser)) if is_begun else "/sign-in/provider"
-        login.server.server_close()
-        answer = browser.get(path)
-        assert (answer.status_code, answer.headers["retry-after"]) == (503, str(provider.PAUSE))
-        assert reason(service) == "the provider can't be reached: ConnectionError"
+    browser = service.browser()
+    path = login.authorize(begin(browser)) if is_begun else "/sign-in/provider"
+    login.server.server_close()
+    answer = browser.get(path)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, str(provider.PAUSE))
+    assert reason(service) == "the provider can't be reached: ConnectionError"
 
 
 def test_a_provider_that_fails_is_asked_again_after_a_pause(service: Service, login: Login) -> None:
@@ -488,7 +474,7 @@ def test_a_provider_that_hangs_lets_nobody_in_until_it_answers(
     assert reason(service) in {
         f"the provider can't be reached: {name}" for name in ("TimeoutError", "ReadTimeout")
     }
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert service.browser().get("/sign-in/provider").status_code == 503
     assert reason(service) == "the provider hasn't answered earlier sign-ins"
     hang()
@@ -522,7 +508,7 @@ def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(
 
     refused, answer = asyncio.run(ask())
     assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert {(each.status_code, each.headers["retry-after"]) for each in refused} == {(503, "1")}
     assert len(refused) == 45 - provider.MOST_ASKING
 
@@ -531,30 +517,7 @@ def test_who_has_left_does_not_wait_for_a_provider_that_hangs(
     service: Service, hang: Callable[..., None]
 ) -> None:
     hang("describe")
-    path = "/sign-in/provider"
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "root_path": "",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "headers": [(b"host", b"localhost:8000")],
-        "client": ("127.0.0.1", 5),
-        "server": ("localhost", 8000),
-    }
-    received, sent = iter(["http.request", "http.disconnect"]), []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": next(received)}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    asyncio.run(service.app(scope, receive, send))
-    assert sent == []
+    assert service.abandon("GET", "/sign-in/provider", {"type": "http.request"}) == []
     assert service.last_line()["status"] == 499
 
 
@@ -603,7 +566,7 @@ def test_who_is_disabled_is_not_let_in(service: Service, login: Login) -> None:
     browser = service.browser()
     sign_in(browser, login)
     accounts.disable_person(service.store, "ann@example.com", now=NOW, actor="test")
-    assert not is_in(browser)
+    assert not browser.is_in()
     assert sign_in(service.browser(), login).status_code == 401
     assert reason(service) == "the account is disabled"
 

@@ -15,6 +15,7 @@ from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.music import log_music
 from tests.monitor.server.service import Browser, Service
+from tests.monitor.server.test_routes import FORM
 from tests.monitor.server.test_webhook import Recording
 
 if TYPE_CHECKING:
@@ -122,14 +123,10 @@ class Caller:
     def ask(self, endpoint: Endpoint, project: str) -> tuple[int, str]:
         """Ask at a route, and return the status and where one is sent on to."""
         path = path_of(endpoint, project)
-        kind = "form" if endpoint.kind == "form" else "json"
-        said = {
-            "content-type": "application/x-www-form-urlencoded"
-            if kind == "form"
-            else "application/json",
-            "sec-fetch-site": "same-origin",
-        }
-        body = b"" if endpoint.method == "GET" else b"[" if kind == "json" else self._form()
+        is_form = endpoint.kind == "form"
+        said = FORM if is_form else FORM | {"content-type": "application/json"}
+        sent = urlencode({"csrf": "0" * 64}).encode() if is_form else b"["
+        body = b"" if endpoint.method == "GET" else sent
         if self._browser is not None:
             before = dict(self._browser.cookies)
             answer: Any = self._browser._ask(endpoint.method, path, body, said)
@@ -137,9 +134,6 @@ class Caller:
         else:
             answer = self._service.ask(endpoint.method, path, body, key=self._key, headers=said)
         return answer.status_code, answer.headers.get("location", "")
-
-    def _form(self) -> bytes:
-        return urlencode({"csrf": "0" * 64}).encode()
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 from rankscope.monitor.server.app import Service as Application
@@ -14,14 +15,15 @@ from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.routing.static import KEPT
 from rankscope.monitor.store.keys import SCOPES
 
+from tests.monitor.server.music import MUSIC, open_monitor
 from tests.monitor.server.service import Service, make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankscope.monitor.server.routing.endpoint import Endpoint
     from rankscope.monitor.store.store import Store
+
+    from tests.monitor.server.service import MakeService
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 OPEN = {
@@ -52,8 +54,8 @@ def ask(service: Service, endpoint: Endpoint, key: str | None, body: bytes = b"{
     return service.ask(endpoint.method, path_of(endpoint), body, key=key, headers=headers)
 
 
-def test_nothing_is_open_but_health_and_how_to_sign_in(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(failure_burst=10_000))
+def test_nothing_is_open_but_health_and_how_to_sign_in(make_service: MakeService) -> None:
+    service = make_service(Settings(failure_burst=10_000))
     for endpoint in list_endpoints():
         if endpoint.scope is None:
             is_file = endpoint.method == "GET" and endpoint.kind == "file"
@@ -67,7 +69,6 @@ def test_nothing_is_open_but_health_and_how_to_sign_in(tmp_path: Path) -> None:
             else:
                 assert answer.status_code == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
-    service.store.close()
 
 
 def test_a_key_does_what_it_is_for_and_nothing_else(service: Service) -> None:
@@ -138,6 +139,13 @@ def test_there_is_nothing_elsewhere(shared: Service, path: str) -> None:
         assert (shared.last_line()["status"], shared.last_line()["route"]) == (404, None)
 
 
+@pytest.mark.parametrize("length", [(16 << 10) - 1, 16 << 10, (16 << 10) + 1])
+def test_an_address_has_at_most_16_kib(shared: Service, length: int) -> None:
+    path = "/" + "x" * 1022 + "?"
+    answer = shared.ask("GET", path + "x" * (length + 1 - len(path)))
+    assert answer.status_code == (414 if length > 16 << 10 else 404)
+
+
 def test_every_answer_has_the_headers(service: Service) -> None:
     asked = [(one.method, path_of(one)) for one in list_endpoints()]
     for method, path in [*asked, ("GET", "/nothing"), ("PUT", "/v1/labels")]:
@@ -185,3 +193,56 @@ def test_it_is_ready_while_the_store_can_be_read(service: Service) -> None:
         path.unlink()
     service.store.path.mkdir()
     assert service.ask("GET", "/readyz", key=None).status_code == 503
+
+
+def inside(project: str, path: str) -> str:
+    return f"/projects/{quote(project, safe='')}{path}"
+
+
+def test_a_key_gets_nothing_of_any_other_project_at_any_route(service: Service) -> None:
+    keys = {name: service.make_key(name, *SCOPES) for name in ("music", "films")}
+    for endpoint in list_endpoints():
+        headers = FORM if endpoint.kind == "form" else {}
+        for project in ("films", "nowhere", "music/", ""):
+            path = inside(project, path_of(endpoint))
+            answer = service.ask(endpoint.method, path, b"{}", key=keys["music"], headers=headers)
+            # Whether there is such a project is not told.
+            assert answer.status_code == 404, path
+            assert service.last_line()["code"] == "not_found"
+            assert "films" not in answer.text
+    assert service.store.counters("films") == service.store.counters("music") == {}
+
+
+def test_routes_of_a_project_are_below_its_address(shared: Service) -> None:
+    key = shared.make_key("music", *SCOPES)
+    for endpoint in list_endpoints():
+        path = inside("music", path_of(endpoint))
+        if endpoint.method == "GET":
+            answer = shared.ask("GET", path, key=key)
+            line = shared.last_line()
+            if endpoint.path == "/":
+                assert answer.status_code == 200
+            elif endpoint.scope is None or endpoint.is_global:
+                assert (answer.status_code, line["route"]) == (404, None)
+            else:
+                # Logs and metrics name the route and the project apart.
+                assert (line["route"], line["project"]) == (endpoint.path, "music")
+
+
+@pytest.mark.parametrize("project", ["a/b", "..x", "Größe %2F", "projects", "a?b#c"])
+def test_events_go_to_the_project_of_the_address(make_service: MakeService, project: str) -> None:
+    service = make_service(Settings(open_project="default"), has_key=False)
+    open_monitor(service, project).configure(MUSIC, actor="test")
+    body = json.dumps(make_ranking(1)).encode()
+    headers = {"content-type": "application/json"}
+    path = inside(project, "/v1/rankings")
+    [answer] = service.ask_all([("POST", path, body, headers)], "127.0.0.1")
+    assert answer.json()["accepted"] == 1
+    assert service.counters(project)["accepted"] == 1
+    assert service.store.counters("default") == {}
+    # Without a key there may be a new project, but only the one of the command.
+    [answer] = service.ask_all(
+        [("POST", inside("new", "/v1/rankings"), body, headers)], "127.0.0.1"
+    )
+    assert answer.status_code == 404
+    assert "new" not in service.store.projects()

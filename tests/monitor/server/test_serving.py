@@ -24,14 +24,14 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.music import MUSIC, make_click, make_search
-from tests.monitor.server.service import NOW, Service, make_ranking
+from tests.monitor.server.service import NOW, Refusing, Service, make_ranking
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from concurrent.futures import Future
 
-    from rankscope.monitor.events.event import Event
+    from tests.monitor.server.service import MakeService
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -46,7 +46,7 @@ def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     with (
         (tmp_path / "log").open("w") as log,
         subprocess.Popen(
-            [sys.executable, str(SERVER), str(tmp_path / "events.db")],
+            [sys.executable, str(SERVER), str(tmp_path / "events.db"), "0.01"],
             stdout=subprocess.PIPE,
             stderr=log,  # nobody reads a pipe while the service is asked
             text=True,
@@ -102,7 +102,7 @@ def test_it_evaluates_and_notifies_by_itself(
 
 @pytest.mark.slow
 def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> None:
-    command = [sys.executable, str(SERVER), str(tmp_path / "events.db")]
+    command = [sys.executable, str(SERVER), str(tmp_path / "events.db"), "0.01"]
     with subprocess.Popen(
         ["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *command],
         stdout=subprocess.PIPE,
@@ -129,46 +129,21 @@ def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> N
     assert waiting == ["EMFILE"]
 
 
-def test_readiness_says_whether_evaluation_lags(tmp_path: Path) -> None:
+def test_readiness_says_whether_evaluation_lags(make_service: MakeService) -> None:
     now = NOW
     scheduler = Scheduler(list, lambda _: None, seconds=10, now=lambda: now, report=lambda *_: None)
-    service = Service(tmp_path, is_late=lambda: scheduler.is_late)
+    service = make_service(is_late=lambda: scheduler.is_late)
     ready = {"status": "ready", "evaluation": "on time"}
     assert service.ask("GET", "/readyz", key=None).json() == ready
     now += HOUR
     late = service.ask("GET", "/readyz", key=None)
     assert (late.status_code, late.json()) == (200, ready | {"evaluation": "late"})
-    service.store.close()
-
-
-class Refusing:
-    """A store that refuses to write, for a reason that can change."""
-
-    def __init__(self, inner: SQLiteStore) -> None:
-        self._inner = inner
-        self.code = ""
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    def probe(self) -> Future[None]:
-        self._refuse()
-        return self._inner.probe()
-
-    def submit(self, project: str, events: list[Event], rejected: dict[str, int]) -> object:
-        self._refuse()
-        return self._inner.submit(project, events, rejected)
-
-    def _refuse(self) -> None:
-        if self.code:
-            raise FileError("expected room, found none", code=self.code)
 
 
 @pytest.fixture
-def refusing(tmp_path: Path) -> Iterator[Service]:
-    """A service on a store that refuses what its `code` says."""
-    with SQLiteStore(tmp_path / "events.db") as inner:
-        yield Service(tmp_path, store=Refusing(inner))
+def refusing(service: Service, make_service: MakeService) -> Service:
+    """A service on a store that can refuse."""
+    return make_service(store=Refusing(service.store))
 
 
 def is_ready(service: Service) -> bool:
@@ -184,15 +159,37 @@ def is_ready(service: Service) -> bool:
 @pytest.mark.parametrize("code", ["store_full", "store_failed", "store_closed", "io"])
 def test_it_is_not_ready_while_events_are_refused(refusing: Service, code: str) -> None:
     assert is_ready(refusing)
-    refusing.store.code = code
+    refusing.store.error = FileError("expected room, found none", code=code)
     assert refusing.post("/v1/rankings", make_ranking(1)).status_code >= 500
     refusing.seconds += 5
     assert not is_ready(refusing)
     assert refusing.ask("GET", "/healthz", key=None).status_code == 200
-    refusing.store.code = ""
+    refusing.store.error = None
     refusing.seconds += 1
     assert is_ready(refusing)
     assert refusing.post("/v1/rankings", make_ranking(1)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"), [("", 5.0), ("store_busy", 1.0), ("file_disk_full", 1.0)]
+)
+def test_a_write_is_tried_every_five_seconds_and_every_second_while_events_are_refused(
+    refusing: Service, code: str, seconds: float
+) -> None:
+    refusing.store.error = FileError("busy", code=code) if code else None
+    for refusing.seconds, probes in ((0.0, 1), (seconds - 0.001, 1), (seconds, 2)):
+        refusing.ask("GET", "/readyz", key=None)
+        assert refusing.store.probes == probes
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(9.999, True), (10.0, False), (10.001, False)])
+def test_a_service_whose_store_is_busy_for_ten_seconds_is_not_ready(
+    refusing: Service, seconds: float, *, stays: bool
+) -> None:
+    refusing.store.error = FileError("busy", code="store_busy")
+    assert is_ready(refusing)
+    refusing.seconds = seconds
+    assert is_ready(refusing) == stays
 
 
 def test_it_listens_where_nobody_else_does(tmp_path: Path) -> None:
@@ -226,6 +223,5 @@ def test_it_is_open_to_others_only_where_keys_are_needed(tmp_path: Path) -> None
         with pytest.raises(AnnouncedError):
             serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104
         store.revoke_key("music", key.key_id, 1, "test")
-        with pytest.raises(UsageError) as refused:
+        with refuses(UsageError, "no_keys"):
             serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104
-        assert refused.value.code == "no_keys"

@@ -13,7 +13,7 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
-from tests.monitor.server.service import NOW, Service, make_ranking
+from tests.monitor.server.service import NOW, Service, find_token, make_ranking
 from tests.monitor.server.test_routes import FORM, list_endpoints, path_of
 from tests.monitor.server.test_webhook import SECRET, Recording
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.server.routing.endpoint import Endpoint
+
+    from tests.monitor.server.service import MakeService
 
 MARK = "jabberwocky"
 """In all that the one project has, and nowhere else."""
@@ -188,12 +190,10 @@ def test_forms_change_nothing_of_another_project(changing: World) -> None:
     browser = changing.service.browser()
     assert browser.sign_in(changing.other).status_code == 303
     before = changing.digest()
-    page = browser.get("/settings").text
-    token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
-    assert token is not None
+    token = find_token(browser.get("/settings").text)
     for endpoint in list_endpoints():
         if endpoint.kind == "form" and endpoint.scope is not None and "sign" not in endpoint.path:
-            fields = {"csrf": token[1], "name": MARK, "rule": MARK}
+            fields = {"csrf": token, "name": MARK, "rule": MARK}
             answer = browser.send(address_of(endpoint, changing.key_id), fields)
             assert answer.status_code < 500
     assert changing.digest() == before
@@ -235,7 +235,7 @@ def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -
     world.read_all()
     page = browser.get("/settings").text
     secrets = [world.own, world.own.split("_")[2], SECRET, *browser.cookies.values()]
-    secrets += re.findall(r'name="csrf" value="([0-9a-f]{64})"', page)
+    secrets.append(find_token(page))
     assert len(secrets) > 4
     for line in world.service.log:
         assert line.isascii()
@@ -254,9 +254,9 @@ def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -
     ],
 )
 def test_in_open_mode_pages_of_others_change_and_read_nothing(
-    tmp_path: Path, said: dict[str, str]
+    make_service: MakeService, said: dict[str, str]
 ) -> None:
-    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
+    service = make_service(Settings(open_project="music"), has_key=False)
     for endpoint in list_endpoints():
         if endpoint.scope is None or (endpoint.method == "GET" and endpoint.kind != "api"):
             continue
@@ -267,18 +267,16 @@ def test_in_open_mode_pages_of_others_change_and_read_nothing(
         assert answer.status_code == 403
         assert service.last_line()["code"] == "origin"
     assert service.store.projects() == []
-    service.store.close()
 
 
-def test_in_open_mode_forms_need_a_token(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
+def test_in_open_mode_forms_need_a_token(make_service: MakeService) -> None:
+    service = make_service(Settings(open_project="music"), has_key=False)
     for endpoint in list_endpoints():
         if endpoint.kind == "form" and endpoint.scope is not None:
             answer = service.browser().send(path_of(endpoint), {"csrf": "0" * 64})
             assert answer.status_code == 403
             code = "forbidden" if endpoint.scope == "person" else "csrf"
             assert service.last_line()["code"] == code
-    service.store.close()
 
 
 def test_who_asks_for_a_page_that_is_not_there_gets_a_page(service: Service) -> None:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from unittest.mock import Mock
 
 import pytest
-from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels
-from rankscope.monitor.notify.http import Poster, Reply
+from rankscope.monitor.notify.http import Poster, PostError, Reply
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import Secret
 
+from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.service import Service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import httpx
     from rankscope.monitor.notify.http import Target
-    from rankscope.monitor.notify.message import Message
 
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -54,22 +55,6 @@ CHANNELS = Channels(
         Channel(name="oncall", url=Secret(f"slack://{TOKEN}"), severity="critical"),
     )
 )
-
-
-class Services:
-    """Services that refuse when they are told to."""
-
-    problem = ""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, Message]] = []
-
-    def send(self, channel: Channel, message: Message) -> Attempt:
-        self.sent.append((channel.name, message))
-        return Attempt(self.problem)
-
-    def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
-        return tuple("Slack" for _ in channels)
 
 
 class Operated:
@@ -108,7 +93,7 @@ def test_it_is_set_tested_shown_in_part_and_removed(admin: Operated) -> None:
     answer = admin.ask("PUT", "/v1/webhook", {"url": URL})
     assert answer.status_code == 200
     made = answer.json()["secret"]
-    assert made.startswith("whsec_")
+    assert len(base64.b64decode(made.removeprefix("whsec_"))) == 32
     told = admin.ask("GET", "/v1/webhook")
     assert told.json()["webhook"] | {"created": ""} == {
         "host": "example.com",
@@ -124,12 +109,14 @@ def test_it_is_set_tested_shown_in_part_and_removed(admin: Operated) -> None:
     [(where, headers, body)] = admin.poster.posted
     assert where == URL.removeprefix("https://")
     assert headers["webhook-signature"].startswith("v1,")
-    assert json.loads(body)["project"] == "music"
+    said = json.loads(body)
+    assert (said["type"], said["project"]) == ("webhook.test", "music")
     assert admin.ask("DELETE", "/v1/webhook").status_code == 204
     assert admin.ask("DELETE", "/v1/webhook").status_code == 404
     assert admin.ask("POST", "/v1/webhook/test").status_code == 404
-    actions = [entry.action for entry in admin.service.store.audit("music")]
-    assert actions[-3:] == ["webhook.set", "channel.test", "webhook.remove"]
+    done = [(one.action, one.subject) for one in admin.service.store.audit("music")]
+    assert done[-3::2] == [("webhook.set", "example.com"), ("webhook.remove", "music")]
+    assert done[-2][0] == "channel.test"
     for line in admin.service.log:
         assert made not in line
         assert "token=abc" not in line
@@ -172,7 +159,8 @@ def test_an_address_that_may_not_be_called_is_not_kept(refused: Operated, url: s
     [
         {},
         {"url": 5},
-        {"url": URL, "secret": "short"},
+        *({"url": URL, "secret": text} for text in ("", "short", "whsec_", "whsec_!!")),
+        {"url": URL, "secret": "whsec_" + "A" * 20},
         {"url": URL, "secret": 5},
         {"url": URL, "allows_http": "yes"},
         {"url": URL, "project": "films"},
@@ -194,15 +182,20 @@ def test_that_of_another_project_is_not_there(admin: Operated) -> None:
     assert admin.poster.posted == []
 
 
-def test_what_a_webhook_answers_is_told_to_nobody(admin: Operated) -> None:
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Reply(500), "status 500"),
+        (PostError("TLS failed", code="webhook_tls"), "TLS failed"),
+    ],
+)
+def test_what_a_webhook_answers_is_told_to_nobody(
+    admin: Operated, answer: Reply | PostError, told: str
+) -> None:
     admin.ask("PUT", "/v1/webhook", {"url": URL})
-
-    def fail(_target: object, _headers: object, _body: object) -> Reply:
-        return Reply(500)
-
-    admin.poster.post = fail  # type: ignore[method-assign]
-    answer = admin.ask("POST", "/v1/webhook/test")
-    assert answer.json() == {"is_delivered": False, "told": "status 500"}
+    admin.poster.post = Mock(side_effect=[answer])  # type: ignore[method-assign]
+    tried = admin.ask("POST", "/v1/webhook/test")
+    assert tried.json() == {"is_delivered": False, "told": told}
 
 
 def test_channels_are_listed_without_their_addresses(admin: Operated) -> None:
@@ -227,7 +220,7 @@ def test_a_test_message_is_sent_by_an_administrator(admin: Operated) -> None:
     assert answer.json() == {"is_delivered": True, "told": "delivered"}
     ((name, message),) = admin.services.sent
     assert (name, message.title) == ("oncall", "Test message from rankscope")
-    admin.services.problem = "status 403"
+    admin.services.failing["oncall"] = "status 403"
     answer = admin.ask("POST", path)
     assert answer.json() == {"is_delivered": False, "told": "status 403"}
 

@@ -17,8 +17,9 @@ from rankscope.monitor.setup.project import Project, find_project, read_project
 from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
+from tests.refusals import refuses
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 NOW = 1_788_220_800_000_000
@@ -37,12 +38,6 @@ def want(name: str = "music", **changes: Any) -> Project:  # noqa: ANN401 - as a
     """A project as a file wants it; `rules` replaces all of them."""
     fields = FIELDS | changes
     return read_project(name, fields | {"definition": FIELDS["definition"] | fields["definition"]})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    with SQLiteStore(tmp_path / "events.db") as opened:
-        yield opened
 
 
 def apply(store: SQLiteStore, *wanted: Project, actor: str = "ann", now: int = NOW) -> list[Plan]:
@@ -242,9 +237,8 @@ def test_all_projects_are_changed_or_none(
         return true(opened, changes)
 
     monkeypatch.setattr(SQLiteStore, "change_projects", change)
-    with pytest.raises(FileError) as busy:
+    with refuses(FileError, "store_busy"):
         apply(store, want(rules={}), want("books", rules={}))
-    assert busy.value.code == "store_busy"
     assert count > 1
     assert digest(store)[1] == before[1]  # music is as it was
     monkeypatch.undo()

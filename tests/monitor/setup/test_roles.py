@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-from rankscope.errors import FormatError
 from rankscope.monitor.setup.file import read_setup
 from rankscope.monitor.setup.plan import apply_projects, find_plan
 from rankscope.monitor.setup.project import find_project
 from rankscope.monitor.setup.toml import write_setup
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    import pytest
     from rankscope.monitor.setup.project import Project
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 NOW = 1_795_284_000_000_000
 FILE = """
@@ -36,12 +34,6 @@ def read(folder: Path, text: str) -> Project:
     file.write_text(text)
     [project] = read_setup(str(file)).projects
     return project
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    with SQLiteStore(tmp_path / "events.db") as made:
-        yield made
 
 
 def apply(store: SQLiteStore, wanted: Project) -> list[str]:
@@ -107,20 +99,3 @@ def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(
     monkeypatch.setattr(store, "change_projects", meddle)
     assert "eve@example.com: viewer → none" in apply(store, wanted)
     assert len(calls) == 2
-
-
-@pytest.mark.parametrize(
-    ("roles", "said"),
-    [
-        ('viewer = ["ann"]', "expected an email address"),
-        ('viewer = ["group:"]', "expected a group"),
-        ('viewer = "ann@example.com"', "viewer"),
-        ('chief = ["ann@example.com"]', "unknown key"),
-        ('viewer = ["a@b.c"]\nadmin = ["A@b.c"]', "has the roles viewer and admin"),
-    ],
-)
-def test_roles_that_are_none_are_refused(tmp_path: Path, roles: str, said: str) -> None:
-    with pytest.raises(FormatError) as refused:
-        read(tmp_path, f"{FILE}[projects.music.roles]\n{roles}\n")
-    assert said in refused.value.message
-    assert refused.value.line is not None

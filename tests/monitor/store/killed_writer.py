@@ -30,6 +30,7 @@ from rankscope.records import replace
 from sqlalchemy import Engine, event
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
+from tests.monitor.store.sender import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,11 +74,6 @@ def find_stage() -> str:
         if any(f"rankscope/monitor/store/{part}" in name or f"/{part}" in name for name in names):
             return stage
     return "anything else"
-
-
-def say(*words: object) -> None:
-    """Print a line, past all buffers."""
-    os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
 def ranking_of(number: int) -> Ranking:

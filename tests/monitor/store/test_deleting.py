@@ -9,9 +9,6 @@ from itertools import count
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope import FileError, UsageError
 from rankscope.monitor.backups import find_backup
 from rankscope.monitor.doctor import examine
@@ -65,15 +62,6 @@ def store(tmp_path: Path) -> Iterator[SQLiteStore]:
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         opened.append("music", EVENTS)
         yield opened
-
-
-def test_events_come_back_as_they_were(store: SQLiteStore) -> None:
-    for ranking in EVENTS[:3]:
-        assert store.find_ranking("music", ranking.ranking_id) == ranking
-    assert store.find_labels("music", "r1") == [EVENTS[4], EVENTS[3]]
-    assert store.find_labels("music", "r2") == EVENTS[5:7]
-    assert store.count_pending("music") == 1
-    store.verify()
 
 
 def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-
 from rankscope.monitor.evaluate.stored_windows import unpack_cells
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore

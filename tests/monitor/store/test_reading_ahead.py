@@ -22,13 +22,6 @@ def count(made: list[int], until: int) -> Generator[int]:
         made.append(-1)
 
 
-@pytest.mark.parametrize("until", [0, 1, 2, 5])
-def test_all_comes_in_order(until: int) -> None:
-    made: list[int] = []
-    assert list(read_ahead(count(made, until))) == list(range(until))
-    assert made == [*range(until), -1]
-
-
 def test_one_piece_is_made_while_another_is_worked_on() -> None:
     is_made = threading.Event()
 

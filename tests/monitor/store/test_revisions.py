@@ -185,15 +185,6 @@ def test_a_plan_changes_nothing(path: Path) -> None:
     assert not path.with_name("events.db.backups").exists()
 
 
-def test_after_an_upgrade_that_takes_away_earlier_releases_stop(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0002'")
-        connection.execute("UPDATE meta SET value = '0002' WHERE name = 'oldest'")
-    for opens in (SQLiteStore, open_sqlite_reader):
-        with refuses(FileError, "store_version", match="revision 0002, which this release doesn't"):
-            opens(path)
-
-
 def test_an_upgrade_that_is_killed_has_not_happened(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import contextmanager
 from functools import cache
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
 
+from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.site import log_story, open_monitor, watch_story
 from tests.monitor.server.service import Service
+from tests.monitor.server.test_webhook import CHANNELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.monitor.server.service import MakeService
 
-@contextmanager
-def serve(folder: Path) -> Iterator[Service]:
-    """A service on the store in a folder."""
-    made = Service(folder, Settings(open_project="default"), has_key=False)
-    yield made
-    made.store.close()
+
+OPEN = Settings(open_project="default")
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Service]:
+def site(make_service: MakeService) -> Service:
     """A service on an empty store."""
-    with serve(tmp_path) as made:
-        yield made
+    return make_service(OPEN, has_key=False)
+
+
+@pytest.fixture
+def services() -> Services:
+    """What sends the messages of `operated`."""
+    return Services()
+
+
+@pytest.fixture
+def operated(make_service: MakeService, services: Services) -> Service:
+    """A service on an empty store, whose operator has defined channels."""
+    settings = replace(OPEN, notifying=CHANNELS)
+    return make_service(settings, has_key=False, sender=services)
 
 
 @pytest.fixture(scope="session")
@@ -54,11 +65,10 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def story(tmp_path: Path, stories: Callable[[str], Path]) -> Iterator[Service]:
+def story(tmp_path: Path, stories: Callable[[str], Path], make_service: MakeService) -> Service:
     """A service on a store with the story and its values."""
     shutil.copytree(stories(""), tmp_path, dirs_exist_ok=True)
-    with serve(tmp_path) as made:
-        yield made
+    return make_service(OPEN, has_key=False)
 
 
 @pytest.fixture(scope="session")
@@ -68,16 +78,18 @@ def told_story(
     """The same, for all tests that only read it."""
     folder = tmp_path_factory.mktemp("told")
     shutil.copytree(stories(""), folder, dirs_exist_ok=True)
-    with serve(folder) as made:
-        yield made
+    made = Service(folder, OPEN, has_key=False)
+    yield made
+    made.store.close()
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, stories: Callable[[str], Path], text: str) -> Iterator[Service]:
+def hostile(
+    tmp_path: Path, stories: Callable[[str], Path], text: str, make_service: MakeService
+) -> Service:
     """The same, with the text of a test for all names of the story."""
     shutil.copytree(stories(text), tmp_path, dirs_exist_ok=True)
-    with serve(tmp_path) as made:
-        yield made
+    return make_service(OPEN, has_key=False)
 
 
 @pytest.fixture(scope="session")
@@ -91,8 +103,7 @@ def watched_story(tmp_path_factory: pytest.TempPathFactory, stories: Callable[[s
 
 
 @pytest.fixture
-def watched(tmp_path: Path, watched_story: Path) -> Iterator[Service]:
+def watched(tmp_path: Path, watched_story: Path, make_service: MakeService) -> Service:
     """A service on a store with the story, and what a rule has found in it."""
     shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
-    with serve(tmp_path) as made:
-        yield made
+    return make_service(OPEN, has_key=False)

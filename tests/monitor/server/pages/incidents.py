@@ -46,6 +46,5 @@ def put_incidents(site: Service, *incidents: Incident, **history: tuple[Change, 
         for incident_id, listed in history.items()
         for change in listed
     ]
-    site.store.save_rules(
-        "default", (), incidents=[write_incident(each) for each in incidents], changes=changes
-    )
+    rows = [write_incident(each) for each in incidents]
+    site.store.save_rules(incidents[0].project, (), incidents=rows, changes=changes)

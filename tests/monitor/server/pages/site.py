@@ -14,7 +14,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 
-from tests.monitor.server.service import NOW
+from tests.monitor.server.service import NOW, find_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,6 +212,18 @@ def check_page(page: str) -> Reader:
     return reader
 
 
+def check_texts(page: str) -> Reader:
+    """Read a page of hostile texts, and see that they are only texts."""
+    reader = check_page(page)
+    assert not reader.all("img")
+    assert len(reader.all("script")) == 1
+    # A field has what was typed, or stored.
+    shown = re.sub(r'value="[^"]*"', "", page)
+    assert "\u202e" not in shown
+    assert "\u0007" not in shown
+    return reader
+
+
 PROJECT = "/projects/default"
 
 
@@ -234,13 +246,6 @@ def as_json(response: Any) -> Any:  # noqa: ANN401 - JSON
     assert "NaN" not in response.text
     assert "Infinity" not in response.text
     return response.json()
-
-
-def find_token(page: str) -> str:
-    """The token that the forms of a page send."""
-    token = re.search(r'name="csrf" value="([^"]+)"', page)
-    assert token is not None
-    return token[1]
 
 
 def send(

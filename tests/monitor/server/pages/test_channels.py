@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from rankscope.monitor.server.http.settings import Settings
-from rankscope.records import replace
-
 from tests.monitor.server.pages.site import check_page, find_links, get, open_monitor, send
-from tests.monitor.server.service import Service
-from tests.monitor.server.test_webhook import CHANNELS, TOKEN, Services
+from tests.monitor.server.test_webhook import TOKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-
-class Operated(Service):
-    """A service whose operator has defined channels."""
-
-    def __init__(self, folder: Path) -> None:
-        self.services = Services()
-        settings = replace(Settings(open_project="default"), notifying=CHANNELS)
-        super().__init__(folder, settings, has_key=False, sender=self.services)
-
-
-@pytest.fixture
-def operated(tmp_path: Path) -> Iterator[Operated]:
-    made = Operated(tmp_path)
-    open_monitor(made.store)
-    yield made
-    made.store.close()
+    from tests.monitor.notify.test_channel_delivery import Services
+    from tests.monitor.server.service import Service
 
 
 def test_without_channels_it_says_how_to_define_one(site: Service) -> None:
@@ -41,7 +19,8 @@ def test_without_channels_it_says_how_to_define_one(site: Service) -> None:
     assert "/channels" in find_links(check_page(get(site, "/settings")))
 
 
-def test_channels_are_listed_without_their_addresses(operated: Operated) -> None:
+def test_channels_are_listed_without_their_addresses(operated: Service) -> None:
+    open_monitor(operated.store)
     page = get(operated, "/channels")
     reader = check_page(page)
     for text in ("hook", "inner", "oncall", "Slack", "critical"):
@@ -49,13 +28,16 @@ def test_channels_are_listed_without_their_addresses(operated: Operated) -> None
     assert TOKEN not in page
 
 
-def test_a_test_message_is_sent_and_the_page_says_what_came_of_it(operated: Operated) -> None:
+def test_a_test_message_is_sent_and_the_page_says_what_came_of_it(
+    operated: Service, services: Services
+) -> None:
+    open_monitor(operated.store)
     path = "/channels/oncall/test"
     answer = send(operated, path, {}, "/channels")
     assert answer.status_code == 200
     assert "The test message to oncall was delivered." in check_page(answer.text).text
-    assert [name for name, _ in operated.services.sent] == ["oncall"]
-    operated.services.problem = "status <403>"
+    assert services.names() == ["oncall"]
+    services.failing["oncall"] = "status <403>"
     answer = send(operated, path, {}, "/channels")
     assert "was not delivered: status <403>" in check_page(answer.text).text
     assert send(operated, "/channels/none/test", {}, "/channels").status_code == 404

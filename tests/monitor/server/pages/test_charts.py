@@ -122,14 +122,6 @@ def test_events_outside_are_left_out() -> None:
     assert [(each.x, each.name) for each in chart.events] == [(50.0, "a")]
 
 
-def test_names_of_events_do_not_run_into_each_other() -> None:
-    events = [Event(time, str(time)) for time in (10, 12, 40, 85, 99)]
-    chart = draw_lines([Line("", ())], since=0, until=100, length=1, events=events)
-    assert [each.name for each in chart.events] == ["10", "12", "40", "85", "99"]
-    # The names of those on the right stand to the left of their lines.
-    assert [each.name for each in chart.events if each.is_named] == ["10", "40", "85"]
-
-
 def test_an_episode_lies_where_its_time_does_and_one_that_lasts_goes_to_the_end() -> None:
     episodes = [Episode(40, None, "b", "labels"), Episode(-10, 20, "a"), Episode(-10, 0, "before")]
     chart = draw_lines([Line("", ())], since=0, until=80, length=1, episodes=episodes)

@@ -24,15 +24,13 @@ from tests.monitor.server.pages.site import (
     open_monitor,
     send,
 )
-from tests.monitor.server.pages.test_channels import Operated
 from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankscope.monitor.monitor import Monitor
 
+    from tests.monitor.notify.test_channel_delivery import Services
     from tests.monitor.server.service import Service
 
 NEEDED = {"Rankings", "Labels that count", "First final hour", "Baseline", "Rule", "Channel"}
@@ -94,22 +92,20 @@ def test_each_line_is_done_by_what_it_says(site: Service) -> None:
     assert {"Baseline", "Attributes"} <= list_done(monitor)
 
 
-def test_the_list_is_gone_once_a_channel_was_tested(tmp_path: Path) -> None:
-    operated = Operated(tmp_path)
+def test_the_list_is_gone_once_a_channel_was_tested(operated: Service, services: Services) -> None:
     log_story(operated.store)
     monitor = open_monitor(operated.store)
     monitor.set_rule(Rule(name="quality", measure="nDCG@5"))
     left = {task.title for task in view_overview(monitor).tasks if not task.is_done}
     assert left == {"Channel"}
-    operated.services.problem = "status 403"
+    services.failing["oncall"] = "status 403"
     send(operated, "/channels/oncall/test", {}, "/channels")
     assert "Set up monitoring" in get(operated, "/")
-    operated.services.problem = ""
+    services.failing.clear()
     send(operated, "/channels/oncall/test", {}, "/channels")
     assert operated.store.audit("default")[-1].action == TESTED
     assert view_overview(monitor).tasks == ()
     assert "Set up monitoring" not in get(operated, "/")
-    operated.store.close()
 
 
 @pytest.mark.parametrize("choice", [Choice(range="1d"), Choice(version="3"), Choice(every="day")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from html.parser import HTMLParser
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -12,15 +11,16 @@ from rankscope import UsageError
 from rankscope.monitor.server.http.proxies import read_prefix, read_proxies
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.pages.site import find_token
-from tests.monitor.server.service import Service
+from tests.monitor.server.pages.site import Reader
+from tests.monitor.server.service import Service, find_token
 from tests.monitor.server.test_people import ANN, PASSWORD, invite, set_password
 from tests.monitor.server.test_routes import list_endpoints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.monitor.server.service import MakeService
 
 PROXY = "10.1.2.3"
 """The address that a service of the tests sees, unless told otherwise."""
@@ -28,28 +28,18 @@ NAMED = Settings(proxies=read_proxies([PROXY]), hosts=("localhost", "rank.exampl
 HTTPS = {"x-forwarded-proto": "https", "x-forwarded-host": "rank.example.com"}
 
 
-class Links(HTMLParser):
+def find_addresses(page: str) -> set[str]:
     """The addresses in a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name in {"href", "src", "action", "formaction", "data-trace"} and value is not None:
-                self.found.add(value)
+    names = ("href", "src", "action", "formaction", "data-trace")
+    found = {attrs.get(name) for _, attrs in Reader(page).elements for name in names}
+    return {address for address in found if address is not None}
 
 
 @pytest.fixture
-def prefixed(tmp_path: Path, watched_story: Path) -> Iterator[Service]:
+def prefixed(tmp_path: Path, watched_story: Path, make_service: MakeService) -> Service:
     """A service at a prefix, with a project that has all there is to link to."""
     shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
-    settings = Settings(open_project="default", prefix="/a/ranking")
-    service = Service(tmp_path, settings, has_key=False)
-    yield service
-    service.store.close()
+    return make_service(Settings(open_project="default", prefix="/a/ranking"), has_key=False)
 
 
 def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed: Service) -> None:
@@ -65,7 +55,7 @@ def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed
         else:
             assert answer.status_code == 200, address
             is_page = answer.headers["content-type"].startswith("text/html")
-            found = Links(answer.text).found if is_page else set()
+            found = find_addresses(answer.text) if is_page else set()
         # Of pages that differ in their parameters, some of each kind are enough.
         for link in found:
             if link.startswith(("#", "data:")):
@@ -92,8 +82,8 @@ def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed
         assert f"/a/ranking{pages[path]}{path}" in {urlsplit(each).path for each in seen}, path
 
 
-def test_forms_and_sign_in_go_on_below_the_prefix(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(prefix="/ranking"))
+def test_forms_and_sign_in_go_on_below_the_prefix(make_service: MakeService) -> None:
+    service = make_service(Settings(prefix="/ranking"))
     browser = service.browser("192.0.2.7")
     wanted = "/ranking/projects/music/trace?measure=MRR"
     away = browser.get(wanted)
@@ -115,20 +105,18 @@ def test_forms_and_sign_in_go_on_below_the_prefix(tmp_path: Path) -> None:
     left = browser.send("/ranking/sign-out", {"csrf": find_token(page)})
     assert left.headers["location"] == "/ranking/sign-in"
     assert "path=/ranking;" in left.headers["set-cookie"].lower()
-    service.store.close()
 
 
 @pytest.mark.parametrize("path", ["/ranking/healthz", "/healthz"])
-def test_a_proxy_may_take_the_prefix_off_or_not(tmp_path: Path, path: str) -> None:
-    service = Service(tmp_path, Settings(prefix="/ranking"))
+def test_a_proxy_may_take_the_prefix_off_or_not(make_service: MakeService, path: str) -> None:
+    service = make_service(Settings(prefix="/ranking"))
     assert service.ask("GET", path, key=None).status_code == 200
     assert service.last_line()["route"] == "/healthz"
     assert service.ask("GET", f"/rankings{path}", key=None).status_code == 404
-    service.store.close()
 
 
-def test_a_named_proxy_says_how_the_service_is_reached(tmp_path: Path) -> None:
-    service = Service(tmp_path, NAMED)
+def test_a_named_proxy_says_how_the_service_is_reached(make_service: MakeService) -> None:
+    service = make_service(NAMED)
     key = service.make_key("music", "read")
     said = HTTPS | {"x-forwarded-prefix": "/ranking/"}
     page = service.ask("GET", "/projects/music/incidents", key=key, headers=said)
@@ -149,35 +137,32 @@ def test_a_named_proxy_says_how_the_service_is_reached(tmp_path: Path) -> None:
     # Names that the service doesn't answer for stay unknown.
     named = {"x-forwarded-host": "evil.example"}
     assert service.ask("GET", "/healthz", key=None, headers=named).status_code == 421
-    service.store.close()
 
 
 @pytest.mark.parametrize("prefix", ["//evil.example", "/a/../b", "/a b", "ranking", '/"><b>', "/."])
-def test_a_prefix_that_is_no_path_is_ignored(tmp_path: Path, prefix: str) -> None:
-    service = Service(tmp_path, NAMED)
+def test_a_prefix_that_is_no_path_is_ignored(make_service: MakeService, prefix: str) -> None:
+    service = make_service(NAMED)
     headers = {"x-forwarded-prefix": prefix, "accept": "text/html"}
     away = service.ask("GET", "/projects/music/rules", key=None, headers=headers)
     assert away.headers["location"] == "/sign-in?next=%2Fprojects%2Fmusic%2Frules"
-    service.store.close()
 
 
-def test_nothing_of_an_unnamed_proxy_is_believed(tmp_path: Path) -> None:
-    service = Service(tmp_path, Settings(proxies=read_proxies(["10.9.9.9", "192.0.2.0/24"])))
+def test_nothing_of_an_unnamed_proxy_is_believed(make_service: MakeService) -> None:
+    service = make_service(Settings(proxies=read_proxies(["10.9.9.9", "192.0.2.0/24"])))
     key = service.make_key("music", "read")
     said = HTTPS | {"x-forwarded-prefix": "/ranking", "x-forwarded-for": "127.0.0.1"}
     page = service.ask("GET", "/projects/music/incidents", key=key, headers=said)
     assert page.status_code == 200  # the host that is forwarded isn't looked at
     assert 'href="/projects/music/rules"' in page.text
-    service.store.close()
 
 
 @pytest.mark.parametrize("proxies", [(), ("127.0.0.1",), ("127.0.0.0/8", "::1")])
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost", "", "192.0.2.1, 127.0.0.1"])
 def test_no_header_makes_a_caller_one_of_this_machine(
-    tmp_path: Path, proxies: tuple[str, ...], address: str
+    make_service: MakeService, proxies: tuple[str, ...], address: str
 ) -> None:
     settings = Settings(open_project="music", proxies=read_proxies(proxies))
-    service = Service(tmp_path, settings, has_key=False)
+    service = make_service(settings, has_key=False)
     for name in ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded"):
         asked = ("GET", "/v1/versions", b"", {name: address, "host": "localhost"})
         [answer] = service.ask_all([asked], "127.0.0.1")
@@ -186,12 +171,11 @@ def test_no_header_makes_a_caller_one_of_this_machine(
         # A named proxy that says nothing is one all the same.
         [answer] = service.ask_all([("GET", "/v1/versions", b"", {})], "127.0.0.1")
         assert answer.status_code == 401
-    service.store.close()
 
 
-def test_each_client_of_a_named_proxy_has_limits_of_its_own(tmp_path: Path) -> None:
+def test_each_client_of_a_named_proxy_has_limits_of_its_own(make_service: MakeService) -> None:
     settings = Settings(proxies=NAMED.proxies, failure_burst=2)
-    service = Service(tmp_path, settings)
+    service = make_service(settings)
 
     def ask(client: str) -> int:
         # A client may begin the header, and the proxy ends it.
@@ -200,7 +184,6 @@ def test_each_client_of_a_named_proxy_has_limits_of_its_own(tmp_path: Path) -> N
 
     assert [ask("192.0.2.1") for _ in range(3)] == [401, 401, 429]
     assert ask("192.0.2.2") == 401
-    service.store.close()
 
 
 @pytest.mark.parametrize("name", ["10.0.0.1/8", "proxy.example", "", "*", "10.0.0.0/33"])

@@ -24,6 +24,7 @@ from tests.monitor.server.pages.site import (
     PROJECT,
     as_json,
     check_page,
+    check_texts,
     find_links,
     get,
     open_monitor,
@@ -330,9 +331,7 @@ def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
     )
     open_monitor(site.store, configured)
     page = get(site, PATH)
-    reader = check_page(page)
-    assert not reader.all("img")
-    assert len(reader.all("script")) == 1
+    check_texts(page)
     told = as_json(site.browser().get("/v1/configuration"))
     assert told == write_configuration(configured)
     fields = read_fields(page)
@@ -359,15 +358,15 @@ def test_any_word_is_read_as_it_was_written(word: str) -> None:
     assert line.isprintable()
 
 
-@pytest.mark.parametrize("text", ['"', 'a "b', '"a\\"', '"\\x"', 'a"b'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('"', 'a "b', '"a\\"', '"\\x"', 'a"b'),
+        *('"' + '\\"' * 32_000, '"\\"' * 20_000 + "\\", '"' * 65_535),
+    ],
+)
 def test_a_quote_without_an_end_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="expected quotes"):
-        split_words(text)
-
-
-@pytest.mark.parametrize("text", ['"' + '\\"' * 32_000, '"\\"' * 20_000 + "\\", '"' * 65_535])
-def test_quotes_without_an_end_are_refused_however_many(text: str) -> None:
-    with pytest.raises(UsageError, match="expected quotes around"):
         split_words(text)
 
 

@@ -8,12 +8,9 @@ import pytest
 from rankscope import _core
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids
 from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.tables.schema import ids
 from rankscope.records import replace
-from sqlalchemy import func, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,21 +64,6 @@ def test_one_is_still_known_when_the_other_is_deleted(store: SQLiteStore, gone: 
         assert store.find_labels("music", "r") == [TOLD]
         assert statuses(store, TOLD, NAMED) == ["duplicate", "accepted"]
     store.verify()
-
-
-def test_a_text_that_has_both_roles_is_one_row(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "events.db") as store:
-        store.append("music", [SHOWN, NAMED])
-        assert store.query(lambda one: one.execute(select(func.count()).select_from(ids)).scalar()) == 3  # noqa: E501 # fmt: skip
-        with store.engine.connect() as connection:
-            found = Ids(connection, 1, ["r", "x", "e", "none"])
-            known = {
-                text: [found.find(text, role) is not None for role in (EVENT, RANKING)]
-                for text in ("r", "x", "e", "none")
-            }
-    assert known == {
-        "r": [True, True], "x": [False, True], "e": [True, False], "none": [False, False]
-    }  # fmt: skip
 
 
 def test_projects_know_each_their_own_ids(tmp_path: Path) -> None:
