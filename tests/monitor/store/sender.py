@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from rankscope import FileError
-from rankscope.monitor.store.log import deletion
+from rankscope.monitor.store.log import deletion, removal
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -82,7 +82,7 @@ def die_before_the_answer(folder: Path) -> None:
     store = SQLiteStore(folder / "events.db")
     store.append("music", [make_ranking(1)])
     say("acknowledged", 1)
-    high_water.HighWater.write = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
+    high_water.HighWater.write = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]
     store.append("music", [make_ranking(2)])
 
 
@@ -92,7 +92,7 @@ def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
     for make in (make_ranking, lambda number: make_label(number, number)):
         for start in range(0, rankings, BATCH):
             store.append("music", [make(number) for number in range(start, start + BATCH)])
-    delete_piece, deleted = deletion.delete_blocks, 0
+    delete_piece, deleted = removal.delete_blocks, 0
 
     def delete(transaction: Transaction, project: str, time: int, most: int) -> Deleted | None:
         nonlocal deleted
@@ -102,7 +102,7 @@ def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
-    deletion.delete_blocks = delete
+    deletion.delete_blocks = delete  # type: ignore[attr-defined] # where it is called from
     store.delete_before("music", make_ranking(rankings).time)
 
 
