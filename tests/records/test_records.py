@@ -56,10 +56,3 @@ def test_every_public_record_has_a_signature_with_names_types_and_defaults(name:
     for field, parameter in parameters.items():
         assert parameter.annotation == found.__annotations__[field]
         assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
-
-
-def test_the_signature_of_a_policy_is_what_an_editor_shows() -> None:
-    parameters = inspect.signature(rankscope.Policy).parameters
-    defaults = {name: parameter.default for name, parameter in parameters.items()}
-    assert rankscope.Policy(**defaults) == rankscope.Policy()
-    assert str(parameters["empty"]) == "empty: 'Empty' = 'zero'"
