@@ -37,7 +37,7 @@ ASAN_OPTIONS := detect_leaks=0,allocator_may_return_null=1,quarantine_size_mb=32
 ASAN_RUNTIME = $(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so.6)
 
 # The environment of the caller must not affect what is built or tested here.
-unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 export PYO3_PYTHON := $(BIN)/python
 
 .DEFAULT_GOAL := help

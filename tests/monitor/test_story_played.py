@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 END = 20_778 * DAY
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

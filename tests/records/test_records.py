@@ -45,7 +45,6 @@ PUBLIC = {
     for name in module.__all__
     if inspect.isclass(found := getattr(module, name)) and hasattr(found, "__match_args__")
 }
-"""The public records."""
 
 
 @pytest.mark.parametrize("name", PUBLIC)
