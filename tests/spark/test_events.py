@@ -216,10 +216,10 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     events, _, _ = ingest("labels", table)
     shown = [show("r2", 0), show("r1", 60)]
     found = settle_hour(HOUR, pack_events(shown), decode_labels(table).batch, {})
-    # Of labels with one id the first counts, as in a store.
-    theirs = reversed([event for event in events if event.ranking_id in {"r1", "r2"}])
-    first = {one.event_id: one for one in theirs}
+    # Of labels with one id the first counts, as in a store, also where its ranking isn't there.
+    first = {one.event_id: one for one in reversed(events)}
+    theirs = [one for one in first.values() if one.ranking_id in {"r1", "r2"}]
     columns = found.chunk.labels.rankings, found.chunk.labels.times
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == sorted(
-        (int(one.ranking_id == "r1"), one.time) for one in first.values()
+        (int(one.ranking_id == "r1"), one.time) for one in theirs
     )
