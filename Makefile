@@ -145,7 +145,7 @@ bench: $(VENV)/.released ## Run the benchmark against other tools, and write a r
 	$(BIN)/python -m dev.benchmarks
 
 .PHONY: bench-small
-bench-small: develop ## Measure the speed and memory that rankscope keeps, as ratios beside other tools
+bench-small: $(VENV)/.released ## Measure the speed and memory that rankscope keeps, as ratios beside other tools
 	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate
