@@ -116,7 +116,7 @@ def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
 
 @cache
 def values_of(entry: Entry) -> Values | None:
-    """Give the values that an entry must have."""
+    """Return the values expected of an entry."""
     if entry.code:
         return None
     assert entry.rows is not None

@@ -1,4 +1,4 @@
-"""The story in a monitor: every number is that of the reference, and one that isn't is told."""
+"""The story in a monitor: every number equals the reference, and a difference is reported."""
 
 from __future__ import annotations
 
