@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from rankscope.monitor import Configuration, Monitor, define
@@ -20,7 +20,6 @@ from rankscope.monitor.rules.early.run import open_table
 from rankscope.monitor.rules.run import Scene
 from rankscope.monitor.signals.refresh import refresh_signals
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
@@ -88,6 +87,7 @@ class Fault(NamedTuple):
         sizes: Its magnitude in each of the settings.
         is_slice: Whether only the slice has it, in each of the settings.
         within: How many of the affected rankings a warning may take.
+        share: The share of runs that have to be found in time.
     """
 
     name: str
@@ -95,6 +95,7 @@ class Fault(NamedTuple):
     sizes: tuple[float, ...]
     is_slice: tuple[bool, ...] = (False, True, False, True)
     within: int = 150
+    share: float = 0.9
 
 
 CONSTANT = Fault("constant scores", "of lists", (0.8, 0.75, 0.7, 0.95))
@@ -107,7 +108,8 @@ INDEX = Fault(
 LOCALE = Fault(
     "one slice shows another's documents", "of its lists", (0.85, 0.95, 0.7, 0.9), (True,) * 4
 )
-SWAPPED = Fault("top of lists reversed, scores as usual", "documents", (3, 5, 4, 4))
+# No signal is about the order of the first documents: only overlap with earlier lists tells.
+SWAPPED = Fault("top of lists reversed, scores as usual", "documents", (3, 5, 4, 4), share=0.5)
 MOVED = Fault("top of lists reversed, with their scores", "documents", (5, 4, 3, 7))
 FAULTS = (CONSTANT, LOST, INDEX, LOCALE, SWAPPED, MOVED)
 

@@ -36,8 +36,6 @@ STATIONARY = WORLDS[0]
 HOUR = timedelta(hours=1)
 PROMISED = 1.0
 """How many false warnings a quarter may have."""
-SHARE = 0.9
-"""The share of faults that have to be found in time."""
 ERRORS = 3.0
 
 HEAD = f"""Null cases: sums of {len(SIGNALS)} signals by hour are drawn for each model, version and
@@ -122,7 +120,7 @@ def _sum_up(fault: Fault, warned: Sequence[Warned]) -> Row:
         in_time,
         np.mean([each.hours <= WINDOW / HOUR for each in warned]),
     )
-    error = math.sqrt(SHARE * (1 - SHARE) / runs)
+    error = math.sqrt(fault.share * (1 - fault.share) / runs)
     cells = (
         fault.name,
         str(runs),
@@ -132,7 +130,7 @@ def _sum_up(fault: Fault, warned: Sequence[Warned]) -> Row:
         *_spread([each.hours for each in warned], 0.9),
         f"{np.mean([each.is_named for each in warned]):.0%}",
     )
-    return Row("found", cells, f"{in_time:.0%}" if in_time < SHARE - ERRORS * error else "")
+    return Row("found", cells, f"{in_time:.0%}" if in_time < fault.share - ERRORS * error else "")
 
 
 def _tell(fault: Fault, place: int, warned: Sequence[Warned]) -> Row:
