@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
 SEED = 20270903
-"""Not used before the record was made; nor were `SETTINGS` and the magnitudes of `FAULTS`."""
+"""Not used before the first record was made; nor were `SETTINGS` and the magnitudes of `FAULTS`."""
 START = datetime(2026, 6, 1, tzinfo=UTC)
 BROKEN = 22
 """The day on which faults begin."""
@@ -108,7 +108,7 @@ INDEX = Fault(
 LOCALE = Fault(
     "one slice shows another's documents", "of its lists", (0.85, 0.95, 0.7, 0.9), (True,) * 4
 )
-# No signal is about the order of the first documents: only overlap with earlier lists tells.
+# Its scores stay in order, so that only overlap with earlier lists tells of it.
 SWAPPED = Fault("top of lists reversed, scores as usual", "documents", (3, 5, 4, 4), share=0.5)
 MOVED = Fault("top of lists reversed, with their scores", "documents", (5, 4, 3, 7))
 FAULTS = (CONSTANT, LOST, INDEX, LOCALE, SWAPPED, MOVED)
