@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 from rankscope._core import POLICY, SHARES
+from rankscope._inputs.column_names import SYNONYMS
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.file import FORMATS
 from rankscope.fusion.settings import METHODS, SCALES
-from rankscope.inputs.column_names import SYNONYMS
 from rankscope.measures import OBJECTS, parse
 from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES

@@ -10,6 +10,10 @@ from rankscope import spark as spark
 from rankscope import testing as testing
 from rankscope import typing as typing
 from rankscope._core import __version__ as __version__
+from rankscope._inputs.items import Items as Items
+from rankscope._inputs.letor import Letor as Letor
+from rankscope._inputs.letor import read_letor as read_letor
+from rankscope._inputs.qrels import Qrels as Qrels
 from rankscope.agreement.lists import jaccard as jaccard
 from rankscope.agreement.lists import kendall_tau as kendall_tau
 from rankscope.agreement.lists import overlap as overlap
@@ -66,10 +70,6 @@ from rankscope.fusion.run import FusedRun as FusedRun
 from rankscope.gate.compute import gate as gate
 from rankscope.gate.result import Budget as Budget
 from rankscope.gate.result import GateResult as GateResult
-from rankscope.inputs.items import Items as Items
-from rankscope.inputs.letor import Letor as Letor
-from rankscope.inputs.letor import read_letor as read_letor
-from rankscope.inputs.qrels import Qrels as Qrels
 from rankscope.judges.agreement import JudgeAgreement as JudgeAgreement
 from rankscope.judges.combination import combine_judges as combine_judges
 from rankscope.judges.combination import judge_agreement as judge_agreement

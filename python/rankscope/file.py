@@ -21,7 +21,7 @@ class FileFormat:
     Args:
         name: Its name, as in `--format`.
         endings: How the names of its files end.
-        reader: The module and the class in `rankscope.inputs.files` that read it as a table;
+        reader: The module and the class in `rankscope._inputs.files` that read it as a table;
             empty for what is read otherwise: TREC by the core, one JSON text by the monitor.
         is_text: Whether it is text, which can be compressed.
         magic: The bytes that files begin with, where they do.

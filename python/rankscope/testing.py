@@ -7,10 +7,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters
     from rankscope.gate.result import GateResult
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
     from rankscope.typing import InputLike

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import rankscope as rs
+from rankscope._inputs.files.roles import Wanted
+from rankscope._inputs.files.table import TableFile
+from rankscope._inputs.recognition import recognise
 from rankscope.file import tell_format
-from rankscope.inputs.files.roles import Wanted
-from rankscope.inputs.files.table import TableFile
-from rankscope.inputs.recognition import recognise
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from rankscope.inputs.files.opening import Progress
+    from rankscope._inputs.files.opening import Progress
 
 WANTED = Wanted(dict.fromkeys(("query", "doc", "relevance", "score", "rank")))
 

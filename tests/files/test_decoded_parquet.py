@@ -11,9 +11,9 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._inputs.files.table import TableFile
 from rankscope.engine import runs
 from rankscope.evaluation import streaming
-from rankscope.inputs.files.table import TableFile
 
 from tests.files.limited import describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples

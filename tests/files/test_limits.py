@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
-from rankscope.inputs.files.blocks import Blocks
-from rankscope.inputs.files.columnar import ParquetFile
-from rankscope.inputs.files.delimited import QuotedBlocks
-from rankscope.inputs.files.formats import read_first_line
-from rankscope.inputs.files.jsonmistakes import check_value
-from rankscope.inputs.files.lakehouse import _find_table
-from rankscope.inputs.files.logical import Allowance
-from rankscope.inputs.files.opening import TextSource
-from rankscope.inputs.files.text_lines import read_numbers_of, refuse_unnamed_columns
-from rankscope.inputs.recognition import Input
+from rankscope._inputs.files.blocks import Blocks
+from rankscope._inputs.files.columnar import ParquetFile
+from rankscope._inputs.files.delimited import QuotedBlocks
+from rankscope._inputs.files.formats import read_first_line
+from rankscope._inputs.files.jsonmistakes import check_value
+from rankscope._inputs.files.lakehouse import _find_table
+from rankscope._inputs.files.logical import Allowance
+from rankscope._inputs.files.opening import TextSource
+from rankscope._inputs.files.text_lines import read_numbers_of, refuse_unnamed_columns
+from rankscope._inputs.recognition import Input
 
 from tests.files.opened import open_table
 from tests.refusals import refuses_if

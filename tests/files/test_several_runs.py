@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
+from rankscope._inputs.files import archives
 from rankscope.cli import main
-from rankscope.inputs.files import archives
 
 from tests.inputs.carriers import pack_zstd
 from tests.refusals import refused

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.inputs.files.checked_parquet import open_path
+from rankscope._inputs.files.checked_parquet import open_path
 
 from tests.hostile.children import outcomes_of
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
+from rankscope._inputs.files import logical
 from rankscope.cli import main
-from rankscope.inputs.files import logical
 
 from tests.hostile.children import outcomes_of
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
+from rankscope._inputs.buckets import hide_secrets
 from rankscope.engine.memory import read_size
 from rankscope.errors import FormatError, MeasureError, UsageError
-from rankscope.inputs.buckets import hide_secrets
 from rankscope.measures.parse import LONGEST_LIST, split_measures
 from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.events.bins import read_number

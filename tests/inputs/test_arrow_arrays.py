@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rankscope.inputs.arrow import fill_nulls, fill_texts, of_array, to_array
+from rankscope._inputs.arrow import fill_nulls, fill_texts, of_array, to_array
 
 pa = pytest.importorskip("pyarrow")
 

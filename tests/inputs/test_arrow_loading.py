@@ -6,7 +6,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from rankscope.inputs import arrow
+from rankscope._inputs import arrow
 
 
 @pytest.mark.parametrize("is_loading", [False, True])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.inputs.files import blocks
+from rankscope._inputs.files import blocks
 
 from tests.inputs.carriers import PACKINGS, pipe_of
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS

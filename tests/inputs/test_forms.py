@@ -468,7 +468,7 @@ def test_a_level_of_queries_comes_before_a_column_of_users() -> None:
 def test_lists_are_read_without_an_object_for_each_document(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    columns = importlib.import_module("rankscope.inputs.columns")
+    columns = importlib.import_module("rankscope._inputs.columns")
     monkeypatch.setattr(columns, "_ids_of_list", None)
     lists = nested(RUN, "score")
     for table in (pl.DataFrame(lists), pa.table(lists)):

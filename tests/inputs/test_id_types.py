@@ -16,9 +16,9 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.inputs.columns import read_ids
-from rankscope.inputs.id_texts import spell
-from rankscope.inputs.query_table import decode
+from rankscope._inputs.columns import read_ids
+from rankscope._inputs.id_texts import spell
+from rankscope._inputs.query_table import decode
 
 from tests.generated import examples
 from tests.refusals import refused

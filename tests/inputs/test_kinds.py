@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.inputs.numbers import to_numbers
-from rankscope.inputs.tables import read_table
+from rankscope._inputs.numbers import to_numbers
+from rankscope._inputs.tables import read_table
 
 from tests.inputs.kinds import COPIED, IN_PLACE, KINDS, Kind
 

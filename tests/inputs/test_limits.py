@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope._inputs.column_names import ROLES, list_names, no_role
+from rankscope._inputs.doubles import read_python, to_doubles
+from rankscope._inputs.item_attributes import _note_scales
+from rankscope._inputs.item_categories import Tokens
 from rankscope.clicks.log import _list_names
 from rankscope.engine.memory import read_size
-from rankscope.inputs.column_names import ROLES, list_names, no_role
-from rankscope.inputs.doubles import read_python, to_doubles
-from rankscope.inputs.item_attributes import _note_scales
-from rankscope.inputs.item_categories import Tokens
 
 from tests.refusals import refuses_if
 

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope import _core, errors, records
+from rankscope._inputs.qrels import Queries
 from rankscope.errors import UsageError
-from rankscope.inputs.qrels import Queries
 
 from tests.refusals import refused
 from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank

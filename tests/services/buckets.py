@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs
 import pytest
-from rankscope.inputs.buckets import open_filesystem
+from rankscope._inputs.buckets import open_filesystem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.inputs import batches
+from rankscope._inputs import batches
 
 from tests.refusals import refused
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
-from rankscope.inputs.column_names import SYNONYMS
+from rankscope._inputs.column_names import SYNONYMS
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 
 from tests.tabular import write_table

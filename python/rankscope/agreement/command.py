@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.agreement.measures import DEFAULT, TIES
 from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
@@ -14,7 +15,6 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json
 from rankscope.cli.parser import OnceFlag, read_integer
 from rankscope.errors import UsageError
-from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import format_value, show, show_lines
 

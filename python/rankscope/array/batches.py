@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from rankscope._inputs.mistakes import bad_shape, not_numbers
 from rankscope.array.ranked import Padded
 from rankscope.array.space import find_space, shape_of, to_host
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
-from rankscope.inputs.mistakes import bad_shape, not_numbers
 from rankscope.records import record
 
 TYPE_CHECKING = False

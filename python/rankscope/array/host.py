@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 from rankscope._core import values_of_rows
+from rankscope._inputs.arrays import PLAIN
+from rankscope._inputs.doubles import EXACT_UP_TO, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.deferred import np
 from rankscope.engine.requests import read_request
 from rankscope.evaluation.evaluating import make_plan
-from rankscope.inputs.arrays import PLAIN
-from rankscope.inputs.doubles import EXACT_UP_TO, to_doubles
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
 

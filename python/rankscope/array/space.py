@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
+from rankscope._inputs.foreign import open_array
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
-from rankscope.inputs.foreign import open_array
 from rankscope.records import record
 
 TYPE_CHECKING = False

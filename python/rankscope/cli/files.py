@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._inputs.files.formats import tell_format
 from rankscope.errors import UsageError
 from rankscope.file import TABLE_FORMATS, File
-from rankscope.inputs.files.formats import tell_format
 from rankscope.names import quote
 
 TYPE_CHECKING = False
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from rankscope._inputs.items import Items
     from rankscope.cli.parser import Parser
-    from rankscope.inputs.items import Items
 
 
 ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum", "label", "weight")

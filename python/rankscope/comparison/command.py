@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._inputs.recognition import name_path, shorten_names
+from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,
@@ -26,8 +28,6 @@ from rankscope.comparison.estimates import CORRECTIONS
 from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
-from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.inputs.several import expand_paths
 from rankscope.measures.parse import split_measures
 from rankscope.names import find_closest, quote
 from rankscope.stats.test.paired import TESTS

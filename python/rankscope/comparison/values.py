@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from rankscope._inputs.query_table import read_query_table
 from rankscope.comparison.compute import compare_columns, name_anew
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.query_axis import Axis
 from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
-from rankscope.inputs.query_table import read_query_table
 from rankscope.measures import Measure, parse
 from rankscope.measures.direction import DIRECTIONS
 from rankscope.settings.policy import check_choice

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, isnan, nan
 
+from rankscope._inputs.doubles import EXACT_UP_TO
+from rankscope._inputs.numbers import no_judgments, to_numbers
 from rankscope.derivation.derive.gain import derive
 from rankscope.derivation.derive.query import RankedQuery
 from rankscope.derivation.derive.relevance import derive_relevance
@@ -13,8 +15,6 @@ from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.evaluation.evaluating import Asked, make_plan
 from rankscope.evaluation.refusals import check_order
-from rankscope.inputs.doubles import EXACT_UP_TO
-from rankscope.inputs.numbers import no_judgments, to_numbers
 from rankscope.measures import P, nDCG, parse
 from rankscope.names import quote
 from rankscope.settings.policy import Policy

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_format_options,
@@ -19,8 +21,6 @@ from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.evaluation.options import ask, rank_scores
-from rankscope.inputs.files.formats import is_scores
-from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.measures.parse import split_measures
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.table import name_rows

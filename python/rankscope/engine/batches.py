@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from rankscope._inputs.arrow import load_arrow
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Protocol, TypeVar
 
+    from rankscope._inputs.files.table import TableFile
     from rankscope.engine.memory import SpillNotice
     from rankscope.errors import RankscopeError
-    from rankscope.inputs.files.table import TableFile
     from rankscope.typing import Progress
 
     Columns = TypeVar("Columns")

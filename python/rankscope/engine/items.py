@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rankscope._inputs.items import Items, make_items
 from rankscope.engine.requests import read_measures
 from rankscope.errors import FormatError, MeasureError, UsageError
-from rankscope.inputs.items import Items, make_items
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -27,8 +27,8 @@ def load_items(
 ) -> Items:
     """Read what is known of items; `rankscope.read_items` documents the arguments."""
     # They need NumPy, and most evaluations don't.
-    from rankscope.inputs.item_attributes import describe_items  # noqa: PLC0415 - loads late
-    from rankscope.inputs.item_tables import read_catalogue, read_history  # noqa: PLC0415 - loads late
+    from rankscope._inputs.item_attributes import describe_items  # noqa: PLC0415 - loads late
+    from rankscope._inputs.item_tables import read_catalogue, read_history  # noqa: PLC0415 - loads late
 
     named = {"history": history, "items": items, "catalogue": catalogue}
     given = frozenset(name for name in MEANINGS if named[name] is not None)

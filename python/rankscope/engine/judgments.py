@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.reading import read_judgments
+from rankscope._inputs.recognition import recognise
 from rankscope.engine.progress import watch
 from rankscope.engine.requests import find_second, refuse_one_stdin_for_both
-from rankscope.inputs.qrels import Qrels
-from rankscope.inputs.reading import read_judgments
-from rankscope.inputs.recognition import recognise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

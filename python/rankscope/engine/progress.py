@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any, Self, TextIO, TypeVar
 
-    from rankscope.inputs.recognition import Input
+    from rankscope._inputs.recognition import Input
     from rankscope.typing import Progress
 
     Item = TypeVar("Item")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
+    from rankscope._inputs.numbers import Scale
     from rankscope.conventions import Convention
-    from rankscope.inputs.numbers import Scale
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.policy import ScoreType, Ties
     from rankscope.typing import InputLike, Second

@@ -6,6 +6,10 @@ from contextlib import suppress
 from functools import partial
 
 from rankscope._core import RunParts, SpilledColumns, evaluate_dict, evaluate_path, evaluate_run
+from rankscope._inputs import tables
+from rankscope._inputs.id_texts import spell_key_ids
+from rankscope._inputs.reading import RETRIEVED, open_retrieved, rank_run, read_run, see_table
+from rankscope._inputs.recognition import find_stream, recognise
 from rankscope.engine.batches import (
     DECODED,
     HELD,
@@ -17,19 +21,15 @@ from rankscope.engine.batches import (
 from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
 from rankscope.errors import InputError, RankscopeError, UsageError
-from rankscope.inputs import tables
-from rankscope.inputs.id_texts import spell_key_ids
-from rankscope.inputs.reading import RETRIEVED, open_retrieved, rank_run, read_run, see_table
-from rankscope.inputs.recognition import find_stream, recognise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments, ParquetRows, Plan
+    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.reading import Note, Tell
+    from rankscope._inputs.recognition import Input
     from rankscope.engine.memory import Memory
-    from rankscope.inputs.files.table import TableFile
-    from rankscope.inputs.reading import Note, Tell
-    from rankscope.inputs.recognition import Input
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 

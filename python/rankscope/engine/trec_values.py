@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 
 from rankscope._core import Lines, Plan, evaluate_dict, evaluate_path
+from rankscope._inputs.recognition import recognise
 from rankscope.engine.memory import Room
 from rankscope.errors import FormatError
 from rankscope.file import File
-from rankscope.inputs.recognition import recognise
 from rankscope.records import record
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope._core import Judgments
-    from rankscope.inputs.qrels import Qrels
+    from rankscope._inputs.qrels import Qrels
     from rankscope.settings.policy import ScoreType
 
     Doubles: TypeAlias = memoryview[float] | array[float]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
+from rankscope._inputs.labels import read_grades
 from rankscope.errors import FormatError
-from rankscope.inputs.labels import read_grades
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

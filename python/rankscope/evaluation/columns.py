@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments, Rankings
+    from rankscope._inputs.qrels import Queries
     from rankscope.evaluation.groups import Groups
-    from rankscope.inputs.qrels import Queries
     from rankscope.output.ids import Ids, SourceIds
     from rankscope.settings.policy import Duplicates, ScoreType, Ties
 

@@ -7,6 +7,9 @@ from collections import Counter
 from itertools import chain
 
 import rankscope as rs
+from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.recognition import name_path, shorten_names
+from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,
@@ -40,9 +43,6 @@ from rankscope.evaluation.options import (
     list_reading,
     refuse_table_options,
 )
-from rankscope.inputs.files.formats import is_scores
-from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.inputs.several import expand_paths
 from rankscope.measures.parse import split_measures
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.estimate import describe_intervals

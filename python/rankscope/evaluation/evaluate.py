@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from rankscope._inputs.documents import has_documents
+from rankscope._inputs.objects import is_record, refuse_splits
+from rankscope._inputs.recognition import is_of_ranx
+from rankscope._inputs.tables import is_single_column, is_table, name_series
 from rankscope.engine.items import load_items, read_items_for
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.judgments import read_qrels as read_judged
@@ -20,10 +24,6 @@ from rankscope.evaluation.question import (
     split_question,
 )
 from rankscope.file import File
-from rankscope.inputs.documents import has_documents
-from rankscope.inputs.objects import is_record, refuse_splits
-from rankscope.inputs.recognition import is_of_ranx
-from rankscope.inputs.tables import is_single_column, is_table, name_series
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.reading import Reading
@@ -32,14 +32,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Unpack, overload
 
+    from rankscope._inputs.items import Items
+    from rankscope._inputs.qrels import Qrels
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.query_groups import By
     from rankscope.evaluation.question import TableOptions
-    from rankscope.inputs.items import Items
-    from rankscope.inputs.qrels import Qrels
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions
@@ -301,8 +301,8 @@ def evaluate(
 
 def name_runs(given: object) -> dict[str, InputLike]:
     """Name the paths of a list after their files; a path can stand for several runs."""
-    from rankscope.inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
-    from rankscope.inputs.several import list_runs  # noqa: PLC0415 - as above
+    from rankscope._inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
+    from rankscope._inputs.several import list_runs  # noqa: PLC0415 - as above
 
     if isinstance(given, str | os.PathLike | File):
         listed: list[InputLike] = [*list_runs(given, are_several=True)] or [given]
@@ -339,7 +339,7 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)
     if isinstance(given, str | os.PathLike | File) and given != "-":
-        from rankscope.inputs.several import list_runs  # noqa: PLC0415 - few runs are such paths
+        from rankscope._inputs.several import list_runs  # noqa: PLC0415 - few runs are such paths
 
         listed = list_runs(given)
         return name_runs(listed) if listed else None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import evaluate_samples as evaluate_core
+from rankscope._inputs.reading import rank_run
+from rankscope._inputs.recognition import recognise
+from rankscope._inputs.tables import is_table
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked, evaluate_run
-from rankscope.inputs.reading import rank_run
-from rankscope.inputs.recognition import recognise
-from rankscope.inputs.tables import is_table
 from rankscope.settings.interval import read_interval
 from rankscope.settings.reading import Reading
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rankscope._core import Plan, Rankings
+    from rankscope._inputs.qrels import Qrels
+    from rankscope._inputs.reading import Note
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
     from rankscope.evaluation.evaluating import Evaluated
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.qrels import Qrels
-    from rankscope.inputs.reading import Note
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from rankscope._inputs.reading import open_joined
+from rankscope._inputs.recognition import find_stream, recognise_table
 from rankscope.engine.memory import read_memory
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
@@ -19,8 +21,6 @@ from rankscope.evaluation.question import (
 )
 from rankscope.evaluation.rankings import Rankings, rank_rows
 from rankscope.evaluation.streaming import TableRequest, can_stream, evaluate_file
-from rankscope.inputs.reading import open_joined
-from rankscope.inputs.recognition import find_stream, recognise_table
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.recognition import Input
+    from rankscope._inputs.tables import JoinedColumns
     from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.files.table import TableFile
-    from rankscope.inputs.recognition import Input
-    from rankscope.inputs.tables import JoinedColumns
     from rankscope.settings.reading import Reading
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 
 from rankscope._core import EMPTY_VALUES, Plan, Rankings
+from rankscope._inputs import tables
+from rankscope._inputs.numbers import is_judged, no_judgments
+from rankscope._inputs.qrels import Qrels, Queries
+from rankscope._inputs.reading import see_joined
 from rankscope.engine.query_values import order_queries, refuse_cluster_alone
 from rankscope.engine.requests import note_scale, read_request
 from rankscope.engine.runs import evaluate_input, recognise_run
@@ -20,10 +24,6 @@ from rankscope.evaluation.query_groups import (
     slice_queries,
     weigh_queries,
 )
-from rankscope.inputs import tables
-from rankscope.inputs.numbers import is_judged, no_judgments
-from rankscope.inputs.qrels import Qrels, Queries
-from rankscope.inputs.reading import see_joined
 from rankscope.measures.kernel import LONGEST_LIST
 from rankscope.output.diagnostics import describe
 from rankscope.output.estimate import estimate_run
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments
+    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.items import Items
+    from rankscope._inputs.reading import Note, Tell
+    from rankscope._inputs.recognition import Input
+    from rankscope._inputs.tables import JoinedColumns
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
     from rankscope.evaluation.groups import Groups
     from rankscope.evaluation.query_groups import By
-    from rankscope.inputs.files.table import TableFile
-    from rankscope.inputs.items import Items
-    from rankscope.inputs.reading import Note, Tell
-    from rankscope.inputs.recognition import Input
-    from rankscope.inputs.tables import JoinedColumns
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate

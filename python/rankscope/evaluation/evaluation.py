@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._inputs.qrels import Queries
     from rankscope.conventions import Convention
     from rankscope.evaluation.tables import Slices
-    from rankscope.inputs.qrels import Queries
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
     from rankscope.output.exports import Shape

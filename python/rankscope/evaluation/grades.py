@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope._core import EMPTY_VALUES
+from rankscope._inputs.arrays import from_lists, from_ranked_rows
+from rankscope._inputs.foreign import is_column, is_row
+from rankscope._inputs.numbers import split_lists
 from rankscope.deferred import np
 from rankscope.engine.requests import read_request
 from rankscope.errors import InputError, UsageError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.rankings import Rankings, rank_groups
 from rankscope.evaluation.refusals import refuse_ideals_beaten_at
-from rankscope.inputs.arrays import from_lists, from_ranked_rows
-from rankscope.inputs.foreign import is_column, is_row
-from rankscope.inputs.numbers import split_lists
 from rankscope.measures import CG, DCG, IDCG, nDCG
 from rankscope.records import record
 from rankscope.settings.policy import Policy
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.arrays import Groups
-    from rankscope.inputs.row_groups import GivenGroups
+    from rankscope._inputs.arrays import Groups
+    from rankscope._inputs.row_groups import GivenGroups
     from rankscope.measures import Measure
     from rankscope.measures.domains import Value
     from rankscope.settings.policy import Empty, Negative

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.recognition import name_path, recognise_table
 from rankscope.cli.files import is_letor, name_file, read_columns, read_items, refuse_stdin_twice
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.evaluating import Asked
-from rankscope.inputs.files.formats import is_scores
-from rankscope.inputs.recognition import name_path, recognise_table
 from rankscope.names import quote
 from rankscope.output.text import show
 from rankscope.settings.reading import Reading
@@ -185,7 +185,7 @@ def rank_scores(
     path: str, scores: str, ties: Ties | None, options: Namespace, *, names_rows: bool = False
 ) -> rs.Rankings:
     """Rank rows of SVMlight text by a file of scores, one for each row."""
-    from rankscope.inputs.letor import read_scored  # noqa: PLC0415 - loads late
+    from rankscope._inputs.letor import read_scored  # noqa: PLC0415 - loads late
 
     reading = Reading.read(encoding=options.encoding)
     with ProgressBar(show(name_path(path, "qrels"))) as progress:

@@ -117,7 +117,7 @@ def read_attributes(
     """Read the attributes that are named, from a table with one row per query."""
     if attributes is None or not names:
         return NONE
-    from rankscope.inputs.query_table import QueryTable, read_query_table  # noqa: PLC0415 - few calls need it
+    from rankscope._inputs.query_table import QueryTable, read_query_table  # noqa: PLC0415 - few calls need it
 
     if isinstance(attributes, QueryTable):
         table = attributes

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
+from rankscope._inputs import tables
+from rankscope._inputs.tables import is_table
 from rankscope.engine.requests import read_measures
 from rankscope.errors import MeasureError, UsageError
 from rankscope.evaluation.evaluation import Evaluation
 from rankscope.hints import refuse_argument
-from rankscope.inputs import tables
-from rankscope.inputs.tables import is_table
 from rankscope.measures import Measure
 from rankscope.settings.attribution import LABELS, SETTINGS
 from rankscope.settings.reading import OPTIONS, Reading

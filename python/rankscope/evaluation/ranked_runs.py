@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankscope._inputs.objects import refuse_splits
+from rankscope._inputs.recognition import recognise_table
+from rankscope._inputs.tables import JoinedColumns
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow
@@ -21,18 +24,15 @@ from rankscope.evaluation.question import (
     split_question,
 )
 from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
-from rankscope.inputs.objects import refuse_splits
-from rankscope.inputs.recognition import recognise_table
-from rankscope.inputs.tables import JoinedColumns
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluating import Asked
-    from rankscope.inputs.qrels import Qrels
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 

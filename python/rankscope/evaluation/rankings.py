@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from rankscope._core import Rankings as CoreRankings
+from rankscope._inputs import arrays, tables
+from rankscope._inputs.qrels import Qrels, Queries
+from rankscope._inputs.reading import rank_run as read_ranked
+from rankscope._inputs.recognition import recognise, recognise_table
 from rankscope.engine.items import read_items_for
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
@@ -19,10 +23,6 @@ from rankscope.evaluation.query_groups import (
 )
 from rankscope.evaluation.question import read_table_options, refuse_single_precision
 from rankscope.evaluation.refusals import check_order, refuse_beaten_ideals
-from rankscope.inputs import arrays, tables
-from rankscope.inputs.qrels import Qrels, Queries
-from rankscope.inputs.reading import rank_run as read_ranked
-from rankscope.inputs.recognition import recognise, recognise_table
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import CHOICES, Policy, check_choice
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.reading import Note
+    from rankscope._inputs.recognition import Input
+    from rankscope._inputs.row_groups import GivenGroups
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.query_groups import By
     from rankscope.evaluation.question import TableOptions
-    from rankscope.inputs.files.table import TableFile
-    from rankscope.inputs.reading import Note
-    from rankscope.inputs.recognition import Input
-    from rankscope.inputs.row_groups import GivenGroups
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Ties
     from rankscope.settings.reading import ReadingOptions

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
+from rankscope._inputs.alignment import check_weights
+from rankscope._inputs.arrays import as_matrix, from_matrices, from_rows
+from rankscope._inputs.mistakes import groups_needed
+from rankscope._inputs.numbers import split_lists, to_numbers
 from rankscope.engine.query_values import are_weights
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, PolicyError, UsageError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.grades import POLICIES as POLICIES_OF_GAINS
 from rankscope.evaluation.rankings import Rankings, rank_groups
-from rankscope.inputs.alignment import check_weights
-from rankscope.inputs.arrays import as_matrix, from_matrices, from_rows
-from rankscope.inputs.mistakes import groups_needed
-from rankscope.inputs.numbers import split_lists, to_numbers
 from rankscope.measures import DCG, nDCG
 from rankscope.records import record
 from rankscope.settings.policy import Policy, ties_of
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rankscope._inputs.arrays import Groups, Padding
+    from rankscope._inputs.row_groups import GivenGroups
     from rankscope.evaluation.grades import Discounts
-    from rankscope.inputs.arrays import Groups, Padding
-    from rankscope.inputs.row_groups import GivenGroups
     from rankscope.measures import Measure
     from rankscope.settings.policy import Empty, Ties
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from rankscope._core import Plan, SpilledTable, TableStream
+from rankscope._inputs import tables
+from rankscope._inputs.column_names import SYNONYMS
+from rankscope._inputs.numbers import no_judgments, widen_scale
+from rankscope._inputs.qrels import Queries
 from rankscope.engine.batches import (
     DECODED,
     HELD,
@@ -22,10 +26,6 @@ from rankscope.evaluation.query_groups import (
     slice_queries,
     weigh_queries,
 )
-from rankscope.inputs import tables
-from rankscope.inputs.column_names import SYNONYMS
-from rankscope.inputs.numbers import no_judgments, widen_scale
-from rankscope.inputs.qrels import Queries
 from rankscope.output.ids import TEXT
 from rankscope.records import record, replace
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import ParquetRows
+    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.numbers import Scale
+    from rankscope._inputs.tables import TableColumns
     from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request
     from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.groups import Groups
-    from rankscope.inputs.files.table import TableFile
-    from rankscope.inputs.numbers import Scale
-    from rankscope.inputs.tables import TableColumns
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading

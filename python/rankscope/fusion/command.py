@@ -7,6 +7,8 @@ import sys
 from itertools import combinations
 
 import rankscope as rs
+from rankscope._inputs.recognition import name_path, shorten_names
+from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
@@ -17,8 +19,6 @@ from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.fusion.run import check_run_path, check_tag
 from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES
-from rankscope.inputs.recognition import name_path, shorten_names
-from rankscope.inputs.several import expand_paths
 from rankscope.names import quote
 from rankscope.output.text import show
 from rankscope.writing import refuse_overwriting

@@ -7,6 +7,8 @@ from hashlib import blake2b
 from itertools import combinations, pairwise
 
 from rankscope._core import Run, fuse_runs
+from rankscope._inputs.reading import read_lists
+from rankscope._inputs.recognition import recognise
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import find_second, read_measure
@@ -16,8 +18,6 @@ from rankscope.evaluation.ranked_runs import check_scores
 from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
 from rankscope.fusion.settings import no_weights, read_choices, read_weights
-from rankscope.inputs.reading import read_lists
-from rankscope.inputs.recognition import recognise
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
 from rankscope.output.printed import Printed
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias, Unpack
 
     from rankscope._core import Rankings as CoreRankings
+    from rankscope._inputs.qrels import Qrels
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.rankings import Rankings
     from rankscope.fusion.inputs import Given
     from rankscope.fusion.settings import Scale, Settings
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
     from rankscope.settings.policy import Policy

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from os import PathLike
 
+from rankscope._inputs.reading import read_lists
+from rankscope._inputs.recognition import recognise, shorten_names
+from rankscope._inputs.several import list_runs
 from rankscope.errors import EmptyError, InputError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
 from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
 from rankscope.fusion.run import FusedRun
-from rankscope.inputs.reading import read_lists
-from rankscope.inputs.recognition import recognise, shorten_names
-from rankscope.inputs.several import list_runs
 from rankscope.names import quote
 
 TYPE_CHECKING = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,
@@ -26,7 +27,6 @@ from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.gate.file import GateFile, read_gate_file
 from rankscope.gate.result import parse_budget, read_budgets
 from rankscope.gate.summary import write_whole
-from rankscope.inputs.recognition import name_path, shorten_names
 from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False

@@ -6,6 +6,8 @@ import math
 import os
 from operator import itemgetter
 
+from rankscope._inputs.query_table import read_query_table
+from rankscope._inputs.recognition import shorten_names
 from rankscope.comparison.compute import find_common
 from rankscope.comparison.estimates import CLOSE, MeasureValues
 from rankscope.comparison.notes import are_unjudged
@@ -37,8 +39,6 @@ from rankscope.gate.result import (
     check_on_inconclusive,
     read_budgets,
 )
-from rankscope.inputs.query_table import read_query_table
-from rankscope.inputs.recognition import shorten_names
 from rankscope.names import quote
 from rankscope.records import replace
 from rankscope.settings.interval import Interval

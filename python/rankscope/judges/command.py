@@ -178,7 +178,7 @@ def _estimate(options: Namespace) -> rs.ModelJudgedEvaluation:
 
 
 def _read_probabilities(options: Namespace) -> dict[str, float]:
-    from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - only for it
+    from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - only for it
 
     table = read_query_table(
         options.probabilities, Reading.read(encoding=options.encoding), numbers=["probability"]

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Plan
+    from rankscope._inputs.qrels import Qrels
     from rankscope.evaluation.rankings import Rankings
-    from rankscope.inputs.qrels import Qrels
     from rankscope.judges.model_judged import ModelJudgedMean
     from rankscope.measures import Measure
     from rankscope.settings.interval import Interval

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy, Ties
     from rankscope.settings.reading import Reading

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.qrels import Qrels
     from rankscope.judges.agreement import JudgeAgreement
     from rankscope.judges.powered import Powered
     from rankscope.measures import Measure

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from rankscope._inputs.columns import read_numbers, read_values
+from rankscope._inputs.open_column import open_column
+from rankscope._inputs.reading import see_others
+from rankscope._inputs.recognition import recognise_table
+from rankscope._inputs.tables import FoundColumns, NamedColumns, open_table
 from rankscope.deferred import np
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError
-from rankscope.inputs.columns import read_numbers, read_values
-from rankscope.inputs.open_column import open_column
-from rankscope.inputs.reading import see_others
-from rankscope.inputs.recognition import recognise_table
-from rankscope.inputs.tables import FoundColumns, NamedColumns, open_table
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.columns import IdColumn
+    from rankscope._inputs.columns import IdColumn
     from rankscope.settings.reading import Reading
 
 MOST_JUDGES = 1000

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.engine.query_values import Clusters
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.typing import InputLike
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from rankscope._inputs.recognition import name_path
 from rankscope.comparison.compute import name_anew
 from rankscope.errors import FileError, UsageError
 from rankscope.evaluation.evaluate import evaluate
@@ -11,7 +12,6 @@ from rankscope.evaluation.evaluation import Evaluation
 from rankscope.evaluation.evaluations import Evaluations
 from rankscope.evaluation.question import holds
 from rankscope.file import File
-from rankscope.inputs.recognition import name_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

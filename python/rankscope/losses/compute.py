@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import EMPTY_VALUES
+from rankscope._inputs.qrels import Qrels
 from rankscope.deferred import np
 from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
@@ -13,7 +14,6 @@ from rankscope.evaluation.evaluating import Asked
 from rankscope.evaluation.query_groups import weigh_queries
 from rankscope.evaluation.ranked_runs import read_rankings
 from rankscope.evaluation.refusals import check_judgments
-from rankscope.inputs.qrels import Qrels
 from rankscope.losses.difference import Accounts, Parts, check_policy, check_stages, make_ledger
 from rankscope.measures import RetrievalLoss
 from rankscope.records import replace

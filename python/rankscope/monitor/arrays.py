@@ -5,9 +5,9 @@ Buffers are shared where Arrow's layout is the one that chunks of rankings have.
 
 from __future__ import annotations
 
+from rankscope._inputs.arrow import fill_texts, join, load_arrow, to_array
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import fill_texts, join, load_arrow, to_array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.buckets import caught_errors, open_filesystem, split_url
 from rankscope.errors import FileError, UsageError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.buckets import caught_errors, open_filesystem, split_url
 from rankscope.output.text import show
 
 TYPE_CHECKING = False

@@ -22,8 +22,8 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
+from rankscope._inputs.buckets import check_url
 from rankscope.errors import FileError, FormatError, UsageError
-from rankscope.inputs.buckets import check_url
 from rankscope.monitor.backup_places import (
     BackupFolder,
     Published,

@@ -6,6 +6,9 @@ import os
 import sys
 from shlex import quote
 
+from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.recognition import recognise, recognise_table
+from rankscope._inputs.tables import JoinedColumns
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import MeasureError, PolicyError
@@ -13,9 +16,6 @@ from rankscope.evaluation.question import refuse_single_precision
 from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
 from rankscope.evaluation.refusals import check_order
 from rankscope.file import File
-from rankscope.inputs.qrels import Qrels
-from rankscope.inputs.recognition import recognise, recognise_table
-from rankscope.inputs.tables import JoinedColumns
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy, ties_of
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope._inputs.recognition import Input
     from rankscope.conventions.rules import Rules
     from rankscope.errors import RankscopeError
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.inputs.recognition import Input
     from rankscope.settings.policy import Ties
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 import rankscope as rs
+from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,
@@ -34,8 +36,6 @@ from rankscope.evaluation.options import (
     read_table,
     refuse_table_options,
 )
-from rankscope.inputs.files.formats import is_scores
-from rankscope.inputs.several import expand_paths
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import show
 from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading

@@ -6,6 +6,9 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
+from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.recognition import recognise_table, shorten_names
+from rankscope._inputs.several import list_runs
 from rankscope.comparison.compute import compare_rankings
 from rankscope.derivation.compute import EXPLAINED
 from rankscope.derivation.explanation import Explanation
@@ -27,9 +30,6 @@ from rankscope.evaluation.question import (
 from rankscope.evaluation.rankings import rank_rows, rank_run
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
-from rankscope.inputs.qrels import Qrels
-from rankscope.inputs.recognition import recognise_table, shorten_names
-from rankscope.inputs.several import list_runs
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.rankings import Rankings
 from rankscope.records import replace
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias, TypeVar, Unpack
 
+    from rankscope._inputs.tables import JoinedColumns
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Weights
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.query_groups import By
     from rankscope.evaluation.question import TableOptions
-    from rankscope.inputs.tables import JoinedColumns
     from rankscope.measures import Measure
     from rankscope.report.report import Report
     from rankscope.report.source import HashedInput

@@ -7,7 +7,7 @@ import os
 import sys
 
 from rankscope._core import POLICY, __version__
-from rankscope.inputs.recognition import shorten_names
+from rankscope._inputs.recognition import shorten_names
 from rankscope.output.diagnostics import merge
 from rankscope.output.table import name_rows
 from rankscope.records import record

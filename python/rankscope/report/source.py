@@ -6,13 +6,13 @@ import os
 import stat
 import sys
 
+from rankscope._inputs.files.archives import split_member
+from rankscope._inputs.files.formats import is_address, list_files, tell_format
+from rankscope._inputs.files.lakehouse import find_local_layout
+from rankscope._inputs.files.opening import open_binary
+from rankscope._inputs.recognition import name_path
 from rankscope.errors import FileError
 from rankscope.file import File
-from rankscope.inputs.files.archives import split_member
-from rankscope.inputs.files.formats import is_address, list_files, tell_format
-from rankscope.inputs.files.lakehouse import find_local_layout
-from rankscope.inputs.files.opening import open_binary
-from rankscope.inputs.recognition import name_path
 from rankscope.records import record
 from rankscope.report.report import InputFile
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rankscope._core import Summary
+from rankscope._inputs.numbers import no_judgments
+from rankscope._inputs.qrels import Queries
 from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError, UsageError
 from rankscope.evaluation.evaluating import describe_answer, refuse_diagnostics
 from rankscope.evaluation.evaluation import Evaluation, name_measures
 from rankscope.evaluation.tables import Slices
-from rankscope.inputs.numbers import no_judgments
-from rankscope.inputs.qrels import Queries
 from rankscope.records import record
 
 TYPE_CHECKING = False

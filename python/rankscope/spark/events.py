@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope import _core
+from rankscope._inputs.arrow import check_whole, load_arrow
+from rankscope._inputs.files.lists import is_list
+from rankscope._inputs.open_column import decode
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import check_whole, load_arrow
-from rankscope.inputs.files.lists import is_list
-from rankscope.inputs.open_column import decode
 from rankscope.monitor.events.bins import bin_content
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (

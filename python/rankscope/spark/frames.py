@@ -6,8 +6,8 @@ import pickle
 from contextlib import contextmanager, suppress
 from functools import reduce
 
+from rankscope._inputs.arrow import load_arrow
 from rankscope.errors import RankscopeError, UsageError
-from rankscope.inputs.arrow import load_arrow
 from rankscope.records import record
 from rankscope.spark.evaluation import merge_parts, refuse
 from rankscope.spark.in_place import MOST_ROWS as MOST_JUDGED

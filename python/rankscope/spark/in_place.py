@@ -13,11 +13,11 @@ from __future__ import annotations
 import pickle
 
 from rankscope._core import TableStream
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.columns import read_ids
+from rankscope._inputs.numbers import is_judged
 from rankscope.deferred import np
 from rankscope.errors import RankscopeError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.columns import read_ids
-from rankscope.inputs.numbers import is_judged
 from rankscope.records import record
 from rankscope.spark.packing import number_queries, read_columns
 from rankscope.spark.parquet import UnreadableError, read_assigned

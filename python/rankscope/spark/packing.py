@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankscope._core import hash_texts
+from rankscope._inputs import tables
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.columns import read_ids, read_typed_values, to_arrow
 from rankscope.deferred import np
-from rankscope.inputs import tables
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.columns import read_ids, read_typed_values, to_arrow
 from rankscope.records import record
 from rankscope.spark.shared_folder import name_place, read_place
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.columns import IdColumn
+    from rankscope._inputs.columns import IdColumn
     from rankscope.spark.shared_folder import PieceFile
 
 MOST_ROWS = 1 << 19

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.files.checked_parquet import open_path
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.files.checked_parquet import open_path
 from rankscope.records import record
 
 TYPE_CHECKING = False

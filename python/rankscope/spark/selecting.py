@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.column_names import check_names, find_column, find_grades, no_column, no_role
-from rankscope.inputs.columns import INTEGER_TYPES, read_typed_values
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.column_names import check_names, find_column, find_grades, no_column, no_role
+from rankscope._inputs.columns import INTEGER_TYPES, read_typed_values
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, IdColumn, SourceIds
 from rankscope.spark.packing import Rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 
+from rankscope._inputs.arrow import load_arrow
 from rankscope.deferred import np
 from rankscope.errors import FormatError, RankscopeError, UsageError
-from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.events.bins import bin_attributes

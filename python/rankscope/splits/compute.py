@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.rows import Rows
-    from rankscope.inputs.times import Times
+    from rankscope._inputs.rows import Rows
+    from rankscope._inputs.times import Times
     from rankscope.splits.log import Log
 
     Moment: TypeAlias = datetime | date | str | int | float

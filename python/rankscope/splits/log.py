@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.column_names import TIMES, guess_column, list_names
+from rankscope._inputs.item_tables import QUERIES, TEXT_FORMATS, type_cells
+from rankscope._inputs.recognition import recognise_table
+from rankscope._inputs.rows import hold_table, spell_rows, take_rows
+from rankscope._inputs.tables import FoundColumns, open_table
+from rankscope._inputs.times import read_times
 from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.column_names import TIMES, guess_column, list_names
-from rankscope.inputs.item_tables import QUERIES, TEXT_FORMATS, type_cells
-from rankscope.inputs.recognition import recognise_table
-from rankscope.inputs.rows import hold_table, spell_rows, take_rows
-from rankscope.inputs.tables import FoundColumns, open_table
-from rankscope.inputs.times import read_times
 from rankscope.records import record
 from rankscope.settings.reading import Reading
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.columns import IdColumn
-    from rankscope.inputs.recognition import Input
-    from rankscope.inputs.rows import Foreign, Rows
-    from rankscope.inputs.times import Times
+    from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.recognition import Input
+    from rankscope._inputs.rows import Foreign, Rows
+    from rankscope._inputs.times import Times
 
 WHO = {"query": "users", "doc": "items"}
 """What the columns of these roles hold here."""
@@ -125,8 +125,8 @@ def _find_time(names: Sequence[str], given: str | None) -> str:
 
 def _read_files(found: Input, names: Mapping[str, str | None], time: str | None) -> Log:
     """Read files with all of their columns."""
-    from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
+    from rankscope._inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope._inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
     reading = Reading.read()
     with TableFile(found, Wanted(names, besides=QUERIES), reading) as file:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
-    from rankscope.inputs.qrels import Qrels
     from rankscope.trec_eval.catalog import Entry
     from rankscope.trec_eval.reading import Source
     from rankscope.trec_eval.requests import Options, Requested

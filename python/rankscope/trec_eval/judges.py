@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.engine.trec_values import QueryValues
-    from rankscope.inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
 
 FIELDS = ("query", "judge", "document", "grade")

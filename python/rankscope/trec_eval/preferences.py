@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    from rankscope.inputs.qrels import Qrels
+    from rankscope._inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
     from rankscope.trec_eval.requests import Requested
 

@@ -6,9 +6,9 @@ import math
 import sys
 from array import array
 
+from rankscope._inputs.files.opening import open_binary
 from rankscope.engine.trec_values import PrintedColumns, make_lines
 from rankscope.errors import FormatError
-from rankscope.inputs.files.opening import open_binary
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.settings.reading import count_threads

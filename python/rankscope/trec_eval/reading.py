@@ -8,17 +8,17 @@ import sys
 from contextlib import contextmanager, suppress
 
 import rankscope as rs
+from rankscope._inputs.files.opening import open_binary, read_whole
 from rankscope.errors import DuplicateError, FormatError, InputError
 from rankscope.file import COMPRESSIONS, File
-from rankscope.inputs.files.opening import open_binary, read_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.errors import RankscopeError
-    from rankscope.inputs.qrels import Qrels
 
     Read = TypeVar("Read")
 

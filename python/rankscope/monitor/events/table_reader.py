@@ -6,11 +6,11 @@ import math
 from functools import partial
 from operator import ge
 
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.open_column import decode, is_null, open_column
+from rankscope._inputs.tables import open_table
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.open_column import decode, is_null, open_column
-from rankscope.inputs.tables import open_table
 from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
 from rankscope.monitor.events.fields import read_id, read_number

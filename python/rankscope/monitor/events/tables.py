@@ -6,14 +6,14 @@ from array import array
 from datetime import datetime
 from functools import partial
 
+from rankscope._inputs.arrow import load_arrow, to_array
+from rankscope._inputs.files.blocks import Lines
+from rankscope._inputs.files.cells import NUMBER_ROLES, name_mistake
+from rankscope._inputs.files.lists import is_list
+from rankscope._inputs.open_column import decode, is_null, open_column
+from rankscope._inputs.tables import open_table
 from rankscope.deferred import np
 from rankscope.errors import LimitError
-from rankscope.inputs.arrow import load_arrow, to_array
-from rankscope.inputs.files.blocks import Lines
-from rankscope.inputs.files.cells import NUMBER_ROLES, name_mistake
-from rankscope.inputs.files.lists import is_list
-from rankscope.inputs.open_column import decode, is_null, open_column
-from rankscope.inputs.tables import open_table
 from rankscope.monitor.arrays import see_value, to_micros, to_python
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column

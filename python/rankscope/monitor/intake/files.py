@@ -11,11 +11,11 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
+from rankscope._inputs.files.formats import refuse_archive_name, refuse_binary
+from rankscope._inputs.files.opening import OpenFile, TextSource, close, open_binary
+from rankscope._inputs.files.table import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
-from rankscope.inputs.files.formats import refuse_archive_name, refuse_binary
-from rankscope.inputs.files.opening import OpenFile, TextSource, close, open_binary
-from rankscope.inputs.files.table import open_reader
 from rankscope.monitor.events.decoding import BOM, parse_text
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, BinaryIO
 
+    from rankscope._inputs.files.blocks import Lines
+    from rankscope._inputs.files.opening import Progress
     from rankscope.file import EventFormat
-    from rankscope.inputs.files.blocks import Lines
-    from rankscope.inputs.files.opening import Progress
 
 T = TypeVar("T")
 

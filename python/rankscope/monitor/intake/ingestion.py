@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
 from rankscope import _core
+from rankscope._inputs.tables import is_table, open_table
 from rankscope.errors import FileError, InputError, UsageError
-from rankscope.inputs.tables import is_table, open_table
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import EventDecoder, move_attributes
 from rankscope.monitor.events.mismatch import NameCounts
@@ -463,7 +463,7 @@ class Ingestion:
         ]
 
     def _are_together(self, file: EventFile, name: str) -> bool:
-        from rankscope.inputs.open_column import decode  # noqa: PLC0415 - tables need it
+        from rankscope._inputs.open_column import decode  # noqa: PLC0415 - tables need it
         from rankscope.monitor.events.tables import are_together  # noqa: PLC0415 - loads NumPy
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from functools import partial
 
+from rankscope._inputs.arrow import load_arrow, open_text
+from rankscope._inputs.files.blocks import Lines
 from rankscope.deferred import np
 from rankscope.errors import FormatError
-from rankscope.inputs.arrow import load_arrow, open_text
-from rankscope.inputs.files.blocks import Lines
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.rejection import count_unknown
 from rankscope.monitor.events.table_decoder import TableDecoder

@@ -6,8 +6,8 @@ ranking. The columns are those that `rankscope monitor export` writes.
 
 from __future__ import annotations
 
+from rankscope._inputs.arrow import load_arrow
 from rankscope.deferred import np
-from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.arrays import (
     write_numbers,
     write_texts,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from rankscope._inputs.arrow import load_arrow
 from rankscope.errors import FileError, UsageError
-from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.columns import (
     describe_labels,

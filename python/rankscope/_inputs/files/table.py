@@ -1,0 +1,383 @@
+"""A table in one or more files: batches of the wanted columns, and the place of each row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import import_module
+
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.batches import Batches, BatchFile
+from rankscope._inputs.column_names import explain_users
+from rankscope._inputs.columns import name_id_type
+from rankscope._inputs.files.blocks import add_note
+from rankscope._inputs.files.columnar import ParquetFile
+from rankscope._inputs.files.formats import list_files, size_of
+from rankscope._inputs.files.lists import RANK, explode, is_list
+from rankscope._inputs.files.opening import OpenFile, close, open_binary
+from rankscope._inputs.files.partitions import PartitionedFile, WantedBeside, read_partitions
+from rankscope._inputs.files.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope.errors import FormatError, RankscopeError
+from rankscope.file import FORMATS
+from rankscope.output.ids import IdColumn, SourceIds
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO, Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope._core import ParquetRows
+    from rankscope._inputs.files.blocks import Lines
+    from rankscope._inputs.files.opening import File, Progress
+    from rankscope._inputs.recognition import Input
+    from rankscope.settings.reading import Reading
+
+IN_LISTS = ("doc", "relevance", "score", "rank")
+"""What a row has many of, if it holds a whole ranking."""
+
+
+BYTES_OF_ROW = {False: 64, True: 96}
+"""What evaluating a row takes beside its values, by whether it has a document."""
+GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
+USUAL_GROWTH = 3
+"""How many bytes of memory the rows of a byte of a file take."""
+PACKED = (".gz", ".zst", ".bz2")
+GROWTH_OF_PACKED = 4
+
+
+def open_reader(opened: OpenFile) -> File:
+    """Return the reader that the table of formats names for an open file."""
+    module, _, name = FORMATS[opened.form].reader.partition(":")
+    # A reader loads with the first file of its format: some take longer than a small file.
+    reader = getattr(import_module(f"rankscope._inputs.files.{module}"), name)
+    found: File = reader(opened)
+    return found
+
+
+class TableFile:
+    """A table in one or more files, read once, batch by batch.
+
+    Args:
+        given: The table, as it was recognised.
+        wanted: The columns that are wanted of it.
+        reading: How files are read.
+        progress: A function that is called with the bytes read so far.
+
+    Attributes:
+        name: The name for messages.
+        columns: By role, the name of its column; further columns by their own names.
+        schema: The Arrow schema of the batches: the columns by their own names; ids are text or
+            integers of 64 bits, numbers are float64, and what is neither is as it was.
+        empty_lists: How many rows held an empty list so far, which is no row of a batch.
+    """
+
+    def __init__(
+        self, given: Input, wanted: Wanted, reading: Reading, progress: Progress = None
+    ) -> None:
+        location = given.location
+        files = list_files(location) if isinstance(location, str) else []
+        self.name = given.name
+        self.empty_lists = 0
+        self._files: Sequence[str | bytes | Batches] = files or [location]
+        self._wanted = wanted
+        self._varying = _find_varying(self._files)
+        self._form = given.format
+        self._encoding = reading.encoding
+        self._progress = progress
+        self._before = 0
+        self._spans: list[RowSpan] = []
+        self._rows = 0
+        self._notes: dict[str, tuple[int, int]] = {}
+        self._id_types: dict[str, str] = {}
+        self._ahead: list[Any] = []
+        self._batches = self._read()
+        self._handle: BinaryIO | None = None
+        self._current = self._open(self._files[0])
+        try:
+            self._is_ranked = self._is_in_rank_order()
+            self.columns = dict(self._current.columns)
+            if self._is_ranked:
+                self.columns["rank"] = RANK
+            wanted.require(self.columns, self._current.names, self._current.name)
+            self.schema = self._schema_of(self._current)
+        except FormatError:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[Any]:
+        self._ahead.reverse()
+        while self._ahead:
+            yield self._ahead.pop()
+        yield from self._batches
+
+    def read_plain(
+        self,
+        kinds: Mapping[str, str],
+        at_once: int,
+        take: Callable[[ParquetRows], bool | None],
+        *,
+        in_any_order: bool = False,
+    ) -> ParquetRows | None:
+        """Read the rows as `ParquetFile.read_plain` does; `None` if it can't.
+
+        It can where one file has columns of these roles alone, perhaps without documents; ranks
+        beside the scores of a run don't matter.
+        """
+        file, found = self._current, set(self.columns)
+        if "relevance" not in kinds:
+            found.discard("rank")
+        if not isinstance(file, ParquetFile) or len(self._files) > 1:
+            return None
+        if found | {"doc"} != set(kinds):
+            return None
+        columns = [(self.columns[role], kinds[role]) for role in kinds if role in found]
+        return file.read_plain(columns, at_once, take, in_any_order=in_any_order)
+
+    def read_ahead(self, most: int) -> bool:
+        """Read batches that come first in the next iteration, up to a limit of memory."""
+        size = 0
+        for batch in self._batches:
+            self._ahead.append(batch)
+            size += 2 * batch.nbytes + BYTES_OF_ROW["doc" in self.columns] * batch.num_rows
+            if size > most:
+                return True
+        return False
+
+    def exceeds(self, most: int) -> bool:
+        """Check whether all rows and their evaluation take more memory than so many bytes.
+
+        Where nobody knows the size, rows are read ahead.
+        """
+        size = self.estimate_memory()
+        return size > most if size > 0 else self.read_ahead(most)
+
+    def _read(self) -> Iterator[Any]:
+        for number, given in enumerate(self._files):
+            if number > 0:
+                self._current = self._open(given)
+            file = self._current
+            try:
+                self._check_schema(file)
+                for batch, lines in file:
+                    yield self._finish(batch, lines, file.name)
+            finally:
+                self.close()
+            for code, (count, line) in file.notes.items():
+                add_note(self._notes, code, count, line)
+            self._before += size_of(given)
+            if self._progress is not None:
+                self._progress(self._before)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the open file, if reading hasn't reached its end."""
+        if self._handle is not None:
+            close(self._handle)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns of the file."""
+        return self._current.names
+
+    @property
+    def notes(self) -> list[tuple[str, int, int]]:
+        """Diagnostics of what was read: code, count, first line.
+
+        The line is 0 where lines mean nothing, as in several files.
+        """
+        has_lines = len(self._files) == 1
+        found = [(code, count, line * has_lines) for code, (count, line) in self._notes.items()]
+        return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
+
+    def describe_ids(self) -> SourceIds:
+        """Return the names and types that the columns of ids have in the files read so far.
+
+        A field of objects in lists has its own name alone.
+        """
+        names = {role: self.columns.get(role, f"{role}_id") for role in ID_ROLES}
+        inner = {role: name.removeprefix(f"{self._list_of(name)}.") for role, name in names.items()}
+        types = self._id_types
+        query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
+        return SourceIds(query, doc)
+
+    def estimate_memory(self) -> int:
+        """Estimate the bytes of memory that all rows and their evaluation take."""
+        stored = sum(map(size_of, self._files))
+        estimate = getattr(self._current, "estimate", None)
+        if estimate is not None:
+            rows, size = estimate()
+            share = stored / max(size_of(self._files[0]), 1)
+            return int((2 * size + BYTES_OF_ROW["doc" in self.columns] * rows) * share)
+        growth = GROWTH.get(self._form, USUAL_GROWTH)
+        is_packed = isinstance(self._files[0], str) and self._files[0].endswith(PACKED)
+        return stored * growth * (GROWTH_OF_PACKED if is_packed else 1)
+
+    def find_line(self, row: int) -> tuple[str, int]:
+        """Return the file and the line of a row, or the row number in a file without lines."""
+        span = next(span for span in reversed(self._spans) if span.first < row)
+        at = row - span.first - 1
+        at = at if span.ends is None else int(span.ends.searchsorted(at, side="right"))
+        return span.file, span.lines.of_row(at)
+
+    def place(self, error: RankscopeError) -> RankscopeError:
+        """Add the file and line to an error in a row of the batches."""
+        if self._wanted.roles.get("query") is None:
+            explain_users(error, self.names, self.columns.get("query"))
+        if error.line is None or error.line > self._rows:
+            error.file = self.name
+        else:
+            error.file, error.line = self.find_line(error.line)
+        return error
+
+    def _open(self, given: str | bytes | Batches) -> File:
+        if isinstance(given, Batches):
+            return BatchFile(given, self.name, self._wanted)
+        called = given if isinstance(given, str) and len(self._files) > 1 else self.name
+        before = self._before
+        watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
+        self._handle = open_binary(given, called)
+        partitions = read_partitions(given) if isinstance(given, str) else {}
+        # Readers only ask it to choose.
+        wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
+        try:
+            file = open_reader(
+                OpenFile(
+                    file=self._handle,
+                    given=given,
+                    name=called,
+                    form=self._form,
+                    wanted=wanted if partitions else self._wanted,
+                    encoding=self._encoding,
+                    progress=watch,
+                )
+            )
+            return PartitionedFile(file, wanted, partitions) if partitions else file
+        except BaseException:
+            self.close()
+            raise
+
+    def _lists_of(self, file: File) -> set[str]:
+        """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
+        lists = {field.name for field in file.schema if is_list(field.type)}
+        inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
+        held = {role for role, name in inner.items() if {name, name.rpartition(".")[0]} & lists}
+        for role, other in (("doc", "score"), ("doc", "rank"), ("score", "doc"), ("rank", "doc")):
+            if role in held and other in inner and other not in held:
+                raise FormatError(
+                    f"expected a list in every row of {inner[other]}, as in {inner[role]}, found "
+                    "one value",
+                    hint="every document needs a value of its own",
+                    code="missing_list",
+                    file=file.name,
+                )
+        return lists if held else set()
+
+    def _is_in_rank_order(self) -> bool:
+        """Check whether lists define the rank order because there are no ranks or scores."""
+        is_ordered = {"rank", "score"} & self._current.columns.keys()
+        is_asked = "rank" in self._wanted.roles
+        return is_asked and not is_ordered and bool(self._lists_of(self._current))
+
+    def _list_of(self, column: str) -> str:
+        """Return the list that a column is a field of, or nothing if it is no such field."""
+        return "" if column in self._current.schema.names else column.rpartition(".")[0]
+
+    def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
+        arrow = load_arrow()
+        try:
+            made, _ = self._explode(
+                arrow.RecordBatch.from_arrays(
+                    [arrow.nulls(0, kind) for kind in file.schema.types], schema=file.schema
+                )
+            )
+        except FormatError as error:
+            error.file = file.name
+            raise
+        for role in ID_ROLES:
+            if self.columns.get(role) in made:
+                found = name_id_type(made[self.columns[role]].type)
+                if self._id_types.setdefault(role, found) != found:
+                    self._id_types[role] = "int64"
+        return arrow.schema(
+            (name, normalise(column, role_of(name, self.columns)).type)
+            for name, column in made.items()
+        )
+
+    def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
+        """Return the columns with a row per document, and where the rows of each list end."""
+        lists = self._lists_of(self._current)
+        if not lists:
+            return dict(zip(batch.schema.names, batch.columns, strict=True)), None
+        made, ends, empty = explode(batch, self._current.columns, lists, is_ranked=self._is_ranked)
+        self.empty_lists += empty
+        return made, ends
+
+    def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
+        arrow = load_arrow()
+        try:
+            made, ends = self._explode(batch)
+            columns = {
+                name: normalise(column, role_of(name, self.columns))
+                for name, column in made.items()
+            }
+        except RankscopeError as error:
+            error.file = file
+            error.line = error.line and lines.of_row(error.line - 1)
+            raise
+        finished = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if finished.schema != self.schema:
+            raise self._other_schema(finished.schema, file)
+        self._spans.append(RowSpan(self._rows, file, lines, ends))
+        self._rows += finished.num_rows
+        return finished
+
+    def _check_schema(self, file: File) -> None:
+        schema = self._schema_of(file)
+        if schema != self.schema or dict(file.columns) != dict(self._current.columns):
+            raise self._other_schema(schema, file.name)
+
+    def _other_schema(self, found: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
+        def show(schema: Any) -> str:  # noqa: ANN401 - as above
+            return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+        return FormatError(
+            f"expected the columns that {self._files[0]!s} has, {show(self.schema)}; "
+            f"found {show(found)}",
+            hint="write the files alike, or name one of them",
+            code="schema_mismatch",
+            file=file,
+        )
+
+
+def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:
+    """Return the columns that folders name, and that differ among files."""
+    cells = {
+        cell for path in files if isinstance(path, str) for cell in read_partitions(path).items()
+    }
+    counts = Counter(name for name, _ in cells)
+    return [name for name, count in counts.items() if count > 1]
+
+
+@record(frozen=True, slots=True)
+class RowSpan:
+    """A range of rows that come from one file.
+
+    Args:
+        first: How many rows come before, through all batches.
+        file: Where they are.
+        lines: Their lines.
+        ends: Where the rows of each list end, where rows of the file held lists.
+    """
+
+    first: int
+    file: str
+    lines: Lines
+    ends: NDArray[np.int64] | None
