@@ -1,0 +1,124 @@
+"""The columns of a table of any library, or in files, by the roles and names that are wanted."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.columns import read_ids, read_numbers, read_typed_values
+from rankscope._inputs.files.roles import Wanted
+from rankscope._inputs.files.table import TableFile
+from rankscope._inputs.recognition import Input, recognise_table
+from rankscope._inputs.tables import open_table
+from rankscope.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from rankscope._inputs.columns import IdColumn
+    from rankscope.settings.reading import Reading
+
+
+class Columns:
+    """Some columns of a table.
+
+    Attributes:
+        name: What messages call the table.
+        names: The names of all its columns.
+        columns: The name of the column of each role; further columns by their own names.
+        is_text: Whether the table is delimited text, in which every further column is text.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        names: list[str],
+        columns: Mapping[str, str],
+        table: Mapping[str, object],
+        *,
+        is_text: bool,
+    ) -> None:
+        self.name = name
+        self.names = names
+        self.columns = columns
+        self.is_text = is_text
+        self._table = table
+
+    def ids(self, role: str) -> IdColumn:
+        """Return the IDs of a role."""
+        name = self.columns[role]
+        return read_ids(self._table[name], name)
+
+    def numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
+        """Return the numbers of a role, NaN where there is none."""
+        name = self.columns[role]
+        return read_numbers(self._table[name], name, role, allows_null=allows_null)
+
+    def values(self, name: str) -> tuple[IdColumn, str]:
+        """Return any values as texts or integers, and their type."""
+        return read_typed_values(self._table[name], name)
+
+    def column(self, name: str) -> Any:  # noqa: ANN401 - of a library
+        """Return a column as the table has it."""
+        return self._table[name]
+
+
+@contextmanager
+def open_columns(
+    table: object,
+    reading: Reading,
+    roles: Mapping[str, str | None],
+    others: Sequence[str] | None = (),
+    *,
+    required: Sequence[str] = (),
+    besides: Sequence[str] = (),
+) -> Iterator[Columns]:
+    """Open a table, and place what is found wrong with it in the block.
+
+    Args:
+        table: A table of any library, or in files; or one that was recognised.
+        reading: How files are read.
+        roles: By role, the name of its column, or `None` to find it by its usual names.
+        others: The names of further columns, `None` for all that have no role.
+        required: The roles of which there must be a column.
+        besides: Columns that aren't taken for a query if there is another one.
+    """
+    given = table if isinstance(table, Input) else recognise_table(table)
+    try:
+        if not given.format:
+            source = open_table(given.value)
+            wanted = Wanted(roles, others or (), [[role] for role in required], besides)
+            columns = wanted.choose(source.names, {}, given.name)
+            wanted.require(columns, source.names, given.name)
+            columns = _add_others(columns, source.names, others)
+            yield Columns(given.name, source.names, columns, source.columns, is_text=False)
+            return
+        named = {**roles, **given.columns}
+        needed = [[role] for role in required]
+        if others is None:
+            with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
+                others = [name for name in file.names if name not in file.columns.values()]
+        wanted = Wanted(named, others, needed, besides, has_real_numbers=True)
+        with TableFile(given, wanted, reading) as file:
+            rows = load_arrow().Table.from_batches(list(file), file.schema)
+            held = dict(zip(rows.column_names, rows.columns, strict=True))
+            is_text = given.format in {"csv", "tsv"}
+            try:
+                yield Columns(given.name, file.names, file.columns, held, is_text=is_text)
+            except InputError as error:
+                raise file.place(error) from None
+    except InputError as error:
+        error.file = error.file or given.name
+        raise
+
+
+def _add_others(
+    columns: dict[str, str], names: Sequence[str], others: Sequence[str] | None
+) -> dict[str, str]:
+    if others is not None:
+        return columns
+    return columns | {name: name for name in names if name not in columns.values()}
