@@ -1,7 +1,7 @@
 //! Ranking evaluation at native speed: parsing, joining, ranking, and the arithmetic of measures.
 //!
 //! Data flows through the folders in one order, and each folder uses only those before it: [`number`],
-//! [`text`] and [`table`] read rows, [`ids`] numbers their identifiers, [`parquet`] reads files of columns, [`qrels`] holds the judgments,
+//! [`text`] and [`table`] read rows, [`ids`] numbers their identifiers, [`qrels`] holds the judgments,
 //! [`items`] what is known of items besides, [`kernels`] turn one query into one value, [`rank`] sorts runs into rank order, [`resample`] computes
 //! confidence intervals, [`evaluate`] computes all values, [`explain`] says what they consist of,
 //! [`agreement`] compares rankings with each other, [`fuse`] makes one run of several, [`log`]
@@ -30,7 +30,6 @@ pub mod logged;
 pub mod memory;
 pub mod notes;
 pub mod number;
-pub mod parquet;
 pub mod policy;
 #[cfg(feature = "python")]
 pub mod python;

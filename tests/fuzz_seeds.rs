@@ -8,8 +8,6 @@ use std::path::Path;
 
 #[path = "../fuzz/checks/events.rs"]
 mod events;
-#[path = "../fuzz/checks/parquet.rs"]
-mod parquet;
 #[path = "../fuzz/checks/qrels.rs"]
 mod qrels;
 #[path = "../fuzz/checks/run.rs"]
@@ -30,11 +28,6 @@ fn replay(name: &str, check: impl Fn(&[u8])) {
 #[test]
 fn seeds_of_events_are_read_or_refused() {
     replay("events", events::check);
-}
-
-#[test]
-fn seeds_of_parquet_are_read_or_refused() {
-    replay("parquet", parquet::check);
 }
 
 #[test]

@@ -117,5 +117,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "jsonl": _table("jsonl"),
     "letor": _letor,
     "measures": _measures,
+    "parquet": _table("parquet"),
     "trec_eval": _trec_eval,
 }

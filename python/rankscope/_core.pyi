@@ -27,8 +27,6 @@ __all__ = [
     "Judgments",
     "LabelBlock",
     "Lines",
-    "ParquetFooter",
-    "ParquetRows",
     "Plan",
     "RankingBlock",
     "Rankings",
@@ -411,56 +409,6 @@ class Lines:
     ) -> Lines: ...
     def write(self, judgments: Judgments, start: int, end: int, threads: int) -> bytes: ...
     def sums(self) -> list[tuple[float, float]]: ...
-
-@final
-class ParquetFooter:
-    """The checked metadata of a Parquet file."""
-
-    @property
-    def rows(self) -> int: ...
-    @property
-    def row_groups(self) -> int: ...
-    @property
-    def columns(self) -> int: ...
-    @property
-    def unpacked(self) -> int: ...
-    @property
-    def copy(self) -> bytes: ...
-    def __new__(cls, read: Callable[[int, int], bytes], size: int) -> Self: ...
-    def estimate(self, names: Sequence[str]) -> tuple[int, int]: ...
-    def check_pages(
-        self, read: Callable[[int, int], bytes], names: Sequence[str]
-    ) -> list[tuple[str, int, int]]: ...
-
-@final
-class ParquetRows:
-    """Reads the rows of a file with simple columns, and gives them to an evaluation."""
-
-    @property
-    def scale(self) -> tuple[float, float] | None: ...
-    @property
-    def rows(self) -> int: ...
-    @staticmethod
-    def open(
-        footer: ParquetFooter,
-        read: Callable[[int, int], bytes],
-        columns: Sequence[tuple[str, str]],
-        most: int,
-        at_once: int,
-        in_any_order: bool,
-    ) -> ParquetRows | None: ...
-    def evaluate(
-        self,
-        stream: TableStream,
-        plan: Plan,
-        ties: str,
-        duplicates: str,
-        is_grouped: bool,
-        threads: int,
-    ) -> bool | None: ...
-    def evaluate_run(self, parts: RunParts, plan: Plan, threads: int) -> bool | None: ...
-    def spill(self, spilled: SpilledTable, threads: int) -> bool: ...
-    def spill_run(self, spilled: SpilledColumns, threads: int) -> bool: ...
 
 @final
 class Plan:

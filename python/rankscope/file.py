@@ -21,7 +21,7 @@ class FileFormat:
     Args:
         name: Its name, as in `--format`.
         endings: How the names of its files end.
-        reader: The module and the class in `rankscope._inputs.files` that read it as a table;
+        reader: The module and the class in `rankscope._inputs` that read it as a table;
             empty for what is read otherwise: TREC by the core, one JSON text by the monitor.
         is_text: Whether it is text, which can be compressed.
         magic: The bytes that files begin with, where they do.
@@ -65,7 +65,7 @@ FORMATS: dict[str, FileFormat] = {
             name="jsonl",
             description="one JSON object per line, optionally compressed",
             endings=(".jsonl", ".ndjson"),
-            reader="jsonlines:JsonLinesFile",
+            reader="json_lines:JsonLinesFile",
         ),
         FileFormat(
             name="json",
@@ -97,7 +97,7 @@ FORMATS: dict[str, FileFormat] = {
             description="SVMlight text with `qid:`. Document IDs are read from comments such as "
             "`# docid = d1`.",
             endings=(".letor", ".svm", ".svmlight"),
-            reader="letor:LetorFile",
+            reader="letor_file:LetorFile",
             has_events=False,
         ),
     )

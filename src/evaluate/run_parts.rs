@@ -79,14 +79,6 @@ impl RunParts {
         self.push_numbered(plan, run, |row| before + row as u64, threads)
     }
 
-    /// The same for a frame: queries, the numbers of rows, documents and scores.
-    ///
-    /// # Errors
-    /// As [`RunParts::push`].
-    pub fn push_frame(&mut self, plan: &Plan, frame: &Frame, threads: usize) -> Result<bool> {
-        view(frame, false, |run| self.push(plan, run, threads))
-    }
-
     /// The same for rows that have other numbers in the run.
     ///
     /// # Errors

@@ -10,8 +10,7 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::spilled_rows::SpilledRows;
 use crate::ids::columns::hash_ids;
-use crate::ids::interner::Ids;
-use crate::ids::vocabulary::{Vocabulary, read_decimal};
+use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec, vec};
 use crate::policy::{Duplicates, Ties};
 use crate::qrels::attributes::{Attributes, pick};
@@ -63,8 +62,6 @@ pub struct SpilledTable {
     rows: SpilledRows,
     shape: Option<Shape>,
     names: Vocabulary,
-    /// What the queries are called, where rows have their numbers.
-    texts: Option<Vocabulary>,
     attributes: Attributes,
     /// The first row of each query.
     firsts: Vec<u64>,
@@ -81,7 +78,6 @@ impl SpilledTable {
             rows: SpilledRows::new(spill),
             shape: None,
             names: Vocabulary::default(),
-            texts: None,
             attributes: Attributes::default(),
             firsts: Vec::new(),
             made: None,
@@ -99,22 +95,6 @@ impl SpilledTable {
         self.rows.push(&frame)?;
         self.shape.get_or_insert(shape);
         Ok(())
-    }
-
-    /// Adds rows as a reader of files has them: see [`view_frame`].
-    ///
-    /// # Errors
-    /// Where a file can't be written.
-    pub fn push_frame(&mut self, frame: &Frame) -> Result<()> {
-        self.rows.push(frame)?;
-        self.shape.get_or_insert_with(|| Shape::of_frame(frame));
-        Ok(())
-    }
-
-    /// Says what queries are called that were numbered from 0; if nothing, these are not numbers of
-    /// texts. Errors have the numbers.
-    pub fn name_queries(&mut self, texts: Ids) {
-        self.texts = Some(Vocabulary::Texts(texts)).filter(|texts| !texts.is_empty());
     }
 
     /// The rows, those that were written to files among them.
@@ -186,14 +166,6 @@ impl SpilledTable {
         let mut order: Vec<u32> = (0..self.firsts.len() as u32).collect();
         order.sort_unstable_by_key(|&query| self.firsts[query as usize]);
         let names = pick(&self.names, &order);
-        let names = match &self.texts {
-            Some(texts) => {
-                let numbers = (0..names.len()).filter_map(|query| read_decimal(&names.get(query)));
-                let numbers = numbers.filter_map(|number| u32::try_from(number).ok());
-                pick(texts, &numbers.collect::<Vec<_>>())
-            }
-            None => names,
-        };
         let mut attributes = self.attributes;
         attributes.reorder(&order);
         made.reorder(&order);
@@ -202,17 +174,7 @@ impl SpilledTable {
     }
 }
 
-/// Looks at queries, the numbers of rows, grades, scores and perhaps documents as a table.
-pub(super) fn view_frame<T>(frame: &Frame, look: impl FnOnce(&Table<'_>) -> T) -> T {
-    Parts { frame, shape: &Shape::of_frame(frame) }.view(look)
-}
-
 impl Shape {
-    fn of_frame(frame: &Frame) -> Self {
-        let has_docs = frame.len() > 4;
-        Self { has_docs, are_ranks: false, has_ranks: false, attributes: Vec::new() }
-    }
-
     fn needed(&self, partition: &Partition) -> u64 {
         partition.needed(if self.has_docs { ROW_WITH_DOC } else { ROW })
     }

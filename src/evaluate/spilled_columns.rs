@@ -77,14 +77,6 @@ impl SpilledColumns {
         ])
     }
 
-    /// Adds rows in a frame: queries, the numbers of rows, documents and scores.
-    ///
-    /// # Errors
-    /// Where a file can't be written.
-    pub fn push_frame(&mut self, frame: &Frame) -> Result<()> {
-        self.rows.push(frame)
-    }
-
     /// The rows, those that were written to files among them.
     #[must_use]
     pub fn rows(&self) -> &SpilledRows {

@@ -3,14 +3,11 @@
 use crate::error::Result;
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
-use crate::evaluate::spilled::view_frame;
 use crate::ids::vocabulary::Vocabulary;
 use crate::policy::{Duplicates, Ties};
 use crate::qrels::attributes::Attributes;
 use crate::rank::rankings::Rankings;
 use crate::rank::rows::Table;
-use crate::table::frame::Frame;
-use crate::threads;
 
 /// What was evaluated so far.
 #[derive(Debug, Default)]
@@ -38,29 +35,6 @@ impl TableStream {
     ) -> Result<bool> {
         let evaluated = evaluate(plan, table, choices, is_grouped, threads);
         self.append(evaluated, table.scores.len())
-    }
-
-    /// The same for several frames, each with other queries: in their columns are queries, the numbers
-    /// of rows, grades, scores and perhaps documents.
-    ///
-    /// # Errors
-    /// As [`TableStream::push`].
-    pub fn push_frames(
-        &mut self,
-        plan: &Plan,
-        frames: &[Frame],
-        choices: (Ties, Duplicates),
-        is_grouped: bool,
-    ) -> Result<bool> {
-        let evaluated = threads::on_each(frames.iter().collect(), |frame| {
-            view_frame(frame, |table| evaluate(plan, table, choices, is_grouped, 1))
-        });
-        for (evaluated, frame) in evaluated.into_iter().zip(frames) {
-            if !self.append(evaluated, frame[0].len())? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     fn append(&mut self, evaluated: Evaluated, rows: usize) -> Result<bool> {

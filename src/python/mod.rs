@@ -25,7 +25,6 @@ mod log;
 mod logged_texts;
 mod matrix;
 mod objects;
-mod parquet;
 mod parts;
 mod pieces;
 mod plan;
@@ -69,7 +68,6 @@ use self::lines::Lines;
 use self::log::{LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels};
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
-use self::parquet::{ParquetFooter, ParquetRows};
 use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
 use self::plan::Plan;
 use self::rankings::{Rankings, evaluate_samples, restore_rankings};
@@ -97,18 +95,17 @@ mod _core {
     #[pymodule_export]
     use super::{
         BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
-        Items, Judgments, LabelBlock, Lines, ParquetFooter, ParquetRows, Plan, RankingBlock,
-        Rankings, Reassignments, Run, RunParts, Settled, SliceQueries, SpilledColumns,
-        SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, average_units, bound,
-        bound_below, bound_difference, bounded_tails, bounded_units_needed, choose_sums,
-        compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
-        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
-        evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
-        grade_items, hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels, log2,
-        mean_of_rows, measure_costs, noncentral_t_lower, normal_tails, order_texts,
-        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
-        split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
-        values_of_rows,
+        Items, Judgments, LabelBlock, Lines, Plan, RankingBlock, Rankings, Reassignments, Run,
+        RunParts, Settled, SliceQueries, SpilledColumns, SpilledTable, Summary, TableStream,
+        TextCodes, add_sums, audit_ties, average_units, bound, bound_below, bound_difference,
+        bounded_tails, bounded_units_needed, choose_sums, compare_rankings, count_flips,
+        count_ranges, count_shifted, decode_columns, decode_label_columns, estimate_mean,
+        evaluate_dict, evaluate_items, evaluate_part, evaluate_path, evaluate_run,
+        evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs, grade_items, hash_ids,
+        hash_other_ids, hash_texts, invert_flips, join_labels, log2, mean_of_rows, measure_costs,
+        noncentral_t_lower, normal_tails, order_texts, restore_evaluation, restore_judgments,
+        restore_rankings, restore_summary, round_sums, split_json, student_tails, sum_cells,
+        sum_groups, summarize, summarize_groups, t_quantile, values_of_rows,
     };
 
     #[pymodule_init]

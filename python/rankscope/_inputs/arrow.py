@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 
 from rankscope.deferred import np
-from rankscope.errors import FormatError, hint_extra
+from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
     except ModuleNotFoundError as error:
         raise FormatError(
             "reading tables and compressed text needs pyarrow, which is not installed",
-            hint=hint_extra("tables"),
+            hint="install it: pip install pyarrow",
             code="missing_extra",
         ) from error
 
@@ -112,6 +112,16 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
             code="column_damaged",
             file=name,
         ) from error
+
+
+def check_batch(batch: Any) -> None:  # noqa: ANN401 - as above
+    """Check the columns of a batch as `check_whole` does; the error is that of PyArrow."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except load_arrow().ArrowInvalid as error:
+            error.args = (f"in column {name}: {error}",)
+            raise
 
 
 def check_inside(values: object, name: str) -> None:

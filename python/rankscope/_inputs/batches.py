@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import check_whole, load_arrow
-from rankscope._inputs.files.blocks import Lines
-from rankscope._inputs.files.columnar import (
-    BATCH,
-    BATCH_OF_LISTS,
-    choose_fields,
-    first_line,
-    names_of,
-)
-from rankscope._inputs.files.lists import is_list
+import pyarrow as pa
+
+from rankscope._inputs.arrow import check_batch
+from rankscope._inputs.columnar import BATCH, BATCH_OF_LISTS, choose_fields, first_line, names_of
+from rankscope._inputs.columns import is_list
+from rankscope._inputs.text import Lines
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Batches:
     """A table of another library, to read batch by batch.
 
@@ -44,8 +40,8 @@ class Batches:
 
 def find_batches(table: object) -> Batches | None:
     """Return how to read a table batch by batch, `None` for one that is held in memory."""
-    names = ("narwhals", "polars", "duckdb", "pyarrow", "pyarrow.dataset")
-    narwhals, polars, duckdb, arrow, dataset = map(sys.modules.get, names)
+    names = ("narwhals", "polars", "duckdb", "pyarrow.dataset")
+    narwhals, polars, duckdb, dataset = map(sys.modules.get, names)
     found: Any = table
     if narwhals is not None and isinstance(found, narwhals.LazyFrame):
         found = found.to_native()
@@ -56,7 +52,7 @@ def find_batches(table: object) -> Batches | None:
         return _guard(lambda: _of_frame(found)) if hasattr(found, "collect_batches") else None
     if dataset is not None and isinstance(found, dataset.Dataset):
         return Batches(found.schema, lambda names: found.to_batches(columns=names), is_once=False)
-    if arrow is not None and isinstance(found, arrow.RecordBatchReader):
+    if isinstance(found, pa.RecordBatchReader):
         return Batches(found.schema, lambda _: iter(found), is_once=True)
     return None
 
@@ -101,7 +97,7 @@ class BatchFile:
         names, inside = names_of(batches.schema)
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(names, inside, name)
-        self.schema = load_arrow().schema(choose_fields(batches.schema, self.columns))
+        self.schema = pa.schema(choose_fields(batches.schema, self.columns))
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         names = list(self.schema.names)
@@ -110,9 +106,7 @@ class BatchFile:
         rows = 0
         while (whole := _guard(lambda: next(batches, None))) is not None:
             batch = whole.select(names)
-            # Offsets of somebody else may point anywhere.
-            for name, column in zip(names, batch.columns, strict=True):
-                check_whole(column, name)
+            _guard(lambda batch=batch: check_batch(batch))  # type: ignore[misc]  # offsets may point anywhere
             for start in range(0, batch.num_rows, step):
                 yield batch.slice(start, step), Lines(rows + start + 1)
             rows += batch.num_rows

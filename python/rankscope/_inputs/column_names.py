@@ -95,6 +95,9 @@ ROLES = {
 }
 """The same, with the columns that only judgments by subtopic or of samples have."""
 
+ITEMS = ("items", "docs", "documents", "results", "ranking")
+"""The names under which a list of objects is found, each a document with its score or grade."""
+
 QUERY_NAMES = {
     "query_id",
     "qid",

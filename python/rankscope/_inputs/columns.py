@@ -1,113 +1,291 @@
-"""Reads the columns of any library exactly: ids, numbers and values."""
+"""The columns of any library as arrays of Arrow, and these as IDs, numbers and values."""
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+import math
+import sys
+from bisect import bisect_left
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import fill_nulls, fill_texts, load_arrow, of_array, to_array
-from rankscope._inputs.doubles import read_decimal
-from rankscope._inputs.files.lists import is_list
-from rankscope._inputs.foreign import is_integer, is_row
-from rankscope._inputs.id_texts import find_spelling, spell, spell_column, spell_moments
-from rankscope._inputs.mistakes import code_of, inexact, not_numbers
-from rankscope._inputs.numbers import keep_numbers
-from rankscope._inputs.open_column import (
-    decode,
-    find_arrow,
-    find_texts,
-    is_null,
-    is_null_type,
-    is_uuid_type,
-    open_column,
-    read_utf8,
-)
-from rankscope.deferred import np
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rankscope._inputs.arrow import check_whole, fill_nulls, fill_texts, join, of_array, to_array
+from rankscope._inputs.foreign import see_array
+from rankscope._inputs.mistakes import bad_shape, code_of, inexact, not_numbers
+from rankscope._inputs.numbers import to_numbers
 from rankscope.errors import FormatError
-from rankscope.output.ids import MISSING, UUIDS, are_uuids
+from rankscope.output.ids import MISSING, UUIDS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
-    Foreign: TypeAlias = Any  # a column of another library
-    Texts: TypeAlias = tuple[NDArray[np.int64] | NDArray[np.int32], NDArray[np.uint8]]
-    IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
-    IdView: TypeAlias = IdColumn | list[Texts]
+    Foreign: TypeAlias = Any  # a column of another library, or an array of PyArrow
+    IdColumn: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.uint8]]
+    """Integers, or the offsets of texts and the texts end to end."""
+
+INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
+"""What PyArrow and the library of a column raise if it can't be converted."""
+LARGEST_EXACT = 2**53
+HYPHENS = [8, 12, 16, 20]
+"""Where the hyphens of a UUID stand between its 32 digits."""
+
+
+def as_arrow(column: Foreign, name: str) -> Foreign:
+    """Return a column of any library as one valid array of Arrow, of a plain type."""
+    try:
+        values = join(_export(column, name))
+    except FormatError as error:
+        if error.code == "not_numeric":
+            error.code, error.file = "column_type", None
+        raise
+    except FAILURES as error:
+        raise _explain(column, name, error) from error
+    if values is not column or not isinstance(column, pa.Array | pa.ChunkedArray):
+        check_whole(values, name)
+    return simplify(values)
+
+
+def _export(column: Foreign, name: str) -> Foreign:
+    """Convert a column with PyArrow, or as the library of the column does it."""
+    library = type(column).__module__.partition(".")[0]
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        check_whole(column, name)
+        return column
+    if isinstance(column, list | tuple):
+        return pa.array(column)
+    if library == "polars":
+        if str(column.dtype) == "Object":
+            return pa.array(column.to_list())
+        # Polars makes texts of its views faster than PyArrow checks and copies them.
+        is_view = str(column.dtype) == "String"
+        return pa.chunked_array(column, type=pa.large_string() if is_view else None)
+    dtype = getattr(column, "dtype", None)
+    if library == "pandas" and not isinstance(dtype, np.dtype) and hasattr(column, "array"):
+        if type(dtype).__name__ != "SparseDtype":
+            return pa.array(column.array, from_pandas=True)
+    elif not isinstance(dtype, np.dtype) and hasattr(column, "__arrow_c_stream__"):
+        return pa.chunked_array(column)
+    elif not isinstance(dtype, np.dtype) and hasattr(column, "__arrow_c_array__"):
+        return pa.array(column)
+    return _of_numpy(see_array(np.asarray(column) if library == "pandas" else column, name), name)
+
+
+def _of_numpy(array: NDArray[Any], name: str) -> Foreign:
+    if array.ndim != 1:
+        raise bad_shape(name, (1,), array.shape)
+    mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
+    kind = array.dtype.kind
+    if kind in "OT":
+        return pa.array(array.tolist(), from_pandas=True)
+    if kind in "fiu" and array.dtype.itemsize <= 8:
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        return of_array(native) if mask is None else pa.array(native, mask=mask)
+    if kind in "bUM" and mask is None:
+        return pa.array(array)
+    return of_array(to_numbers(array, name, dimensions=(1,)))
+
+
+def _explain(column: Foreign, name: str, error: Exception) -> FormatError:
+    """Say what PyArrow couldn't convert, with the first row that it can't."""
+    kind = str(getattr(column, "dtype", type(column).__name__))
+    wrong = FormatError(
+        f"expected one kind of values in {name}, found {kind} ({str(error).splitlines()[0]:.160})",
+        hint="IDs are text, integers, UUIDs, dates, times, decimals or bytes; numbers are numbers",
+        code="column_type",
+    )
+    values = column.tolist() if hasattr(column, "tolist") else column
+    if isinstance(values, list | tuple):
+        row = bisect_left(range(1, len(values) + 1), 1, key=lambda end: _is_refused(values[:end]))
+        if row < len(values):
+            wrong.line = row + 1
+            wrong.message = f"{wrong.message}: {values[row]!r:.120}"
+        if isinstance(error, UnicodeEncodeError):
+            wrong.code, wrong.hint = "surrogate", "it is half of a character: decode the text again"
+    return wrong
+
+
+def _is_refused(values: Foreign) -> bool:
+    try:
+        pa.array(values, from_pandas=True)
+    except FAILURES:
+        return True
+    return False
+
+
+def simplify(values: Foreign) -> Foreign:
+    """Decode dictionaries, runs, views and UUIDs."""
+    kind = values.type
+    if is_uuid_type(kind):
+        return _spell_uuids(values)
+    if isinstance(kind, pa.BaseExtensionType):
+        return simplify(values.storage)
+    if pa.types.is_run_end_encoded(kind):
+        return simplify(pc.run_end_decode(values))
+    if pa.types.is_dictionary(kind):
+        return simplify(values.dictionary).take(values.indices)
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.large_string())
+    if pa.types.is_binary_view(kind):
+        return values.cast(pa.large_binary())
+    return values
+
+
+def decode(values: Foreign) -> Foreign:
+    """Simplify an array, with 64-bit offsets for text and bytes."""
+    values = simplify(values)
+    if pa.types.is_string(values.type):
+        return values.cast(pa.large_string())
+    return values.cast(pa.large_binary()) if pa.types.is_binary(values.type) else values
+
+
+def list_cells(column: Foreign) -> list[Any] | None:
+    """Return the objects of a list or of a column of Python objects; `None` for other columns."""
+    if isinstance(column, list | tuple):
+        return list(column)
+    is_of_objects = str(getattr(column, "dtype", "")) in {"object", "Object"}
+    return (
+        list(column.to_list() if hasattr(column, "to_list") else column) if is_of_objects else None
+    )
+
+
+def is_null(value: object) -> bool:
+    """Check whether a Python object stands for a missing value."""
+    # Those of pandas answer no question about themselves, so they are known by their types.
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return is_nan or type(value).__name__ in {"NoneType", "NAType", "NaTType"}
+
+
+def is_uuid_type(kind: Foreign) -> bool:
+    """Check whether a type is Arrow's type of UUIDs."""
+    return getattr(kind, "extension_name", "") == "arrow.uuid"
+
+
+def _spell_uuids(values: Foreign) -> Foreign:
+    """Return UUIDs as texts in their usual form, with hyphens."""
+    stored, count = values.storage, len(values)
+    octets = memoryview(stored.buffers()[1] or b"")[16 * stored.offset :][: 16 * count]
+    digits = np.frombuffer(octets.hex().encode(), np.uint8).reshape(count, 32)
+    texts = np.insert(digits, HYPHENS, ord("-"), axis=1)
+    ends = np.arange(count + 1, dtype=np.int64) * 36
+    spelled = pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(texts))
+    return pc.if_else(stored.is_valid(), spelled, pa.nulls(1, pa.large_string())[0])
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
-    """Read a column of ids, which are integers or text."""
+    """Read a column of IDs: integers, or whatever has a text of its own."""
     try:
-        return _read_ids(column, name)
+        return ids_of(as_arrow(column, name), name)
     except FormatError as error:
-        if error.code == "id_type" and _has_lists(column):
-            raise _lists_in_rows(name, "an ID", "id_type") from error
+        error.code = "id_type" if error.code == "column_type" else error.code
         raise
 
 
-def view_ids(column: Foreign, name: str) -> IdView:
-    """Read a column of ids as `read_ids` does, but leave texts of Arrow where they are, unchecked.
-
-    They may be in pieces.
-    """
-    texts = find_texts(column)
-    return read_ids(column, name) if texts is None else list(map(_texts_of, texts))
-
-
-def _read_ids(column: Foreign, name: str) -> IdColumn:
-    values = open_column(column, name, lambda found: _bad_ids(name, found))
-    if len(values) == 0:
-        return np.zeros(0, dtype=np.int64)
-    if isinstance(values, list):
-        return _ids_of_list(values, name)
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind == "M" and not np.ma.isMaskedArray(values):
-            return _texts_of(spell_moments(values, name))
-        is_missing = np.ma.getmask(values)
-        if is_missing is not np.ma.nomask and is_missing.any():
-            raise _no_id(name, int(np.argmax(is_missing)))
-        return _ids_of_numbers(np.ma.getdata(values), name)
+def ids_of(values: Foreign, name: str) -> IdColumn:
+    """Return the IDs in an array."""
     if values.null_count:
-        raise _no_id(name, values.is_null().index(True).as_py())
-    values = spell_column(values)
-    kinds = load_arrow().types
-    if kinds.is_integer(values.type):
-        return _ids_of_numbers(to_array(values), name)
-    if kinds.is_large_string(values.type):
+        raise FormatError(
+            f"expected an ID in every row of {name}, found none",
+            hint="drop the rows without one",
+            code="missing_id",
+            line=values.is_null().index(True).as_py() + 1,
+        )
+    values = spell_ids(values, name) if len(values) else pa.array([], pa.int64())
+    if not pa.types.is_integer(values.type):
         return _texts_of(values)
-    if kinds.is_large_binary(values.type):
-        return _texts_of(read_utf8(values, name))
-    raise _bad_ids(name, str(values.type))
+    numbers = to_array(values)
+    if numbers.dtype == np.uint64 and (is_large := numbers > np.iinfo(np.int64).max).any():
+        error = _bad_ids(name, "an integer beyond 64 bits")
+        error.hint, error.line = "turn such IDs into text", int(np.argmax(is_large)) + 1
+        raise error
+    return np.ascontiguousarray(numbers, dtype=np.int64)
 
 
-INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+def spell_ids(values: Foreign, name: str) -> Foreign:
+    """Return IDs as integers or texts.
+
+    Dates and times are written as in ISO 8601, times with a zone in UTC, and fractions without
+    zeros at the end. Equal decimals are one ID: `1.50` is `1.5`, and `2.00` is `2`.
+    """
+    types, kind = pa.types, values.type
+    if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return values
+    if types.is_null(kind):
+        return values.cast(pa.string())
+    if types.is_date(kind):
+        return values.cast(pa.date32()).cast(pa.string())
+    if types.is_decimal(kind):
+        texts = values.cast(pa.string())
+        return _trim(texts) if kind.scale > 0 else texts
+    if types.is_timestamp(kind):
+        moments = fill_nulls(values.cast(pa.int64()), 0).view(f"datetime64[{kind.unit}]")
+        texts = pa.array(np.datetime_as_string(moments).astype(object), pa.string())
+        texts = texts if kind.unit == "s" else _trim(texts)
+        return texts if kind.tz is None else pc.binary_join_element_wise(texts, "Z", "")
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return _read_utf8(values.cast(pa.large_binary()), name)
+    raise _lists_in_rows(name, "an ID", "id_type") if is_list(kind) else _bad_ids(name, str(kind))
+
+
+def _trim(texts: Foreign) -> Foreign:
+    """Remove zeros at the end of fractions, which all of the texts have."""
+    return pc.utf8_rtrim(pc.utf8_rtrim(texts, characters="0"), characters=".")
+
+
+def _read_utf8(values: Foreign, name: str) -> Foreign:
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid as error:
+        row = bisect_left(
+            range(1, len(values) + 1), 1, key=lambda end: not _is_utf8(values.slice(0, end))
+        )
+        raise FormatError(
+            f"expected {name} in UTF-8, found {values[row].as_py()!r:.120}",
+            hint="decode the column first, or turn IDs into text",
+            code="encoding",
+            line=row + 1,
+        ) from error
+
+
+def _is_utf8(values: Foreign) -> bool:
+    try:
+        values.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Return the buffers of an array of texts, whose offsets have 32 or 64 bits."""
+    _, offsets, texts = values.buffers()
+    width = np.int64 if pa.types.is_large_string(values.type) else np.int32
+    starts = np.frombuffer(offsets or bytes(8), dtype=width)[values.offset :][: len(values) + 1]
+    return starts, np.frombuffer(texts or b"", dtype=np.uint8)
 
 
 def id_type(column: Foreign) -> str:
-    """Return the type of a column of ids as `data.ids.IdColumn` does: nothing for text.
-
-    Integers in a list or under a dictionary encoding are `int64`.
-    """
+    """Return the type of a column of IDs as `output.ids.IdColumn` does: nothing for text."""
     # NumPy, pandas, Polars and Arrow have the same names for integers but for their case.
     declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if declared in INTEGER_TYPES:
         return declared
-    if name_id_type(getattr(column, "type", None)) == UUIDS:
+    uuid = sys.modules.get("uuid")
+    first = next(iter(column), None) if isinstance(column, list | tuple) else None
+    if is_uuid_type(getattr(column, "type", None)) or (uuid and isinstance(first, uuid.UUID)):
         return UUIDS
     try:
-        values = open_column(column, "", lambda found: _bad_ids("", found))
-        if isinstance(values, list) and are_uuids(set(map(type, values))):
-            return UUIDS
-        ids = read_ids(values, "")
+        ids = read_ids(column, "")
     except FormatError:
         return ""
     return "" if isinstance(ids, tuple) or not len(ids) else "int64"
 
 
 def name_id_type(kind: Foreign) -> str:
-    """Return what a type of Arrow is called in `data.ids.IdColumn`: nothing for text."""
+    """Return what a type of Arrow is called in `output.ids.IdColumn`: nothing for text."""
     if is_uuid_type(kind):
         return UUIDS
     name = str(getattr(kind, "value_type", kind))
@@ -115,91 +293,18 @@ def name_id_type(kind: Foreign) -> str:
 
 
 def count_ids(column: IdColumn) -> int:
-    """Return the number of ids in a column."""
+    """Return the number of IDs in a column."""
     return len(column[0]) - 1 if isinstance(column, tuple) else len(column)
 
 
-def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
-    if values.dtype.kind not in "iu":
-        raise _bad_ids(name, str(values.dtype))
-    is_large = values > np.iinfo(np.int64).max if values.dtype == np.uint64 else np.zeros(0, bool)
-    if is_large.any():
-        raise _large_id(name, int(np.argmax(is_large)))
-    return np.ascontiguousarray(values, dtype=np.int64)
-
-
-def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
-    kinds = set(map(type, values))
-    if all(map(is_integer, kinds)):
-        try:
-            return np.array(values if kinds == {int} else list(map(int, values)), dtype=np.int64)
-        except OverflowError:
-            largest = 2**63
-            at = next(at for at, value in enumerate(values) if not -largest <= value < largest)
-            raise _large_id(name, at) from None
-    if all(find_spelling(kind) is not None and not is_null_type(kind) for kind in kinds):
-        return _ids_of_texts(_spell_values(values, name), name)
-    if all(issubclass(kind, str) for kind in kinds):
-        return _ids_of_texts(values, name)
-    has_text = any(issubclass(kind, str) for kind in kinds)
-    if isinstance(values[0], str) or (has_text and find_spelling(type(values[0])) is not None):
-        good = {kind for kind in kinds if issubclass(kind, str)}
-    else:
-        good = {kind for kind in kinds if is_integer(kind) or find_spelling(kind) is not None}
-        good = {kind for kind in good if is_integer(kind) == is_integer(type(values[0]))}
-        good = {kind for kind in good if not is_null_type(kind)}
-    at = next(at for at, value in enumerate(values) if type(value) not in good)
-    raise _no_id(name, at) if is_null(values[at]) else _bad_ids(name, type(values[at]).__name__, at)
-
-
-def _spell_values(values: list[Foreign], name: str) -> list[str]:
-    texts = []
-    for at, value in enumerate(values):
-        try:
-            texts.append(spell(value))
-        except FormatError as error:
-            error.message, error.line = f"{name}: {error.message}", at + 1
-            raise
-    return texts  # type: ignore[return-value]  # as spelled
-
-
-def _ids_of_texts(values: list[str], name: str) -> IdColumn:
-    pa = load_arrow()
-    try:
-        return _texts_of(pa.array(values, pa.large_string()))
-    except UnicodeEncodeError as error:
-        at = next(at for at, value in enumerate(values) if not _is_unicode(value))
-        raise FormatError(
-            f"expected text in {name}, found a lone surrogate: {values[at]!a:.120}",
-            hint="it is half of a character; the text was decoded with errors passed over",
-            code="surrogate",
-            line=at + 1,
-        ) from error
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-    """Return the buffers of an Arrow array of texts, whose offsets have 32 or 64 bits."""
-    _, offsets, texts = values.buffers()
-    width = np.int64 if load_arrow().types.is_large_string(values.type) else np.int32
-    starts = np.frombuffer(offsets or b"", dtype=width)[values.offset :][: len(values) + 1]
-    return starts, np.frombuffer(texts or b"", dtype=np.uint8)
-
-
 def to_arrow(ids: IdColumn) -> Foreign:
-    """Return ids as an Arrow array of texts, or of integers."""
-    pa = load_arrow()
+    """Return IDs as an Arrow array of texts, or of integers."""
     if isinstance(ids, np.ndarray):
         return of_array(ids)
     offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)
-    return pa.LargeStringArray.from_buffers(count_ids(ids), offsets, texts)
+    is_wide = ids[0].dtype == np.int64
+    kind = pa.LargeStringArray if is_wide else pa.StringArray
+    return kind.from_buffers(count_ids(ids), offsets, texts)
 
 
 def read_values(column: Foreign, name: str) -> IdColumn:
@@ -209,161 +314,97 @@ def read_values(column: Foreign, name: str) -> IdColumn:
 
 def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
     """Read a column as `read_values` does; name its type as `AttributeColumn` does."""
-
-    def refuse(found: str) -> FormatError:
-        return FormatError(
-            f"expected {name} to hold texts, numbers, dates or truth values, found {found}",
+    try:
+        values = as_arrow(column, name)
+    except FormatError as error:
+        error.code = "attribute_type" if error.code == "column_type" else error.code
+        raise
+    types, kind = pa.types, values.type
+    if types.is_integer(kind) and kind != pa.uint64() and not values.null_count:
+        return np.ascontiguousarray(to_array(values), dtype=np.int64), str(kind)
+    try:
+        texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
+    except FAILURES as error:
+        raise FormatError(
+            f"expected {name} to hold texts, numbers, dates or truth values, found {kind}",
             hint="convert the column to text first",
             code="attribute_type",
-        )
-
-    values = open_column(column, name, refuse)
-    if type(values) is np.ndarray and values.dtype.kind in "iu" and values.dtype != np.uint64:
-        return np.ascontiguousarray(values, dtype=np.int64), id_type(column)
-    pa = load_arrow()
-    try:
-        if isinstance(values, list | np.ndarray):
-            values = decode(pa.array(values, from_pandas=True))
-        texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
-        return texts, _value_type(values.type)
-    except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
-        raise refuse(f"{getattr(values, 'type', 'a mixture')}") from error
-
-
-def _value_type(given: Foreign) -> str:
-    """Name a type of Arrow as `AttributeColumn` does."""
-    kinds = load_arrow().types
-    if kinds.is_integer(given):
-        return str(given)
-    if kinds.is_floating(given):
-        return "float64"
-    if kinds.is_date(given):
-        return "date"
-    if kinds.is_timestamp(given):
-        return "datetime"
-    return "bool" if kinds.is_boolean(given) else ""
+        ) from error
+    names = {
+        "float64": types.is_floating(kind),
+        "date": types.is_date(kind),
+        "datetime": types.is_timestamp(kind),
+        "bool": types.is_boolean(kind),
+        str(kind): types.is_integer(kind),
+    }
+    return texts, next((each for each, is_kind in names.items() if is_kind), "")
 
 
 def read_numbers(
     column: Foreign, name: str, role: str, *, allows_null: bool = False
-) -> NDArray[Any]:
+) -> NDArray[np.float64]:
     """Read a column of numbers that doubles hold exactly, or of truth values as grades."""
-    are_grades = role == "relevance"
     try:
-        values = open_column(column, name, lambda found: not_numbers(name, found))
-        if isinstance(values, list):
-            values = _fill_nulls(values)
-        if not isinstance(values, list | np.ndarray):
-            values = _numbers_of_arrow(values, name, are_grades=are_grades)
-        if not allows_null:
-            _refuse_nulls(values, name, role)
-        return keep_numbers(values, name, are_grades=are_grades)
+        return numbers_of(as_arrow(column, name), name, role, allows_null=allows_null)
     except FormatError as error:
-        if error.code in {"not_numeric", "array_shape"} and _has_lists(column):
-            raise _lists_in_rows(name, "a number", code_of("text", role)) from error
-        # A list in a row is no number, as a text is none.
-        if error.code == "not_numeric" or (error.code == "array_shape" and error.line is not None):
-            error.code = code_of("text", role)
+        error.code = code_of("text", role) if error.code == "column_type" else error.code
         raise
 
 
-def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
-    is_missing = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, bool)
-    if is_missing.any():
+def numbers_of(
+    values: Foreign, name: str, role: str, *, allows_null: bool = False
+) -> NDArray[np.float64]:
+    """Return the numbers in an array, NaN where there is none."""
+    values = to_doubles(values, name, role)
+    if values.null_count and not allows_null:
         raise FormatError(
             f"expected a number in every row of {name}, found none",
             hint="drop the rows without one",
             code=code_of("missing", role),
-            line=int(np.argmax(is_missing)) + 1,
+            line=values.is_null().index(True).as_py() + 1,
         )
+    return fill_nulls(values, np.nan) if len(values) else np.zeros(0)
 
 
-def _fill_nulls(values: list[Foreign]) -> Foreign:
-    """Mask the nulls in an array of Python objects."""
-    nulls = set(filter(is_null_type, map(type, values)))
-    if not nulls:
-        return values
-    is_missing = np.fromiter((type(value) in nulls for value in values), bool, len(values))
-    objects = np.empty(len(values), dtype=object)
-    objects[:] = values
-    return np.ma.array(objects, mask=is_missing)
-
-
-def _numbers_of_arrow(values: Foreign, name: str, *, are_grades: bool) -> NDArray[Any]:
-    """Convert an Arrow array to a NumPy array that is masked where the values are null."""
-    pa = load_arrow()
-    kind = values.type
-    if pa.types.is_null(kind):
-        return np.ma.array(np.zeros(len(values)), mask=True)
-    if pa.types.is_decimal(kind):
-        values = _round_decimals(values, name)
-    elif pa.types.is_float16(kind):
-        values = values.cast(pa.float32())
-    elif pa.types.is_boolean(kind) and are_grades:
-        values = values.cast(pa.int32())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise not_numbers(name, str(kind))
-    if not values.null_count:
-        return to_array(values)
-    return np.ma.array(fill_nulls(values, 0), mask=to_array(values.is_null()))
-
-
-def _round_decimals(values: Foreign, name: str) -> Foreign:
-    """Convert decimals to the nearest doubles. Too many digits are an error."""
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
+    """Convert an array of numbers, or grades that are truth values, to double precision."""
+    types, kind = pa.types, values.type
+    if types.is_floating(kind) or types.is_null(kind):
+        return values.cast(pa.float64())
+    if types.is_boolean(kind) and role == "relevance":
+        return values.cast(pa.int8()).cast(pa.float64())
+    if types.is_decimal(kind):
+        # By text, for the direct way doesn't give the nearest double.
+        return values.cast(pa.string()).cast(pa.float64())
+    if is_list(kind):
+        raise _lists_in_rows(name, "a number", code_of("text", role))
+    if not types.is_integer(kind):
+        error = not_numbers(name, str(kind))
+        error.code, error.file = code_of("text", role), None
+        raise error
     try:
-        # By text, for the direct way does not give the nearest double.
-        numbers = values.cast(pa.string()).cast(pa.float64())
-    except NotImplementedError as error:
-        raise not_numbers(name, str(values.type)) from error
-    try:
-        is_same = compute.equal(numbers.cast(pa.string()).cast(values.type), values)
-    except pa.ArrowInvalid:  # one has more digits than the type: each is looked at alone
-        is_same = pa.array([False] * len(values))
-    differing = compute.indices_nonzero(compute.invert(is_same)).to_pylist()
-    for at in differing:
-        number = values[at].as_py()
-        if number is not None and read_decimal(number) is None:
-            raise inexact(name, str(number), (at,))
-    return numbers
+        return values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        # Arrow refuses all integers beyond 2^53, also those that a double holds.
+        for row, value in enumerate(values.to_pylist()):
+            if value is not None and int(float(value)) != value:
+                raise inexact(name, str(value), (row,)) from None
+        return values.cast(pa.float64(), safe=False)
 
 
-def _no_id(name: str, at: int) -> FormatError:
-    return FormatError(
-        f"expected an id in every row of {name}, found none",
-        hint="drop the rows without one",
-        code="missing_id",
-        line=at + 1,
-    )
+def is_list(kind: Foreign) -> bool:
+    """Check whether a type is a list type."""
+    forms = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+    return any(getattr(pa.types, f"is_{form}")(kind) for form in forms)
 
 
-def _large_id(name: str, at: int) -> FormatError:
-    error = _bad_ids(name, "an integer beyond 64 bits", at)
-    error.hint = "turn such ids into text"
-    return error
-
-
-def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
+def _bad_ids(name: str, found: str) -> FormatError:
     return FormatError(
         f"expected {name} to hold text or integers, found {found}",
         hint="IDs are text, integers, UUIDs, dates, times, decimals or bytes: .astype(str) makes "
         "text, .astype('Int64') integers of whole numbers that became floats",
         code="id_type",
-        line=None if at is None else at + 1,
     )
-
-
-def _has_lists(column: Foreign) -> bool:
-    """Check whether the rows of a column are lists, by its type or its first row."""
-    if getattr(column, "ndim", 1) != 1 or not hasattr(column, "__iter__"):
-        return False
-    kind = getattr(find_arrow(column), "type", None)
-    if kind is not None:  # its values may be none that Python has, such as the year 50,000
-        return is_list(kind)
-    first: Any = next(iter(column), None)
-    if isinstance(first, tuple):  # a key of several ids, as groupby makes them
-        return False
-    return (is_row(type(first)) and getattr(first, "ndim", 1) > 0) or isinstance(first, AbstractSet)
 
 
 def _lists_in_rows(name: str, wanted: str, code: str) -> FormatError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from rankscope._inputs.tables import is_single_column
+from rankscope._inputs.recognition import is_single_column
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False

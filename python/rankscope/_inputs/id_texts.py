@@ -10,8 +10,6 @@ import sys
 from collections.abc import Mapping
 from itertools import chain
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.open_column import is_null_type
 from rankscope.deferred import np
 from rankscope.errors import DuplicateError, FormatError, LimitError
 
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 LONGEST = 4096
 """The most characters of an ID."""
-FRACTIONS = {"ms]", "us]", "ns]"}
-"""How the types of NumPy end whose times have fractions of seconds."""
 
 
 def find_spelling(kind: type) -> Callable[[Any], str] | None:
@@ -78,7 +74,7 @@ def _spell_decimal(value: Any) -> str:  # noqa: ANN401 - a Decimal
 
 
 def _spell_datetime(value: Any) -> str:  # noqa: ANN401 - a datetime, or a Timestamp of pandas
-    if is_null_type(type(value)):
+    if type(value).__name__ == "NaTType":
         raise _missing(value)
     if value.tzinfo is None:
         return _trim(value.isoformat())
@@ -103,53 +99,6 @@ def _missing(value: object) -> FormatError:
 
 def _trim(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def spell_moments(values: Foreign, name: str) -> Foreign:
-    """Return an array of dates or times of NumPy as an Arrow array of texts."""
-    missing = np.isnat(values)
-    if missing.any():
-        raise FormatError(
-            f"expected an id in every row of {name}, found none",
-            hint="drop the rows without one",
-            code="missing_id",
-            line=int(np.argmax(missing)) + 1,
-        )
-    pa = load_arrow()
-    texts = pa.array(np.datetime_as_string(values).astype(object), pa.large_string())
-    return _trim_column(texts) if values.dtype.str[-3:] in FRACTIONS else texts
-
-
-def spell_column(values: Foreign) -> Foreign:
-    """Return an Arrow array as texts if it has dates, times, decimals or bytes of one length."""
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
-    kinds, kind = pa.types, values.type
-    texts = pa.large_string()
-    if kinds.is_date(kind):
-        return values.cast(pa.date32()).cast(texts)
-    if kinds.is_fixed_size_binary(kind):
-        return values.cast(pa.large_binary())
-    if kinds.is_decimal(kind):
-        if kind.scale < 0:
-            spelled = [value and _spell_decimal(value) for value in values.to_pylist()]
-            return pa.array(spelled, texts)
-        found = values.cast(texts)
-        return _trim_column(found) if kind.scale else found
-    if kinds.is_timestamp(kind):
-        moments = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-        found = spell_moments(moments.view(f"datetime64[{kind.unit}]"), "the IDs")
-        if kind.tz is not None:
-            found = compute.binary_join_element_wise(
-                found, pa.scalar("Z", texts), pa.scalar("", texts)
-            )
-        return compute.if_else(values.is_valid(), found, pa.scalar(None, texts))
-    return values
-
-
-def _trim_column(texts: Foreign) -> Foreign:
-    """Remove zeros at the end of fractions, which all of the texts have."""
-    compute = load_arrow("pyarrow.compute")
-    return compute.utf8_rtrim(compute.utf8_rtrim(texts, characters="0"), characters=".")
 
 
 def spell_key_ids(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas

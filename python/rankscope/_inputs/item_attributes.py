@@ -21,7 +21,8 @@ from rankscope._inputs.item_categories import (
     number_texts,
 )
 from rankscope._inputs.item_tables import make_table, see_items
-from rankscope._inputs.tables import is_single_column, is_table, open_table
+from rankscope._inputs.recognition import is_single_column, is_table
+from rankscope._inputs.tables import open_table
 from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.file import File

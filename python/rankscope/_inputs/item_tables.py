@@ -13,9 +13,16 @@ from rankscope._inputs.column_names import SYNONYMS, USERS
 from rankscope._inputs.columns import count_ids, read_ids
 from rankscope._inputs.files.cells import read_numbers
 from rankscope._inputs.files.text_lines import read_lines, refuse_unnamed_columns
-from rankscope._inputs.reading import read_judgments, see_table
-from rankscope._inputs.recognition import Input, recognise, recognise_table
-from rankscope._inputs.tables import FoundColumns, is_single_column, is_table, open_table
+from rankscope._inputs.reading import read_judgments
+from rankscope._inputs.recognition import (
+    Input,
+    is_single_column,
+    is_table,
+    recognise,
+    recognise_table,
+)
+from rankscope._inputs.seen import see_table
+from rankscope._inputs.tables import FoundColumns, open_table
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File

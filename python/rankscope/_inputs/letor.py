@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.files.letor import find_sizes
 from rankscope._inputs.files.roles import Wanted
 from rankscope._inputs.files.table import TableFile
-from rankscope._inputs.files.text_lines import read_numbers_of
+from rankscope._inputs.letor_file import find_sizes, read_numbers_of
 from rankscope._inputs.recognition import recognise
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import chain, islice
 
 from rankscope._inputs.column_names import ROLES
-from rankscope._inputs.tables import NamedColumns
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -35,7 +34,7 @@ def is_record(value: object, columns: Mapping[str, str] | None = None) -> bool:
 
 def name_records(
     rows: Iterable[object], role: str, columns: Mapping[str, str] | None = None
-) -> Iterable[object] | NamedColumns:
+) -> Iterable[object] | dict[str, list[Any]]:
     """Return records as columns by name, and other rows as they are."""
     start = list(islice(rows, 1))
     if hasattr(rows, "__next__"):
@@ -43,7 +42,7 @@ def name_records(
     return _to_columns(rows, role) if start and is_record(start[0], columns) else rows
 
 
-def _to_columns(rows: Iterable[Any], role: str) -> NamedColumns:
+def _to_columns(rows: Iterable[Any], role: str) -> dict[str, list[Any]]:
     held = list(rows)
     kind = Mapping if isinstance(held[0], Mapping) else type(held[0])
     odd = next((at for at, row in enumerate(held) if not isinstance(row, kind)), None)
@@ -56,15 +55,12 @@ def _to_columns(rows: Iterable[Any], role: str) -> NamedColumns:
             file=role,
             line=odd + 1,
         )
-    made: dict[str, list[Any]]
     if kind is Mapping:
         names = dict.fromkeys(chain.from_iterable(held))
-        made = {str(name): [row.get(name) for row in held] for name in names}
-    elif hasattr(kind, "keys"):
-        made = {name: [row[name] for row in held] for name in held[0].keys()}  # noqa: SIM118 - no mapping
-    else:
-        made = {name: [getattr(row, name) for row in held] for name in _list_names(held[0])}
-    return NamedColumns(list(made), made, "records")
+        return {str(name): [row.get(name) for row in held] for name in names}
+    if hasattr(kind, "keys"):
+        return {name: [row[name] for row in held] for name in held[0].keys()}  # noqa: SIM118 - no mapping
+    return {name: [getattr(row, name) for row in held] for name in _list_names(held[0])}
 
 
 def _list_names(value: Any) -> list[str]:  # noqa: ANN401 - what a caller has

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 
 from rankscope._core import Run
-from rankscope._inputs.column_names import SYNONYMS
+from rankscope._inputs.column_names import ITEMS, SYNONYMS
 from rankscope._inputs.descriptions import describe_value
 from rankscope._inputs.files import formats
 from rankscope._inputs.files.archives import choose_member, is_archive, split_member
 from rankscope._inputs.files.formats import is_address
-from rankscope._inputs.files.roles import ITEMS
 from rankscope._inputs.objects import name_records, open_dataset, refuse_splits
-from rankscope._inputs.tables import NamedColumns, is_table, name_series
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import File
 from rankscope.records import record, replace
@@ -23,7 +22,7 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Literal, Protocol, TypeGuard
+    from typing import Any, Literal, Protocol, TypeGuard
 
     from rankscope._inputs.batches import Batches
     from rankscope.typing import InputLike, Path
@@ -152,7 +151,7 @@ def _recognise_rows(value: object, role: str, columns: Mapping[str, str] | None)
     if rows is not None:
         if not hasattr(value, "__next__"):
             rows = name_records(rows, role, columns)  # type: ignore[arg-type]  # as checked
-        return Input("table" if isinstance(rows, NamedColumns) else "rows", rows, role)
+        return Input("table" if isinstance(rows, dict) else "rows", rows, role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(
         f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
@@ -190,7 +189,7 @@ def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
     if found.kind != "rows" or not hasattr(found.value, "__next__"):
         return found
     rows = name_records(found.value, found.name, columns)  # type: ignore[arg-type]  # as its kind says
-    return replace(found, kind="table" if isinstance(rows, NamedColumns) else "rows", value=rows)
+    return replace(found, kind="table" if isinstance(rows, dict) else "rows", value=rows)
 
 
 def find_stream(found: Input) -> Input:
@@ -318,3 +317,43 @@ def _is_iterable_of_rows(value: object) -> bool:
     # Arrays and open files are iterables too, but not of rows.
     is_other = is_other or any(hasattr(value, name) for name in ("dtype", "readline"))
     return hasattr(value, "__iter__") and not is_other
+
+
+def is_table(value: object) -> bool:
+    """Check by its attributes whether an object is a data frame or an Arrow table."""
+    # The type is asked, for a lazy frame would have to look its columns up.
+    has_columns = _is_arrow(value) or hasattr(type(value), "columns")
+    return has_columns or is_dataset(value) or is_arrow_dataset(value)
+
+
+def is_single_column(value: object) -> bool:
+    """Check whether an object is a single column of a library, such as a Series."""
+    has_type = hasattr(value, "dtype") or hasattr(value, "type")
+    return _is_arrow(value) and has_type and not hasattr(value, "columns")
+
+
+def _is_arrow(value: object) -> bool:
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def is_dataset(value: object) -> bool:
+    """Check whether an object is a Dataset of Hugging Face."""
+    datasets = sys.modules.get("datasets")
+    return datasets is not None and isinstance(value, datasets.Dataset)
+
+
+def is_arrow_dataset(value: object) -> bool:
+    """Check whether an object is a dataset of PyArrow."""
+    dataset = sys.modules.get("pyarrow.dataset")
+    return dataset is not None and isinstance(value, dataset.Dataset)
+
+
+def name_series(value: Any, role: str) -> object:  # noqa: ANN401 - what a caller has
+    """Return a column of pandas whose index has queries and documents as a table."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, pandas.Series) or value.index.nlevels == 1:
+        return value
+    usual = {name for each in ("relevance", "score", "rank") for name in SYNONYMS[each]}
+    if value.name in usual:
+        return value.to_frame()
+    return value.to_frame("relevance" if role == "qrels" else "score")

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
+import numpy as np
+import pyarrow as pa
+
+from rankscope._inputs.arrow import join
+from rankscope._inputs.batches import Batches
 from rankscope._inputs.column_names import (
     BESIDE,
+    ITEMS,
+    ROLES,
     SYNONYMS,
     check_names,
     find_column,
@@ -16,32 +24,35 @@ from rankscope._inputs.column_names import (
     no_role,
 )
 from rankscope._inputs.columns import (
+    as_arrow,
     count_ids,
     id_type,
-    read_ids,
-    read_numbers,
+    ids_of,
+    is_list,
+    numbers_of,
     read_typed_values,
-    view_ids,
+    simplify,
 )
 from rankscope._inputs.descriptions import describe_value
 from rankscope._inputs.labels import read_grades
-from rankscope.deferred import np
+from rankscope._inputs.mistakes import code_of
+from rankscope._inputs.recognition import is_arrow_dataset, is_dataset, is_table
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, SourceIds
 from rankscope.output.ids import IdColumn as SourceColumn
-from rankscope.records import record, replace
+from rankscope.records import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.columns import IdColumn, IdView
-    from rankscope.settings.attribution import Positive, Settings
+    from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.joined import Attributed
 
+    Foreign: TypeAlias = Any  # of a library
     CoreColumns: TypeAlias = tuple[
         IdColumn,
         IdColumn | None,
@@ -52,8 +63,200 @@ if TYPE_CHECKING:
         list[tuple[str, IdColumn]],
     ]
 
+IN_LISTS = ("doc", "relevance", "score", "rank")
+"""What a row has many of, if it holds a whole ranking."""
+ELSEWHERE = {
+    "pyspark": "use the function of the same name in rankscope.spark, or .toPandas() first",
+    "dask": "bring it here first: .compute()",
+    "modin": "bring it here first: .modin.to_pandas()",
+    "cudf": "bring it here first: .to_pandas()",
+    "duckdb": "give a relation, as connection.sql(…) makes it",
+    "_duckdb": "give a relation, as connection.sql(…) makes it",
+}
+"""What brings here a table that a library holds elsewhere, by its module."""
 
-@record(frozen=True, slots=True)
+
+class NamedColumns:
+    """A table in memory, as names and columns.
+
+    Args:
+        names: The names of the columns.
+        columns: The columns by name.
+        what: What errors call the table.
+        is_checked: Whether the columns are valid arrays of Arrow.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        columns: Mapping[str, object],
+        what: str = "",
+        *,
+        is_checked: bool = False,
+    ) -> None:
+        self.names = list(names)
+        self.columns = columns
+        self.what = what
+        self._is_checked = is_checked
+        self._arrays: dict[str, Foreign] = {}
+        check_names(self.names)
+
+    def find(self, name: str, role: str) -> object:
+        """Return the column of a name."""
+        if name not in self.columns:
+            raise no_column(self.names, f"the column {quote(name)} of {role}", name)
+        return self.columns[name]
+
+    def array(self, name: str) -> Foreign:
+        """Return a column as an array of Arrow."""
+        if name not in self._arrays:
+            column = self.columns[name]
+            made = simplify(join(column)) if self._is_checked else as_arrow(column, name)
+            self._arrays[name] = made
+        return self._arrays[name]
+
+
+def open_table(table: Foreign) -> NamedColumns:
+    """Return a table of any library as names and columns."""
+    if isinstance(table, NamedColumns):
+        return table
+    what = describe_value(table)
+    if isinstance(table, Mapping):
+        return NamedColumns([str(name) for name in table], dict(table), what)
+    narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
+    if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
+        table = table.to_native()
+    if polars is not None and isinstance(table, polars.LazyFrame):
+        table = table.collect()
+    if polars is not None and isinstance(table, polars.DataFrame):
+        columns = {name: table.get_column(name) for name in table.columns}
+        return NamedColumns(table.columns, columns, what)
+    if pandas is not None and isinstance(table, pandas.DataFrame):
+        return _open_pandas(table, what)
+    if is_dataset(table):
+        table = table.with_format("arrow")[:]
+    if is_arrow_dataset(table):
+        table = table.to_table()
+    if not is_table(table):
+        raise _no_table(table)
+    arrow = _read_arrow(table)
+    columns = dict(zip(arrow.column_names, arrow.columns, strict=True))
+    return NamedColumns(arrow.column_names, columns, what)
+
+
+def _open_pandas(frame: Foreign, what: str) -> NamedColumns:
+    if frame.columns.nlevels > 1:
+        raise FormatError(
+            "expected one level of column names, found several",
+            hint="flatten the columns",
+            code="columns",
+        )
+    names = [str(name) for name in frame.columns]
+    columns = {name: frame.iloc[:, at] for at, name in enumerate(names)}
+    levels = _name_levels(frame.index, names)
+    return NamedColumns([*names, *levels], {**columns, **levels}, what)
+
+
+def _name_levels(index: Foreign, names: Sequence[str]) -> dict[str, object]:
+    """Return the levels of an index that are queries or documents, and that no column is.
+
+    Two levels without names are query and document.
+    """
+    levels = list(index.names)
+    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
+    if index.nlevels == 2 and levels == [None, None] and not any(name in roles for name in names):
+        levels = ["query_id", "doc_id"]
+
+    def is_free(level: str) -> bool:
+        """Return whether no column has the role of a level, or only one that means less there."""
+        role = roles.get(level)
+        weak = BESIDE[role][1] if role else ()
+        columns = [name for name in names if role and roles.get(name) == role]
+        return all(name in weak and level not in weak for name in columns)
+
+    return {
+        name: index.get_level_values(at)
+        for at, name in enumerate(levels)
+        if isinstance(name, str)
+        and name not in names
+        and (name in roles or index.nlevels > 1)
+        and is_free(name)
+    }
+
+
+def _read_arrow(table: Foreign) -> Foreign:
+    """Read the table that an object exports through Arrow."""
+    try:
+        if isinstance(table, pa.Table):
+            return table
+        if hasattr(table, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(table).read_all()
+        return pa.record_batch(table)
+    except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
+        raise _no_table(table) from error
+    except MemoryError as error:
+        raise OutOfMemoryError(
+            f"not enough memory to read the {type(table).__name__}",
+            hint="pass only the columns that are needed, or write the table to a Parquet file",
+            code="memory",
+        ) from error
+
+
+def _no_table(table: object) -> FormatError:
+    module = type(table).__module__.partition(".")[0]
+    return FormatError(
+        f"expected a table, found {describe_value(table)}",
+        hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
+        code="input_type",
+    )
+
+
+def find_lists(
+    table: NamedColumns, names: Mapping[str, str | None], besides: Collection[str | None] = ()
+) -> Batches | None:
+    """Return a table as batches if its rows hold whole rankings; `None` if each is a document.
+
+    Lists in the columns besides are values of one row, such as labels.
+    """
+    usual = {*ITEMS, *(name for role in IN_LISTS for name in (*ROLES[role], names.get(role)))}
+    likely = [name for name in table.names if name in usual and name not in besides]
+    lists = {name for name in likely if _holds_lists(table, name)}
+    docs = find_column(table.names, "doc", names.get("doc")) if lists else None
+    if not lists or (docs is not None and docs not in lists):
+        return None
+    arrays = {}
+    for name in table.names:
+        try:
+            arrays[name] = table.array(name)
+        except FormatError:
+            if name in likely:
+                raise
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        one, other = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        raise FormatError(
+            f"expected columns of one length, found {lengths[one]} rows in {one} and "
+            f"{lengths[other]} in {other}",
+            hint="every query needs a value in every column",
+            code="length_mismatch",
+        )
+    rows = pa.table(arrays)
+
+    def read(wanted: list[str]) -> Iterator[Foreign]:
+        return iter(rows.select(wanted).to_batches())
+
+    return Batches(rows.schema, read, is_once=False)
+
+
+def _holds_lists(table: NamedColumns, name: str) -> bool:
+    try:
+        return is_list(table.array(name).type)
+    except FormatError:
+        first = next(iter(table.columns[name]), None)  # type: ignore[call-overload]  # a column
+        return isinstance(first, list)
+
+
+@dataclass(frozen=True, slots=True)
 class TableColumns:
     """The columns of a table that hold rankings and judgments.
 
@@ -99,71 +302,37 @@ def read_table(
     ids: SourceIds | None = None,
 ) -> TableColumns:
     """Read a table whose rows hold a score, or a rank, and a grade."""
-    source = open_table(table)
-    found = FoundColumns(source, names, attributes)
-    rank = found.seek("rank")
-    score = found.seek("score") if rank is not None else found.require("score")
-    ranks = None if rank is None else found.read_numbers("rank")
-    are_ranks = score is None
-    if score is None and ranks is not None:
-        scores, ranks = _negate(ranks), None
-    else:
-        scores = found.read_numbers("score")
+    found = FoundColumns(open_table(table), names, attributes)
+    has_ranks, has_scores = (found.seek(role) is not None for role in ("rank", "score"))
+    if not has_ranks:
+        found.require("score")
+    ranks = found.read_numbers("rank") if has_ranks else None
+    scores = found.read_numbers("score") if has_scores or ranks is None else -ranks
     if attribution is None:
         relevance = found.read_numbers("relevance", allows_null=True)
     else:
-        relevance = attribution.read_grades(source)
-    held = {name: read_typed_values(source.find(name, "attributes"), name) for name in attributes}
-    types = (AttributeColumn(name, dtype) for name, (_, dtype) in held.items())
+        relevance = _read_labels(found.table, attribution)
+    values = {
+        name: read_typed_values(found.table.find(name, "attributes"), name) for name in attributes
+    }
+    types = (AttributeColumn(name, dtype) for name, (_, dtype) in values.items())
     return TableColumns(
         found.read_ids("query"),
         None if found.seek("doc") is None else found.read_ids("doc"),
         relevance,
         scores,
-        are_ranks,
-        ranks,
-        [(name, values) for name, (values, _) in held.items()],
+        not has_scores,
+        ranks if has_scores else None,
+        [(name, column) for name, (column, _) in values.items()],
         replace(ids or found.describe_ids(), attributes=tuple(types)),
     )
 
 
-@record(frozen=True, slots=True)
-class Attributed:
-    """The columns of a table that hold labels in place of grades, and what they are worth.
-
-    Args:
-        labels: The column of labels.
-        predicted: The column of predicted labels, if there is one.
-        positive: The positive classes.
-        settings: What `attribute` takes besides.
-    """
-
-    labels: str
-    predicted: str | None
-    positive: Positive | None
-    settings: Settings
-
-    def read_grades(self, table: NamedColumns) -> NDArray[np.float64]:
-        """Read the labels of a table as grades."""
-        labels = table.find(self.labels, "labels")
-        name = self.predicted
-        predicted = None if name is None else table.find(name, "predicted")
-        return read_grades(labels, predicted, positive=self.positive, **self.settings)
-
-
-@record(frozen=True, slots=True)
-class JoinedColumns:
-    """What is read of a table whose rows hold a score, or a rank, and a grade.
-
-    Args:
-        names: By role, the names of columns that are given.
-        attributes: The columns of what belongs to the query.
-        attributed: The labels in place of grades, if any.
-    """
-
-    names: Mapping[str, str | None]
-    attributes: Sequence[str] = ()
-    attributed: Attributed | None = None
+def _read_labels(table: NamedColumns, attributed: Attributed) -> NDArray[np.float64]:
+    """Read the labels of a table as grades."""
+    labels, name = table.find(attributed.labels, "labels"), attributed.predicted
+    predicted = None if name is None else table.find(name, "predicted")
+    return read_grades(labels, predicted, positive=attributed.positive, **attributed.settings)
 
 
 def read_judged(
@@ -187,11 +356,7 @@ def find_subtopics(table: object, names: Mapping[str, str | None]) -> str | None
 
 def read_second(table: object, names: Mapping[str, str | None], second: str) -> IdColumn:
     """Read the column of subtopics or strata in a table of judgments."""
-    source = open_table(table)
-    name = find_column(source.names, second, names.get(second))
-    if name is None:
-        raise no_role(source.names, second)
-    return FoundColumns(source, {second: name}).read_ids(second)
+    return FoundColumns(open_table(table), names).read_ids(second)
 
 
 def read_retrieved(
@@ -202,33 +367,11 @@ def read_retrieved(
     Scores are ranks below zero then, as is said last.
     """
     found = FoundColumns(open_table(table), names)
-    # Ids first: a row that holds a whole list has no score, but that isn't what is wrong.
+    # IDs first: a row that holds a whole list has no score, but that isn't what is wrong.
     queries, docs = found.read_ids("query"), found.read_ids("doc")
-    return queries, docs, *_read_scores(found)
-
-
-def view_retrieved(
-    table: object, names: Mapping[str, str | None]
-) -> tuple[IdView, IdView, NDArray[Any], bool]:
-    """Read a table as `read_retrieved` does, but leave text of Arrow where it is, unchecked.
-
-    The core checks it. Where that refuses the text, `read_retrieved` says what is wrong.
-    """
-    found = FoundColumns(open_table(table), names)
-    queries, docs = found.view_ids("query"), found.view_ids("doc")
-    return queries, docs, *_read_scores(found)
-
-
-def _read_scores(found: FoundColumns) -> tuple[NDArray[Any], bool]:
-    """Read scores, or ranks below zero, and say whether they are ranks."""
     if found.seek("score") is None and found.seek("rank") is not None:
-        return _negate(found.read_numbers("rank")), True
-    return found.read_numbers("score"), False
-
-
-def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
-    """Convert ranks to scores, safely for the smallest integer of a type."""
-    return np.asarray(np.negative(ranks, dtype=np.float64))
+        return queries, docs, -found.read_numbers("rank"), True
+    return queries, docs, found.read_numbers("score"), False
 
 
 class FoundColumns:
@@ -258,12 +401,20 @@ class FoundColumns:
     def read_ids(self, role: str) -> IdColumn:
         """Read the identifiers of a role."""
         name = self.require(role)
-        return read_ids(self.table.columns[name], name)
+        return ids_of(self._array(name, "id_type"), name)
 
-    def view_ids(self, role: str) -> IdView:
-        """Read the identifiers of a role, and leave text where it is."""
+    def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
+        """Read the numbers of a role."""
         name = self.require(role)
-        return view_ids(self.table.columns[name], name)
+        values = self._array(name, code_of("text", role))
+        return numbers_of(values, name, role, allows_null=allows_null)
+
+    def _array(self, name: str, code: str) -> Foreign:
+        try:
+            return self.table.array(name)
+        except FormatError as error:
+            error.code = code if error.code == "column_type" else error.code
+            raise
 
     def describe_ids(self) -> SourceIds:
         """Return the columns of ids as the caller has them."""
@@ -271,183 +422,8 @@ class FoundColumns:
 
     def _describe(self, role: str, default: str) -> SourceColumn:
         name = self.seek(role)
-        if name is None:
-            return SourceColumn(default)
-        return SourceColumn(name, id_type(self.table.columns[name]))
-
-    def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
-        """Read the numbers of a role."""
-        name = self.require(role)
-        return read_numbers(self.table.columns[name], name, role, allows_null=allows_null)
-
-
-class NamedColumns:
-    """A table of any library, as names and columns.
-
-    Args:
-        names: The names of the columns.
-        columns: The columns by name.
-        what: What errors call the table.
-    """
-
-    def __init__(self, names: Sequence[str], columns: Mapping[str, object], what: str = "") -> None:
-        self.names = list(names)
-        self.columns = columns
-        self.what = what
-        check_names(self.names)
-
-    def find(self, name: str, role: str) -> object:
-        """Return the column of a name."""
-        if name not in self.columns:
-            raise no_column(self.names, f"the column {quote(name)} of {role}", name)
-        return self.columns[name]
-
-
-ELSEWHERE = {
-    "pyspark": "use the function of the same name in rankscope.spark, or .toPandas() first",
-    "dask": "bring it here first: .compute()",
-    "modin": "bring it here first: .modin.to_pandas()",
-    "cudf": "bring it here first: .to_pandas()",
-    "duckdb": "give a relation, as connection.sql(…) makes it",
-    "_duckdb": "give a relation, as connection.sql(…) makes it",
-}
-"""What brings here a table that a library holds elsewhere, by its module."""
-
-
-def is_table(value: object) -> bool:
-    """Check by its attributes whether an object is a data frame or an Arrow table."""
-    # The type is asked, for a lazy frame would have to look its columns up.
-    is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
-    has_columns = is_arrow or hasattr(type(value), "columns")
-    return has_columns or _is_dataset(value) or _is_arrow_dataset(value)
-
-
-def _is_dataset(value: object) -> bool:
-    """Check whether an object is a Dataset of Hugging Face."""
-    datasets = sys.modules.get("datasets")
-    return datasets is not None and isinstance(value, datasets.Dataset)
-
-
-def _is_arrow_dataset(value: object) -> bool:
-    """Check whether an object is a dataset of PyArrow."""
-    dataset = sys.modules.get("pyarrow.dataset")
-    return dataset is not None and isinstance(value, dataset.Dataset)
-
-
-def is_single_column(value: object) -> bool:
-    """Check whether an object is a single column of a library, such as a Series."""
-    is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
-    has_type = hasattr(value, "dtype") or hasattr(value, "type")
-    return is_arrow and has_type and not hasattr(value, "columns")
-
-
-def open_table(table: object) -> NamedColumns:
-    """Return a table of any library as names and columns."""
-    if isinstance(table, NamedColumns):
-        return table
-    if isinstance(table, Mapping):
-        return NamedColumns([str(name) for name in table], dict(table), describe_value(table))
-    narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
-    what = describe_value(table)
-    if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
-        table = table.to_native()
-    if polars is not None and isinstance(table, polars.LazyFrame):
-        table = table.collect()
-    if polars is not None and isinstance(table, polars.DataFrame):
-        held = {name: table.get_column(name) for name in table.columns}
-        return NamedColumns(table.columns, held, what)
-    if pandas is not None and isinstance(table, pandas.DataFrame):
-        return _open_pandas(table)
-    if _is_dataset(table):
-        table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
-    if _is_arrow_dataset(table):
-        table = table.to_table()  # type: ignore[attr-defined]  # see above
-    if is_table(table):
-        arrow = _read_arrow(table)
-        held = dict(zip(arrow.column_names, arrow.columns, strict=True))
-        return NamedColumns(arrow.column_names, held, what)
-    raise _no_table(table)
-
-
-def _open_pandas(frame: Any) -> NamedColumns:  # noqa: ANN401 - of pandas
-    if frame.columns.nlevels > 1:
-        raise FormatError(
-            "expected one level of column names, found several",
-            hint="flatten the columns",
-            code="columns",
+        return (
+            SourceColumn(default)
+            if name is None
+            else SourceColumn(name, id_type(self.table.columns[name]))
         )
-    names = [str(name) for name in frame.columns]
-    held = {name: frame.iloc[:, at] for at, name in enumerate(names)}
-    levels = _name_levels(frame.index, names)
-    return NamedColumns([*names, *levels], {**held, **levels}, describe_value(frame))
-
-
-def _name_levels(index: Any, names: Sequence[str]) -> dict[str, object]:  # noqa: ANN401 - of pandas
-    """Return the levels of an index that are queries or documents, and that no column is.
-
-    Two levels without names are query and document.
-    """
-    levels = list(index.names)
-    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
-    if index.nlevels == 2 and levels == [None, None] and not any(name in roles for name in names):
-        levels = ["query_id", "doc_id"]
-
-    def is_free(level: str) -> bool:
-        """Return whether no column has the role of a level, or only one that means less there."""
-        role = roles.get(level)
-        weak = BESIDE[role][1] if role else ()
-        columns = [name for name in names if role and roles.get(name) == role]
-        return all(name in weak and level not in weak for name in columns)
-
-    return {
-        name: index.get_level_values(at)
-        for at, name in enumerate(levels)
-        if isinstance(name, str)
-        and name not in names
-        and (name in roles or index.nlevels > 1)
-        and is_free(name)
-    }
-
-
-def name_series(value: Any, role: str) -> object:  # noqa: ANN401 - what a caller has
-    """Return a column of pandas whose index has queries and documents as a table."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(value, pandas.Series) or value.index.nlevels == 1:
-        return value
-    usual = {name for each in ("relevance", "score", "rank") for name in SYNONYMS[each]}
-    if value.name in usual:
-        return value.to_frame()
-    return value.to_frame("relevance" if role == "qrels" else "score")
-
-
-def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Read the table that an object exports through Arrow."""
-    pa = load_arrow()
-    try:
-        if hasattr(table, "__arrow_c_stream__"):
-            # `pa.table` loads pandas.
-            return (
-                table
-                if isinstance(table, pa.Table)
-                else pa.RecordBatchReader.from_stream(table).read_all()
-            )
-        if hasattr(table, "__arrow_c_array__"):
-            return pa.record_batch(table)
-    except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
-        raise _no_table(table) from error
-    except MemoryError as error:
-        raise OutOfMemoryError(
-            f"not enough memory to read the {type(table).__name__}",
-            hint="pass only the columns that are needed, or write the table to a Parquet file",
-            code="memory",
-        ) from error
-    raise _no_table(table)
-
-
-def _no_table(table: object) -> FormatError:
-    module = type(table).__module__.partition(".")[0]
-    return FormatError(
-        f"expected a table, found {describe_value(table)}",
-        hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
-        code="input_type",
-    )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rankscope._inputs.tables import NamedColumns
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Protocol, TypeVar
 
     from rankscope._inputs.files.table import TableFile
@@ -35,8 +39,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 18
 """How many rows are evaluated at once: enough for several threads, little memory."""
-DECODED = 1 << 16
-"""How many rows that the core decodes are evaluated at once by a thread, which stay close to it."""
 HELD = 1 << 27
 """Rows that take more bytes are partitioned by query, which takes less time and memory."""
 BYTES_OF_ROW = 256
@@ -48,27 +50,44 @@ def count_rows_at_once(memory: int) -> int:
     return max(1, min(AT_ONCE, memory // BYTES_OF_ROW))
 
 
+def checked(rows: Any) -> NamedColumns:  # noqa: ANN401 - of PyArrow
+    """Return rows of batches, whose arrays were checked when they were read."""
+    columns = dict(zip(rows.column_names, rows.columns, strict=True))
+    return NamedColumns(rows.column_names, columns, is_checked=True)
+
+
+def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
+    """Read each batch while the one before is used."""
+    rows = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, rows, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, rows, None)
+            yield batch
+
+
 def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iterator[Any]:
     """Rearrange batches so that each has so many rows, and ends with the last row of a query."""
-    arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
-    carried = arrow.Table.from_batches([], file.schema)
-    for batch in file:
-        carried = arrow.concat_tables([carried, arrow.Table.from_batches([batch])])
-        if carried.num_rows < rows_at_once or query is None:
+    carried: list[Any] = []
+    for batch in read_ahead(file):
+        carried.append(batch)
+        if query is None or sum(part.num_rows for part in carried) < rows_at_once:
             continue
-        column = carried.column(query)
+        rows = pa.Table.from_batches(carried).combine_chunks()
+        column = rows.column(query)
         if not column[-1].is_valid:
             # It is refused where it is read, so the rows after it don't matter.
-            yield carried
-            carried = carried.slice(carried.num_rows)
+            yield rows
+            carried = []
             continue
-        others = compute.indices_nonzero(compute.not_equal(column, column[-1]))
+        others = pc.indices_nonzero(pc.not_equal(column, column[-1]))
         if len(others) > 0:
             cut = others[-1].as_py() + 1
-            yield carried.slice(0, cut)
-            carried = carried.slice(cut)
-    if carried.num_rows > 0:
-        yield carried
+            yield rows.slice(0, cut)
+            rows = rows.slice(cut)
+        carried = rows.to_batches()
+    if carried:
+        yield pa.Table.from_batches(carried).combine_chunks()
 
 
 def push_batches(
@@ -79,14 +98,13 @@ def push_batches(
     notice: SpillNotice,
 ) -> None:
     """Read all rows of a table, and say on standard error if they exceed the memory limit."""
-    table_of = load_arrow().Table.from_batches
     # A table in memory is checked column by column, so the first mistake may be in a later row.
     invalid: list[tuple[int, Any]] = []
     rows = 0
-    for batch in file:
-        table = table_of([batch])
+    for batch in read_ahead(file):
+        table = pa.Table.from_batches([batch])
         try:
-            columns = read(table)
+            columns = read(checked(table))
         except FormatError as error:
             line = error.line or 1
             invalid.append((rows + line, table.slice(line - 1, 1)))
@@ -103,9 +121,9 @@ def _first_mistake(
     invalid: list[tuple[int, Any]], read: Callable[[object], object]
 ) -> RankscopeError:
     """Return the mistake that a table in memory would be refused for."""
-    witnesses = load_arrow().concat_tables([table for _, table in invalid])
+    witnesses = pa.concat_tables([table for _, table in invalid])
     try:
-        read(witnesses)
+        read(checked(witnesses))
     except FormatError as error:
         error.line = error.line and invalid[error.line - 1][0]
         return error

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from rankscope._inputs.documents import has_documents
 from rankscope._inputs.objects import is_record, refuse_splits
-from rankscope._inputs.recognition import is_of_ranx
-from rankscope._inputs.tables import is_single_column, is_table, name_series
+from rankscope._inputs.recognition import is_of_ranx, is_single_column, is_table, name_series
 from rankscope.engine.items import load_items, read_items_for
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.judgments import read_qrels as read_judged

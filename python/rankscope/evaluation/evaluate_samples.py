@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from rankscope._core import evaluate_samples as evaluate_core
 from rankscope._inputs.reading import rank_run
-from rankscope._inputs.recognition import recognise
-from rankscope._inputs.tables import is_table
+from rankscope._inputs.recognition import is_table, recognise
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import Asked, evaluate_run

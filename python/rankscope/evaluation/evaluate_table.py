@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope._inputs.reading import open_joined
 from rankscope._inputs.recognition import find_stream, recognise_table
+from rankscope._inputs.seen import open_joined
 from rankscope.engine.memory import read_memory
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.joined import JoinedColumns
     from rankscope._inputs.recognition import Input
-    from rankscope._inputs.tables import JoinedColumns
     from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.settings.reading import Reading

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 from rankscope._core import EMPTY_VALUES, Plan, Rankings
-from rankscope._inputs import tables
 from rankscope._inputs.numbers import is_judged, no_judgments
 from rankscope._inputs.qrels import Qrels, Queries
-from rankscope._inputs.reading import see_joined
 from rankscope.engine.query_values import order_queries, refuse_cluster_alone
 from rankscope.engine.requests import note_scale, read_request
 from rankscope.engine.runs import evaluate_input, recognise_run
@@ -39,9 +37,9 @@ if TYPE_CHECKING:
     from rankscope._core import Judgments
     from rankscope._inputs.files.table import TableFile
     from rankscope._inputs.items import Items
+    from rankscope._inputs.joined import JoinedColumns
     from rankscope._inputs.reading import Note, Tell
     from rankscope._inputs.recognition import Input
-    from rankscope._inputs.tables import JoinedColumns
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
@@ -237,6 +235,10 @@ def rank_table(
 
     The values of measures need no numbers of documents, which take longer than the values.
     """
+    # Other inputs do without PyArrow.
+    from rankscope._inputs.seen import see_joined  # noqa: PLC0415 - see above
+    from rankscope._inputs.tables import read_table  # noqa: PLC0415 - see above
+
     notes: list[tuple[str, int, int]] = []
     with see_joined(given, wanted, reading, notes=notes, tell=tell, source=source) as (
         held,
@@ -244,7 +246,7 @@ def rank_table(
         _,
         ids,
     ):
-        columns = tables.read_table(held, found, wanted.attributes, wanted.attributed, ids=ids)
+        columns = read_table(held, found, wanted.attributes, wanted.attributed, ids=ids)
         is_even = len(columns.relevance) == len(columns.scores) > 0
         if is_even and not is_judged(columns.relevance):
             raise no_judgments(given.name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from rankscope._inputs import tables
-from rankscope._inputs.tables import is_table
+from rankscope._inputs.joined import Attributed, JoinedColumns
+from rankscope._inputs.recognition import is_table
 from rankscope.engine.requests import read_measures
 from rankscope.errors import MeasureError, UsageError
 from rankscope.evaluation.evaluation import Evaluation
@@ -103,16 +103,16 @@ def _may_be_file(name: str) -> bool:
 
 def read_table_options(
     function: str, options: Mapping[str, Any], *, holds_all: str = "a table"
-) -> tuple[Reading, tables.JoinedColumns]:
+) -> tuple[Reading, JoinedColumns]:
     """Return how a table whose rows hold scores and grades is read, and which columns it has."""
     reading, others = Reading.take(options, holds_all=holds_all)
     odd = [name for name in others if name not in LABELS]
     if odd:
         raise refuse_argument(function, odd[0], (*OPTIONS, *LABELS))
-    return reading, tables.JoinedColumns(reading.columns, (), _read_attribution(reading, others))
+    return reading, JoinedColumns(reading.columns, (), _read_attribution(reading, others))
 
 
-def _read_attribution(reading: Reading, given: Mapping[str, Any]) -> tables.Attributed | None:
+def _read_attribution(reading: Reading, given: Mapping[str, Any]) -> Attributed | None:
     """Read how labels are converted to grades, and raise an error for arguments that conflict."""
     labels, relevance = given.get("labels"), reading.columns.get("relevance")
     beside = {name: value for name, value in given.items() if name != "labels"}
@@ -132,7 +132,7 @@ def _read_attribution(reading: Reading, given: Mapping[str, Any]) -> tables.Attr
             hint="labels become the grades",
             code="bad_parameter",
         )
-    return tables.Attributed(labels, beside.get("predicted"), beside.get("positive"), settings)  # type: ignore[arg-type]  # see `LabelOptions`
+    return Attributed(labels, beside.get("predicted"), beside.get("positive"), settings)  # type: ignore[arg-type]  # see `LabelOptions`
 
 
 def refuse_unused(given: Mapping[str, object], what: str) -> None:
@@ -152,7 +152,7 @@ def refuse_reading(options: Mapping[str, Any], what: str, *used: str) -> None:
     refuse_unused({name: value for name, value in options.items() if name not in others}, what)
 
 
-def refuse_table_options(columns: tables.JoinedColumns, *, assume_grouped: bool = False) -> None:
+def refuse_table_options(columns: JoinedColumns, *, assume_grouped: bool = False) -> None:
     """Refuse arguments about one table for judgments and runs."""
     labels = None if columns.attributed is None else columns.attributed.labels
     given = {"labels": labels, "assume_grouped": assume_grouped or None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import Rankings as CoreRankings
-from rankscope._inputs import arrays, tables
+from rankscope._inputs import arrays
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import rank_run as read_ranked
 from rankscope._inputs.recognition import recognise, recognise_table
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.joined import JoinedColumns
     from rankscope._inputs.reading import Note
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.row_groups import GivenGroups
@@ -314,7 +315,7 @@ def rank_run(
 def rank_rows(
     kind: type[Kind],
     given: Input,
-    wanted: tables.JoinedColumns,
+    wanted: JoinedColumns,
     ties: Ties | None,
     reading: Reading,
     *,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from rankscope._core import Plan, SpilledTable, TableStream
 from rankscope._inputs import tables
 from rankscope._inputs.column_names import SYNONYMS
 from rankscope._inputs.numbers import no_judgments, widen_scale
 from rankscope._inputs.qrels import Queries
 from rankscope.engine.batches import (
-    DECODED,
     HELD,
+    checked,
     count_rows_at_once,
     evaluate_parts,
     push_batches,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
-    from rankscope._core import ParquetRows
     from rankscope._inputs.files.table import TableFile
     from rankscope._inputs.numbers import Scale
     from rankscope._inputs.tables import TableColumns
@@ -74,10 +71,6 @@ class TableRequest:
     def request(self, *, has_documents: bool) -> Request:
         """Return the measures and the policy."""
         return self.asked.request(ties=choose_ties(has_documents=has_documents))
-
-
-KINDS = {"query": "ids", "relevance": "grades", "score": "scores", "doc": "ids"}
-"""What columns hold that the core decodes itself."""
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -130,30 +123,13 @@ def evaluate_stream(
 def _push_batches(
     file: TableFile, plan: Plan, request: Request, asked: TableRequest, rows_at_once: int
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
-    stream, is_new = TableStream(), None
-
-    def take(rows: ParquetRows) -> bool | None:
-        nonlocal is_new
-        reading = asked.reading
-        is_new = rows.evaluate(
-            stream, plan, request.ties, reading.duplicates, asked.is_grouped, reading.threads
-        )
-        return is_new
-
-    try:
-        decoded = file.read_plain(KINDS, min(rows_at_once, DECODED), take)
-    except (RankscopeError, OSError):
-        decoded = None  # what is wrong, and where, is found below
-    if decoded is not None:
-        if decoded.rows > 0 and decoded.scale is None:
-            raise no_judgments(file.name)
-        return None if is_new is False else (stream, file.describe_ids(), decoded.scale)
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, scale = 0, None
     for table in whole_queries(file, names["query"], rows_at_once):
         try:
-            columns = tables.read_table(table, names, asked.columns, ids=file.describe_ids())
+            rows_read = checked(table)
+            columns = tables.read_table(rows_read, names, asked.columns, ids=file.describe_ids())
         except FormatError as error:
             error.line = error.line and error.line + rows
             raise file.place(error) from None
@@ -200,35 +176,13 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
             )
             return spilled.finish(plan), source, scale
 
-        evaluated = None
-        with suppress(RankscopeError, OSError):  # what is wrong, and where, is found below
-            decoded = _spill_decoded(file, asked, memory, notice)
-            evaluated = decoded and evaluate(decoded)
-        if evaluated is None:
-            pushed = _spill(file, asked, memory, notice)
-            try:
-                evaluated = evaluate(pushed)
-            except RankscopeError as error:
-                raise file.place(error) from None
+        pushed = _spill(file, asked, memory, notice)
+        try:
+            evaluated = evaluate(pushed)
+        except RankscopeError as error:
+            raise file.place(error) from None
     finished, source, scale = evaluated
     return _finish(finished, file, replace(request, scale=scale), asked, source)
-
-
-def _spill_decoded(
-    file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice
-) -> Pushed | None:
-    """Partition rows that the core decodes itself, if it can."""
-    spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
-
-    def take(rows: ParquetRows) -> bool:
-        notice.begin(spilled.written())
-        return rows.spill(spilled, asked.reading.threads)
-
-    kinds = {**KINDS, "query": "numbered"}
-    rows = file.read_plain(kinds, DECODED, take, in_any_order=True)
-    if rows is None or rows.scale is None:
-        return None
-    return spilled, file.describe_ids(), rows.scale
 
 
 def _spill(file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice) -> Pushed:

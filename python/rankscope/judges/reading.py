@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from rankscope._inputs.columns import read_numbers, read_values
 from rankscope._inputs.open_column import open_column
-from rankscope._inputs.reading import see_others
 from rankscope._inputs.recognition import recognise_table
+from rankscope._inputs.seen import see_others
 from rankscope._inputs.tables import FoundColumns, NamedColumns, open_table
 from rankscope.deferred import np
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias, TypeVar, Unpack
 
-    from rankscope._inputs.tables import JoinedColumns
+    from rankscope._inputs.joined import JoinedColumns
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Weights

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from rankscope import _core
 from rankscope._inputs.arrow import check_whole, load_arrow
-from rankscope._inputs.files.lists import is_list
-from rankscope._inputs.open_column import decode
+from rankscope._inputs.columns import decode, is_list
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.bins import bin_content

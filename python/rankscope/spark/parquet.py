@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.files.checked_parquet import open_path
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -87,7 +86,7 @@ def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
     sizes = {piece.path: Path(piece.path).stat().st_size for task in tasks for piece in task}
     first = max(sizes, key=lambda path: sizes[path])
     try:
-        with open_path(first) as file:
+        with load_arrow("pyarrow.parquet").ParquetFile(first) as file:
             rows = int(file.metadata.num_rows)
     except (OSError, FormatError, pa.ArrowException):
         return None
@@ -98,7 +97,7 @@ def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
     """Check whether the rows of a query are apart where the first file begins."""
     pa = load_arrow()
     try:
-        with open_path(tasks[0][0].path) as file:
+        with load_arrow("pyarrow.parquet").ParquetFile(tasks[0][0].path) as file:
             first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
     except (OSError, FormatError, pa.ArrowException):
         return False
@@ -134,7 +133,7 @@ def read_assigned(
 
 def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
     for piece in pieces:
-        with open_path(piece.path, pre_buffer=False) as file:
+        with load_arrow("pyarrow.parquet").ParquetFile(piece.path, pre_buffer=False) as file:
             for field in schema:
                 place = file.schema_arrow.get_field_index(field.name)
                 if place < 0 or file.schema_arrow.field(place).type != field.type:

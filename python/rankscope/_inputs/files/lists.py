@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope.deferred import np
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rankscope._inputs.arrow import of_array, to_array
+from rankscope._inputs.columns import is_list
 from rankscope.errors import FormatError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from numpy.typing import NDArray
 
+__all__ = ["RANK", "explode", "is_list"]
+
 RANK = "rank"
-
-
-def is_list(kind: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
-    """Check whether a type is a list type."""
-    types = load_arrow().types
-    forms = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
-    return any(getattr(types, f"is_{form}")(kind) for form in forms)
 
 
 def explode(
@@ -31,8 +31,6 @@ def explode(
     is_ranked: bool,
 ) -> tuple[dict[str, Any], NDArray[np.int64], int]:
     """Turn each element of the lists of a batch into a row."""
-    arrow = load_arrow()
-    compute = load_arrow("pyarrow.compute")
     taken = {name: batch.column(name) for name in sorted(lists)}
     lengths = np.empty(0, dtype=np.int64)
     first = next(iter(taken))
@@ -45,7 +43,7 @@ def explode(
                 code="missing_list",
                 line=row + 1,
             )
-        found = np.asarray(compute.list_value_length(column), dtype=np.int64)
+        found = to_array(pc.list_value_length(column).cast(pa.int64()))
         lengths = found if name == first else lengths
         if not np.array_equal(lengths, found):
             row = int(np.flatnonzero(lengths != found)[0])
@@ -66,13 +64,13 @@ def explode(
     for name in columns.values():
         outer, _, inner = name.rpartition(".")
         if name in taken:
-            made[name] = compute.list_flatten(taken[name])
+            made[name] = pc.list_flatten(taken[name])
         elif outer in taken:
             # A field is null where its struct is null.
-            made[name] = compute.struct_field(compute.list_flatten(taken[outer]), inner)
+            made[name] = pc.struct_field(pc.list_flatten(taken[outer]), inner)
         else:
-            made[name] = batch.column(name).take(arrow.array(parents))
+            made[name] = batch.column(name).take(of_array(parents))
     if is_ranked:
         starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        made[RANK] = arrow.array((np.arange(len(parents)) - starts + 1).astype(np.float64))
+        made[RANK] = of_array((np.arange(len(parents)) - starts + 1).astype(np.float64))
     return made, np.cumsum(lengths), int((lengths == 0).sum())

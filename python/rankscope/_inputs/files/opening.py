@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, BinaryIO, Protocol, TypeAlias
 
-    from rankscope._inputs.files.blocks import Lines
-    from rankscope._inputs.files.roles import Wanted
+    from rankscope._inputs.text import Lines
 
     Progress: TypeAlias = Callable[[int], None] | None
 
@@ -205,13 +204,16 @@ class OpenFile:
     given: str | bytes
     name: str
     form: str
-    wanted: Wanted
+    wanted: Any = None
     encoding: str = "utf-8"
     progress: Progress = None
 
     def read_text(self) -> TextSource:
-        """Return the text, decompressed and in UTF-8."""
-        return TextSource(self.file, self.name, encoding=self.encoding, progress=self.progress)
+        """Return the text from its beginning, decompressed and in UTF-8."""
+        # Who asks again, for the line of a row, may do so after all was read.
+        file = open_binary(self.given, self.name) if self.file.closed else self.file
+        file.seek(0)
+        return TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
 
 
 class _Counted(io.RawIOBase):

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from rankscope._inputs.files.blocks import Lines
     from rankscope._inputs.files.opening import File
     from rankscope._inputs.files.roles import Wanted
+    from rankscope._inputs.text import Lines
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.column_names import check_names, find_column, find_grades, no_role
-from rankscope._inputs.id_texts import spell_column
-from rankscope._inputs.open_column import decode, is_uuid_type, read_utf8
-from rankscope.errors import FormatError
-from rankscope.records import record
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+import pyarrow as pa
+
+from rankscope._inputs.column_names import ITEMS, check_names, find_column, find_grades, no_role
+from rankscope._inputs.columns import simplify, spell_ids, to_doubles
+from rankscope.errors import FormatError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+__all__ = ["ID_ROLES", "ITEMS", "NUMBER_ROLES", "Wanted", "normalise", "role_of"]
+
 ID_ROLES = ("query", "doc")
 NUMBER_ROLES = ("relevance", "score", "rank", "weight")
-ITEMS = ("items", "docs", "documents", "results", "ranking")
-"""The names under which a list of objects is found, each a document with its score or grade."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """The columns that are wanted from a file.
 
@@ -78,51 +79,13 @@ def role_of(name: str, columns: Mapping[str, str]) -> str:
     return next((role for role, column in columns.items() if column == name), name)
 
 
-def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Convert a column: ids to text or integers, UUIDs to text, numbers to float64.
-
-    Other types are passed on, and rejected by their reader.
-    """
-    arrow = load_arrow()
-    types = arrow.types
-    if isinstance(column.type, arrow.BaseExtensionType) and not is_uuid_type(column.type):
-        column = column.storage
-    column = decode(column)
-    if role in ID_ROLES:
-        column = spell_column(column)
-    kind = column.type
-    if types.is_large_binary(kind) and role in ID_ROLES:
-        return read_utf8(column, role)
-    if role in ID_ROLES and types.is_integer(kind) and kind != arrow.uint64():
-        return column.cast(arrow.int64())
-    if role == "relevance" and types.is_boolean(kind):
-        return column.cast(arrow.int8()).cast(arrow.float64())
-    if role in NUMBER_ROLES and (types.is_floating(kind) or types.is_null(kind)):
-        return column.cast(arrow.float64())
-    if role in NUMBER_ROLES and types.is_integer(kind):
-        try:
-            return column.cast(arrow.float64())
-        except arrow.ArrowInvalid:
-            # Arrow refuses all integers above 2^53, also those that a double holds.
-            rounded = _find_rounded(column)
-            if rounded is not None:
-                raise rounded from None
-            return column.cast(arrow.float64(), safe=False)
-    return column
-
-
-def _find_rounded(column: Any) -> FormatError | None:  # noqa: ANN401 - as above
-    values = enumerate(column.to_pylist(), start=1)
-    found = next(
-        ((row, value) for row, value in values if value is not None and int(float(value)) != value),
-        None,
-    )
-    if found is None:
-        return None
-    row, value = found
-    return FormatError(
-        f"expected numbers that double precision holds, found {value}",
-        hint="round them first",
-        code="inexact_number",
-        line=row,
-    )
+def normalise(column: Any, name: str, role: str) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Convert a column: IDs to text or integers of 64 bits, numbers to double precision."""
+    column = simplify(column)
+    if role in NUMBER_ROLES:
+        return to_doubles(column, name, role)
+    if role not in ID_ROLES:
+        return column
+    column = spell_ids(column, name)
+    is_small = pa.types.is_integer(column.type) and column.type != pa.uint64()
+    return column.cast(pa.int64()) if is_small else column

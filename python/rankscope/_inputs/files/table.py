@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
+import io
+import shutil
+import tempfile
 from collections import Counter
+from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
+import pyarrow as pa
+
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import explain_users
-from rankscope._inputs.columns import name_id_type
-from rankscope._inputs.files.blocks import add_note
-from rankscope._inputs.files.columnar import ParquetFile
+from rankscope._inputs.columns import is_list, name_id_type
 from rankscope._inputs.files.formats import list_files, size_of
-from rankscope._inputs.files.lists import RANK, explode, is_list
+from rankscope._inputs.files.lists import RANK, explode
 from rankscope._inputs.files.opening import OpenFile, close, open_binary
 from rankscope._inputs.files.partitions import PartitionedFile, WantedBeside, read_partitions
 from rankscope._inputs.files.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope._inputs.tables import IN_LISTS
+from rankscope._inputs.text import add_note
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import FORMATS
 from rankscope.output.ids import IdColumn, SourceIds
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO, Self
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._core import ParquetRows
-    from rankscope._inputs.files.blocks import Lines
     from rankscope._inputs.files.opening import File, Progress
     from rankscope._inputs.recognition import Input
+    from rankscope._inputs.text import Lines
     from rankscope.settings.reading import Reading
-
-IN_LISTS = ("doc", "relevance", "score", "rank")
-"""What a row has many of, if it holds a whole ranking."""
-
 
 BYTES_OF_ROW = {False: 64, True: 96}
 """What evaluating a row takes beside its values, by whether it has a document."""
 GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
 USUAL_GROWTH = 3
 """How many bytes of memory the rows of a byte of a file take."""
+BYTES_OF_CELL = 16
+"""The memory that a cell takes."""
 PACKED = (".gz", ".zst", ".bz2")
 GROWTH_OF_PACKED = 4
 
@@ -52,7 +53,7 @@ def open_reader(opened: OpenFile) -> File:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
     # A reader loads with the first file of its format: some take longer than a small file.
-    reader = getattr(import_module(f"rankscope._inputs.files.{module}"), name)
+    reader = getattr(import_module(f"rankscope._inputs.{module}"), name)
     found: File = reader(opened)
     return found
 
@@ -95,6 +96,7 @@ class TableFile:
         self._ahead: list[Any] = []
         self._batches = self._read()
         self._handle: BinaryIO | None = None
+        self._copy: BinaryIO | None = None
         self._current = self._open(self._files[0])
         try:
             self._is_ranked = self._is_in_rank_order()
@@ -112,29 +114,6 @@ class TableFile:
         while self._ahead:
             yield self._ahead.pop()
         yield from self._batches
-
-    def read_plain(
-        self,
-        kinds: Mapping[str, str],
-        at_once: int,
-        take: Callable[[ParquetRows], bool | None],
-        *,
-        in_any_order: bool = False,
-    ) -> ParquetRows | None:
-        """Read the rows as `ParquetFile.read_plain` does; `None` if it can't.
-
-        It can where one file has columns of these roles alone, perhaps without documents; ranks
-        beside the scores of a run don't matter.
-        """
-        file, found = self._current, set(self.columns)
-        if "relevance" not in kinds:
-            found.discard("rank")
-        if not isinstance(file, ParquetFile) or len(self._files) > 1:
-            return None
-        if found | {"doc"} != set(kinds):
-            return None
-        columns = [(self.columns[role], kinds[role]) for role in kinds if role in found]
-        return file.read_plain(columns, at_once, take, in_any_order=in_any_order)
 
     def read_ahead(self, most: int) -> bool:
         """Read batches that come first in the next iteration, up to a limit of memory."""
@@ -179,7 +158,7 @@ class TableFile:
 
     def close(self) -> None:
         """Close the open file, if reading hasn't reached its end."""
-        if self._handle is not None:
+        if self._handle is not None and self._handle is not self._copy:
             close(self._handle)
 
     @property
@@ -211,11 +190,11 @@ class TableFile:
     def estimate_memory(self) -> int:
         """Estimate the bytes of memory that all rows and their evaluation take."""
         stored = sum(map(size_of, self._files))
-        estimate = getattr(self._current, "estimate", None)
-        if estimate is not None:
-            rows, size = estimate()
+        rows = getattr(self._current, "rows", 0)
+        if rows:  # which Parquet says, of the first file
             share = stored / max(size_of(self._files[0]), 1)
-            return int((2 * size + BYTES_OF_ROW["doc" in self.columns] * rows) * share)
+            width = BYTES_OF_ROW["doc" in self.columns] + BYTES_OF_CELL * len(self.schema)
+            return max(int(rows * width * share), USUAL_GROWTH * stored)
         growth = GROWTH.get(self._form, USUAL_GROWTH)
         is_packed = isinstance(self._files[0], str) and self._files[0].endswith(PACKED)
         return stored * growth * (GROWTH_OF_PACKED if is_packed else 1)
@@ -244,6 +223,8 @@ class TableFile:
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
+        if not self._handle.seekable():
+            self._handle = self._copy = _copy_pipe(self._handle)
         partitions = read_partitions(given) if isinstance(given, str) else {}
         # Readers only ask it to choose.
         wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
@@ -291,13 +272,16 @@ class TableFile:
         return "" if column in self._current.schema.names else column.rpartition(".")[0]
 
     def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
-        arrow = load_arrow()
         try:
             made, _ = self._explode(
-                arrow.RecordBatch.from_arrays(
-                    [arrow.nulls(0, kind) for kind in file.schema.types], schema=file.schema
+                pa.RecordBatch.from_arrays(
+                    [pa.nulls(0, kind) for kind in file.schema.types], schema=file.schema
                 )
             )
+            plain = {
+                name: normalise(column, name, role_of(name, self.columns))
+                for name, column in made.items()
+            }
         except FormatError as error:
             error.file = file.name
             raise
@@ -306,10 +290,7 @@ class TableFile:
                 found = name_id_type(made[self.columns[role]].type)
                 if self._id_types.setdefault(role, found) != found:
                     self._id_types[role] = "int64"
-        return arrow.schema(
-            (name, normalise(column, role_of(name, self.columns)).type)
-            for name, column in made.items()
-        )
+        return pa.schema((name, column.type) for name, column in plain.items())
 
     def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
         """Return the columns with a row per document, and where the rows of each list end."""
@@ -321,18 +302,17 @@ class TableFile:
         return made, ends
 
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
-        arrow = load_arrow()
         try:
             made, ends = self._explode(batch)
             columns = {
-                name: normalise(column, role_of(name, self.columns))
+                name: normalise(column, name, role_of(name, self.columns))
                 for name, column in made.items()
             }
         except RankscopeError as error:
             error.file = file
             error.line = error.line and lines.of_row(error.line - 1)
             raise
-        finished = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        finished = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if finished.schema != self.schema:
             raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))
@@ -357,6 +337,14 @@ class TableFile:
         )
 
 
+def _copy_pipe(file: BinaryIO) -> BinaryIO:
+    """Copy what is in a pipe, so that it can be read again."""
+    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    shutil.copyfileobj(file, copy, io.DEFAULT_BUFFER_SIZE << 6)
+    copy.seek(0)
+    return copy
+
+
 def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:
     """Return the columns that folders name, and that differ among files."""
     cells = {
@@ -366,7 +354,7 @@ def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:
     return [name for name, count in counts.items() if count > 1]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RowSpan:
     """A range of rows that come from one file.
 

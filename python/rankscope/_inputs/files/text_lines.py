@@ -1,21 +1,14 @@
-"""Text without names of columns: one id or number a line, and tables that name none."""
+"""Text without names of columns: one ID a line, and tables that name none."""
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.files.blocks import Blocks
-from rankscope._inputs.files.cells import read_numbers
+from typing import TYPE_CHECKING
+
 from rankscope._inputs.files.formats import read_first_line
-from rankscope._inputs.files.opening import open_source, read_whole
-from rankscope.deferred import np
-from rankscope.errors import EmptyError, FormatError
+from rankscope._inputs.files.opening import read_whole
+from rankscope.errors import FormatError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from rankscope._inputs.recognition import Input
 
 OLDEST = 100_000_000
@@ -81,41 +74,3 @@ def refuse_unnamed_columns(found: Input, role: str) -> None:
         file=found.name,
         line=1,
     )
-
-
-LONGEST_ROW = 4096
-
-
-def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Return the lines of text as an Arrow array that shares its memory."""
-    arrow = load_arrow()
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
-    if not text.endswith(b"\n"):
-        ends = np.append(ends, len(text))
-    offsets = np.concatenate([[0], ends]).astype(np.int32)
-    return arrow.StringArray.from_buffers(
-        len(ends), arrow.py_buffer(offsets), arrow.py_buffer(text)
-    )
-
-
-def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:
-    """Read a file with one number per line."""
-    compute = load_arrow("pyarrow.compute")
-    parts = []
-    with open_source(given, name) as source:
-        for block in Blocks(source, LONGEST_ROW):
-            rows = compute.utf8_trim(split_lines(block.text), characters=" \t\r\n")
-            numbers, mistake = read_numbers(rows, role)
-            if mistake is not None:
-                row, error = mistake
-                error.file, error.line = name, block.first_line + row
-                raise error
-            parts.append(np.asarray(numbers))
-    if not parts:
-        raise EmptyError(
-            f"expected a {role} a line, found none",
-            hint="is the file empty?",
-            code="empty_input",
-            file=name,
-        )
-    return np.concatenate(parts)

@@ -7,7 +7,7 @@ columns of the usual types are taken; the reader of rows has the others.
 from __future__ import annotations
 
 from rankscope._inputs.arrow import fill_nulls, load_arrow, to_array
-from rankscope._inputs.open_column import decode
+from rankscope._inputs.columns import decode
 from rankscope.deferred import np
 from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.names import ITEM_NAMES

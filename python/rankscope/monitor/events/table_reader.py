@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from operator import ge
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.open_column import decode, is_null, open_column
+from rankscope._inputs.columns import as_arrow, decode, is_null, list_cells
 from rankscope._inputs.tables import open_table
-from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
@@ -120,15 +118,12 @@ def _agree(values: Sequence[object], name: str) -> object:
 def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
     arrow = load_arrow()
+    objects = list_cells(column)
+    if objects is not None:
+        return [None if is_null(value) else value for value in objects]
     # Arrays of Arrow were checked where they came in.
     is_checked = isinstance(column, arrow.Array)
-    values = decode(column) if is_checked else open_column(column, name, partial(no_column, name))
-    if isinstance(values, list):
-        return [None if is_null(value) else value for value in values]
-    if isinstance(values, np.ndarray):
-        # Nanoseconds would become integers, which are read as milliseconds.
-        listed = values.astype("datetime64[us]") if values.dtype.kind == "M" else values
-        return list(listed.tolist())
+    values = decode(column if is_checked else as_arrow(column, name))
     return to_python(to_micros(values) if arrow.types.is_timestamp(values.type) else values)
 
 

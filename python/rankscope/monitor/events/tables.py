@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from array import array
 from datetime import datetime
-from functools import partial
 
 from rankscope._inputs.arrow import load_arrow, to_array
-from rankscope._inputs.files.blocks import Lines
-from rankscope._inputs.files.cells import NUMBER_ROLES, name_mistake
-from rankscope._inputs.files.lists import is_list
-from rankscope._inputs.open_column import decode, is_null, open_column
+from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells
 from rankscope._inputs.tables import open_table
+from rankscope._inputs.text import NUMBER_ROLES, Lines, name_mistake
 from rankscope.deferred import np
 from rankscope.errors import LimitError
 from rankscope.monitor.arrays import see_value, to_micros, to_python
@@ -57,11 +54,11 @@ def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
             name: _decode(column)
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
         }
-        starts = np.arange(batch.num_rows) if lines.starts is None else lines.starts
+        places = lines.of_rows(batch.num_rows)
         for start in range(0, batch.num_rows, ROWS_AT_ONCE):
             yield Rows(
                 {name: column.slice(start, ROWS_AT_ONCE) for name, column in whole.items()},
-                lines.first + np.asarray(starts[start : start + ROWS_AT_ONCE], dtype=np.int64),
+                places[start : start + ROWS_AT_ONCE],
             )
 
 
@@ -252,14 +249,14 @@ def _cut(table: Any) -> Iterator[Rows]:  # noqa: ANN401 - PyArrow has no types
 
 
 def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
-    arrow = load_arrow()
-    values = open_column(column, name, partial(no_column, name))
-    if isinstance(values, list):
-        values = [None if is_null(value) else value for value in values]
-        if not _are_alike(values):
-            return None
+    values = list_cells(column)
+    if values is None:
+        return decode(as_arrow(column, name))
+    values = [None if is_null(value) else value for value in values]
+    if not _are_alike(values):
+        return None
     try:
-        return arrow.array(values) if not isinstance(values, arrow.Array) else values
+        return decode(load_arrow().array(values))
     except (TypeError, ValueError, OverflowError):  # Arrow's errors are of these
         return None
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, BinaryIO
 
-    from rankscope._inputs.files.blocks import Lines
     from rankscope._inputs.files.opening import Progress
+    from rankscope._inputs.text import Lines
     from rankscope.file import EventFormat
 
 T = TypeVar("T")

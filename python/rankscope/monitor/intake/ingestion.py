@@ -463,7 +463,7 @@ class Ingestion:
         ]
 
     def _are_together(self, file: EventFile, name: str) -> bool:
-        from rankscope._inputs.open_column import decode  # noqa: PLC0415 - tables need it
+        from rankscope._inputs.columns import decode  # noqa: PLC0415 - tables need it
         from rankscope.monitor.events.tables import are_together  # noqa: PLC0415 - loads NumPy
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))

@@ -6,7 +6,7 @@ import struct
 from functools import partial
 
 from rankscope._inputs.arrow import load_arrow, open_text
-from rankscope._inputs.files.blocks import Lines
+from rankscope._inputs.text import Lines
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.batch import pack_reading

@@ -1,6 +1,0 @@
-#![no_main]
-
-#[path = "../checks/parquet.rs"]
-mod checks;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::check(data));

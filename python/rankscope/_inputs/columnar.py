@@ -1,0 +1,192 @@
+"""Columnar files: Parquet, and Arrow IPC as a file or stream."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rankscope._core import RATIO_FROM
+from rankscope._inputs.arrow import check_batch
+from rankscope._inputs.columns import is_list
+from rankscope._inputs.files.opening import check_unchanged, facts_of
+from rankscope._inputs.files.roles import ITEMS
+from rankscope._inputs.text import Lines
+from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TypeAlias
+
+    from rankscope._inputs.files.opening import OpenFile
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+
+BATCH = 1 << 17
+BATCH_OF_LISTS = 1 << 10
+BUFFER = 1 << 20
+WIDTH = 8
+"""The bytes of a number, of the place of a text, or of a null."""
+MOST_FROM_ONE_BYTE = 1000
+FAILURES = (
+    *(ArithmeticError, LookupError, MemoryError, NotImplementedError, OSError, TypeError),
+    ValueError,
+)
+"""What PyArrow raises at damaged files, beside its own exceptions."""
+
+
+class ColumnarFile:
+    """A file of Parquet or of Arrow, as batches of the wanted columns.
+
+    Args:
+        opened: The file.
+
+    Raises:
+        InputError: It is none, or has no such columns.
+        FileError: The file can't be read.
+    """
+
+    what, code = "", ""
+
+    def __init__(self, opened: OpenFile) -> None:
+        self.name = opened.name
+        self.notes: dict[str, tuple[int, int]] = {}
+        self._opened, self._file = opened, opened.file
+        self._facts = facts_of(opened.file)
+        self._size = opened.file.seek(0, io.SEEK_END)
+        opened.file.seek(0)
+        with self._converted_errors():
+            self._open()
+            schema = self._read_schema()
+            names, inside = names_of(schema)
+        self.names = [*names, *(field for of in inside.values() for field in of)]
+        self.columns = opened.wanted.choose(names, inside, self.name)
+        self.schema = pa.schema(choose_fields(schema, self.columns))
+
+    def _open(self) -> None:
+        raise NotImplementedError
+
+    def _read_schema(self) -> Foreign:
+        raise NotImplementedError
+
+    def _read_batches(self, most: int) -> Iterator[Foreign]:
+        raise NotImplementedError
+
+    @property
+    def _most(self) -> int:
+        return max(RATIO_FROM, MOST_FROM_ONE_BYTE * self._size)
+
+    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
+        rows = unpacked = 0
+        most = BATCH_OF_LISTS if any(map(is_list, self.schema.types)) else BATCH
+        with self._converted_errors():
+            for whole in self._read_batches(most):
+                batch = whole.select(self.schema.names)
+                # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
+                check_batch(batch)
+                unpacked += max(batch.nbytes, WIDTH * batch.num_rows * batch.num_columns)
+                self._check_size(unpacked, rows + batch.num_rows)
+                for start in range(0, batch.num_rows, most):
+                    yield batch.slice(start, most), Lines(rows + start + 1)
+                rows += batch.num_rows
+                if self._opened.progress is not None:
+                    self._opened.progress(self._file.tell())
+        check_unchanged(self._file, self._facts, self.name)
+
+    def _check_size(self, unpacked: int, rows: int) -> None:
+        """Raise an error for more bytes than a file of this size can be expected to hold."""
+        if unpacked > self._most:
+            raise LimitError(
+                f"expected at most {MOST_FROM_ONE_BYTE} bytes from one stored byte, "
+                f"found {rows} rows with {unpacked} bytes in {self._size} bytes",
+                hint="if you trust the file, write it again without dictionaries and compression",
+                code="decompressed_bytes",
+                file=self.name,
+            )
+
+    @contextmanager
+    def _converted_errors(self) -> Iterator[None]:
+        """Turn what PyArrow raises into errors of this file."""
+        try:
+            yield
+        except RankscopeError as error:
+            error.file = error.file or self.name
+            raise
+        except MemoryError as error:
+            raise OutOfMemoryError(
+                f"not enough memory to read this {self.what} ({first_line(error)})",
+                hint="is it whole? read it in parts, or raise the memory limit of the process",
+                code="memory",
+                file=self.name,
+            ) from error
+        except (pa.ArrowException, *FAILURES) as error:
+            raise FormatError(
+                f"expected a whole {self.what}, found something else ({first_line(error)})",
+                hint="fetch or write it again; nothing was taken from it",
+                code=self.code,
+                file=self.name,
+            ) from error
+
+
+class ParquetFile(ColumnarFile):
+    """A Parquet file."""
+
+    what, code = "Parquet file", "parquet_invalid"
+
+    def _open(self) -> None:
+        self._parquet = pq.ParquetFile(
+            self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+        )
+        # Statistics aren't touched: at damaged ones, PyArrow ends the process.
+        self.rows = self._parquet.metadata.num_rows
+
+    def _read_schema(self) -> Foreign:
+        return self._parquet.schema_arrow
+
+    def _read_batches(self, most: int) -> Iterator[Foreign]:
+        self._check_size(self.rows * WIDTH * len(self.schema), self.rows)
+        names = list(self.schema.names)
+        return self._parquet.iter_batches(batch_size=most, columns=names, use_threads=False)  # type: ignore[no-any-return]  # of PyArrow
+
+
+class ArrowFile(ColumnarFile):
+    """An Arrow IPC file or stream."""
+
+    what, code = "Arrow file or stream", "arrow_invalid"
+
+    def _open(self) -> None:
+        is_file = self._file.read(6) == b"ARROW1"
+        self._file.seek(0)
+        self._reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(self._file)
+
+    def _read_schema(self) -> Foreign:
+        return self._reader.schema
+
+    def _read_batches(self, most: int) -> Iterator[Foreign]:  # noqa: ARG002 - as they were written
+        count = getattr(self._reader, "num_record_batches", None)
+        if count is None:
+            return iter(self._reader)
+        return (self._reader.get_batch(number) for number in range(count))
+
+
+def names_of(schema: Foreign) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the names of the columns, and of the fields of each list of objects."""
+    return list(schema.names), {
+        field.name: [inner.name for inner in field.type.value_type]
+        for field in schema
+        if field.name in ITEMS and is_list(field.type) and pa.types.is_struct(field.type.value_type)
+    }
+
+
+def choose_fields(schema: Foreign, columns: dict[str, str]) -> list[Foreign]:
+    """Return the schema fields that hold the chosen columns."""
+    names = [name if name in schema.names else name.rpartition(".")[0] for name in columns.values()]
+    return [pa.field(name, schema.field(name).type) for name in dict.fromkeys(names)]
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

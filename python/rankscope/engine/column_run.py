@@ -1,0 +1,139 @@
+"""Evaluates a run in columns: in memory, while it is read, or in parts on disk."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rankscope._core import RunParts, SpilledColumns
+from rankscope._inputs.seen import RETRIEVED, open_retrieved, see_table
+from rankscope._inputs.tables import read_retrieved
+from rankscope.engine.batches import (
+    HELD,
+    checked,
+    count_rows_at_once,
+    evaluate_parts,
+    push_batches,
+    whole_queries,
+)
+from rankscope.engine.memory import Room, SpillNotice
+from rankscope.errors import InputError, RankscopeError
+
+if TYPE_CHECKING:
+    from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._core import Judgments, Plan
+    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.reading import Note, Tell
+    from rankscope._inputs.recognition import Input
+    from rankscope.engine.memory import Memory
+    from rankscope.settings.reading import Reading
+
+
+class ColumnRun:
+    """A run in columns of memory or of files, such as Parquet or CSV, and how it is evaluated."""
+
+    def __init__(
+        self,
+        given: Input,
+        judgments: Judgments,
+        plan: Plan,
+        reading: Reading,
+        *,
+        tell: Tell,
+    ) -> None:
+        self._given = given
+        self._judgments = judgments
+        self._plan = plan
+        self._reading = reading
+        self._tell = tell
+        self.notes: list[Note] = []
+
+    def evaluate(self) -> CoreEvaluation:
+        """Evaluate a run: a table at once, and files while reading them, or in parts on disk.
+
+        Rows that take little memory are held. Others are evaluated while they are read. If rows
+        of a query aren't contiguous, all rows are partitioned by query, and written to temporary
+        files where they exceed the memory limit. All ways give the same values, notes and errors.
+        """
+        if not self._given.is_in_files:
+            return self._hold()
+        room = Room(self._reading.memory, self._reading.spill_folder)
+        file = self._open()
+        # What can be read only once is kept, for a query may come back.
+        if not self._given.is_once:
+            size = file.estimate_memory()
+            if 0 < size <= room.unasked:
+                return self._hold(file)
+            file.close()
+            answer = self._stream(count_rows_at_once(room.memory.limit))
+            if answer is not None:
+                return answer
+            file = self._open()
+        if file.exceeds(min(room.memory.limit, HELD)):
+            return self._spill(file, room.memory)
+        return self._hold(file)
+
+    def _hold(self, source: TableFile | None = None) -> CoreEvaluation:
+        """Evaluate all rows at once; the source is the open table, if it is open already."""
+        given, reading, notes = self._given, self._reading, self.notes
+        parts = RunParts(self._judgments)
+        seen = see_table(given, RETRIEVED, reading, notes=notes, tell=self._tell, source=source)
+        with seen as (table, found, *_):
+            parts.push(self._plan, read_retrieved(table, found), reading.threads)
+        try:
+            return parts.finish(self._plan)
+        except RankscopeError as error:
+            raise self._place(error) from None
+
+    def _open(self) -> TableFile:
+        return open_retrieved(self._given, self._reading, self._tell)
+
+    def _stream(self, rows_at_once: int) -> CoreEvaluation | None:
+        """Evaluate the run while reading it; `None` if rows aren't contiguous, or invalid.
+
+        The first mistake of a run is known when all of it was read, so others look for it.
+        """
+        parts, threads = RunParts(self._judgments), self._reading.threads
+        with self._open() as file:
+            names = file.columns
+            try:
+                for rows in whole_queries(file, names.get("query"), rows_at_once):
+                    columns = read_retrieved(checked(rows), names)
+                    if not parts.push(self._plan, columns, threads):
+                        return None
+            except InputError:
+                return None
+            notes = file.notes
+        try:
+            answer = parts.finish(self._plan)
+        except RankscopeError as error:
+            raise self._place(error) from None
+        self.notes += notes
+        return answer
+
+    def _spill(self, opened: TableFile, memory: Memory) -> CoreEvaluation:
+        with opened as file:
+            notice = SpillNotice(file.name, memory)
+            expected = file.estimate_memory() or None
+            spilled = SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
+            read = partial(read_retrieved, names=file.columns)
+            push_batches(file, read, spilled.push, spilled, notice)
+            self.notes += file.notes
+            try:
+                evaluate_parts(
+                    spilled,
+                    lambda: spilled.evaluate_next(self._plan, self._reading.threads),
+                    notice,
+                    self._reading.progress,
+                )
+                spilled.check()
+            except RankscopeError as error:
+                raise file.place(error) from None
+        try:
+            return spilled.finish(self._plan)
+        except RankscopeError as error:
+            raise self._place(error) from None
+
+    def _place(self, error: RankscopeError) -> RankscopeError:
+        error.file = self._given.name
+        return error
