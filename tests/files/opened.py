@@ -12,7 +12,7 @@ from rankscope.file import tell_format
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from rankscope._inputs.files.opening import Progress
+    from rankscope._inputs.paths import Progress
 
 WANTED = Wanted(dict.fromkeys(("query", "doc", "relevance", "score", "rank")))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import Progress
+    from rankscope._inputs.paths import Progress
     from rankscope.typing import Path
 
 

@@ -6,10 +6,8 @@ import os
 import stat
 import sys
 
-from rankscope._inputs.files.archives import split_member
-from rankscope._inputs.files.formats import is_address, list_files, tell_format
-from rankscope._inputs.files.lakehouse import find_local_layout
-from rankscope._inputs.files.opening import open_binary
+from rankscope._inputs.lakes import find_table
+from rankscope._inputs.paths import is_address, list_files, open_binary, tell_format
 from rankscope._inputs.recognition import name_path
 from rankscope.errors import FileError
 from rankscope.file import File
@@ -71,7 +69,7 @@ def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
         columns = given.columns if isinstance(given, File) else {}
         again = File(held, form or tell_format(path), columns)
         return _hold_bytes(again, held, role, name or shown)
-    if is_address(path) or find_local_layout(path) != "parquet":
+    if is_address(path) or find_table(path) is not None:
         # Of what isn't here as plain files, nobody knows the bytes that are read.
         there = InputFile(role=ROLES[role], name=shown, size=0, sha256="")
         return HashedInput(value=given, name=name or shown, path="", files=(there,), stamps={})
@@ -101,7 +99,7 @@ def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> Hashe
 
 
 def _is_read_once(path: str) -> bool:
-    if path == "-" or split_member(path) is not None:
+    if path == "-":
         return True
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib loads slowly

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import TextSource
+    from rankscope._inputs.paths import TextSource
 
 BLOCK = 2 << 20
 BOM = b"\xef\xbb\xbf"

@@ -13,8 +13,8 @@ from rankscope._inputs.files.blocks import Lines
 from rankscope._inputs.files.checked_parquet import read_footer, read_from, read_metadata
 from rankscope._inputs.files.lists import is_list
 from rankscope._inputs.files.logical import AT_ONCE, WIDTH, Allowance, cut, measure
-from rankscope._inputs.files.opening import check_unchanged, facts_of
 from rankscope._inputs.files.roles import ITEMS
+from rankscope._inputs.paths import check_unchanged, facts_of
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from rankscope._core import ParquetFooter
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.paths import OpenFile
 
 BATCH = 1 << 17
 BATCH_OF_LISTS = 1 << 10

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import OpenFile, TextSource
+    from rankscope._inputs.paths import OpenFile, TextSource
 
     Positions = NDArray[np.int64]
 

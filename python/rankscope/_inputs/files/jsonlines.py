@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.paths import OpenFile
 
 LONGEST_ROW = 128 << 20
 LARGEST_EXACT = 2.0**53

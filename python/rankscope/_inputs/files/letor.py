@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.files.blocks import Block
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.paths import OpenFile
 
     Read: TypeAlias = tuple[Any, tuple[int, FormatError] | None]
 

@@ -11,11 +11,18 @@ from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import name_id_type
 from rankscope._inputs.files.blocks import add_note
 from rankscope._inputs.files.columnar import ParquetFile
-from rankscope._inputs.files.formats import list_files, size_of
 from rankscope._inputs.files.lists import RANK, explode, is_list
-from rankscope._inputs.files.opening import OpenFile, close, open_binary
-from rankscope._inputs.files.partitions import PartitionedFile, WantedBeside, read_partitions
 from rankscope._inputs.files.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope._inputs.paths import (
+    OpenFile,
+    PartitionedFile,
+    WantedBeside,
+    close,
+    list_files,
+    open_binary,
+    read_partitions,
+    size_of,
+)
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import FORMATS
 from rankscope.output.ids import IdColumn, SourceIds
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import ParquetRows
     from rankscope._inputs.files.blocks import Lines
-    from rankscope._inputs.files.opening import File, Progress
+    from rankscope._inputs.paths import Progress, Rows
     from rankscope._inputs.recognition import Input
     from rankscope.settings.reading import Reading
 
@@ -48,12 +55,12 @@ PACKED = (".gz", ".zst", ".bz2")
 GROWTH_OF_PACKED = 4
 
 
-def open_reader(opened: OpenFile) -> File:
+def open_reader(opened: OpenFile) -> Rows:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
     # A reader loads with the first file of its format: some take longer than a small file.
     reader = getattr(import_module(f"rankscope._inputs.files.{module}"), name)
-    found: File = reader(opened)
+    found: Rows = reader(opened)
     return found
 
 
@@ -237,7 +244,7 @@ class TableFile:
             error.file, error.line = self.find_line(error.line)
         return error
 
-    def _open(self, given: str | bytes | Batches) -> File:
+    def _open(self, given: str | bytes | Batches) -> Rows:
         if isinstance(given, Batches):
             return BatchFile(given, self.name, self._wanted)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
@@ -264,7 +271,7 @@ class TableFile:
             self.close()
             raise
 
-    def _lists_of(self, file: File) -> set[str]:
+    def _lists_of(self, file: Rows) -> set[str]:
         """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
@@ -290,7 +297,7 @@ class TableFile:
         """Return the list that a column is a field of, or nothing if it is no such field."""
         return "" if column in self._current.schema.names else column.rpartition(".")[0]
 
-    def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def _schema_of(self, file: Rows) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow = load_arrow()
         try:
             made, _ = self._explode(
@@ -339,7 +346,7 @@ class TableFile:
         self._rows += finished.num_rows
         return finished
 
-    def _check_schema(self, file: File) -> None:
+    def _check_schema(self, file: Rows) -> None:
         schema = self._schema_of(file)
         if schema != self.schema or dict(file.columns) != dict(self._current.columns):
             raise self._other_schema(schema, file.name)

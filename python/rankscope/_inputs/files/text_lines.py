@@ -5,8 +5,7 @@ from __future__ import annotations
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.files.blocks import Blocks
 from rankscope._inputs.files.cells import read_numbers
-from rankscope._inputs.files.formats import read_first_line
-from rankscope._inputs.files.opening import open_source, read_whole
+from rankscope._inputs.paths import open_source, read_first_line, read_whole
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 
