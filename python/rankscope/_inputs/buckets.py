@@ -7,9 +7,10 @@ import re
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope.errors import FileError, FormatError, RankscopeError, UsageError, hint_extra
+from rankscope.errors import FileError, RankscopeError, UsageError, hint_extra
 from rankscope.output.text import show
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     Foreign: TypeAlias = Any  # PyArrow has no types
 
+CHECK = "check the path, the permissions and the credentials in the environment"
+INSTALL = f"install that package; for deltalake, pyiceberg or fsspec, {hint_extra('delta,iceberg')}"
 WILD = re.compile(r"[*?\[]")
 # Without a limit, PyArrow repeats a request that has no credentials for 15 minutes.
 ARROW = {"s3": "", "gs": "?retry_limit_seconds=30", "abfs": "", "abfss": ""}
@@ -36,30 +39,28 @@ def check_url(text: str) -> str:
         <BLANKLINE>
         Hint: put them into the environment, as for the tools of the provider
     """
-    scheme, has_scheme, rest = text.partition("://")
-    if not has_scheme and text:
+    if text and "://" not in text:
         return os.path.abspath(text)  # noqa: PTH100 - Path removes a slash at the end, too
+    scheme, _, rest = text.partition("://")
     place, _, path = rest.partition("/")
     user, has_user, host = place.rpartition("@")
     plain, _, query = path.partition("?")
-    if not text:
-        problem, hint = "expected a path or a URL, found empty text", "use a folder or a pattern"
-    elif scheme in {"http", "https", "ftp", "hf"}:
-        problem = f"cannot read from {show(scheme)}://"
-        hint = "download the file first, and pass its path"
-    elif "=" in query or (has_user and (":" in user or not scheme.startswith("abfs"))):
-        problem = f"the URL {show(f'{scheme}://{host}/{plain}')} contains credentials"
-        hint = "put them into the environment, as for the tools of the provider"
-    elif scheme != "file":
-        return text
-    elif place in {"", "localhost"}:
-        from urllib.parse import unquote  # noqa: PLC0415 - few addresses are such
-
-        return f"/{unquote(path)}"
-    else:
-        problem = f"the URL {show(text)} names another computer"
-        hint = "write file:///folder with three slashes, or the path alone"
-    raise UsageError(problem, hint=hint, code="lake_url")
+    shown = show(f"{scheme}://{host}/{plain}" if text else text)
+    is_local = scheme == "file" and place in {"", "localhost"}
+    if scheme in {"", "http", "https", "ftp", "hf"} or (scheme == "file" and not is_local):
+        raise UsageError(
+            f"cannot read from {shown}",
+            hint="pass a path or an address such as s3://bucket/folder; download first what is on "
+            "a web server or another computer",
+            code="lake_url",
+        )
+    if "=" in query or (has_user and (":" in user or not scheme.startswith("abfs"))):
+        raise UsageError(
+            f"the URL {shown} contains credentials",
+            hint="put them into the environment, as for the tools of the provider",
+            code="lake_url",
+        )
+    return f"/{unquote(path)}" if is_local else text
 
 
 @contextmanager
@@ -71,20 +72,13 @@ def converted_errors(
         yield
     except RankscopeError:
         raise
-    except ImportError as error:
-        extra = "iceberg" if "pyiceberg" in str(error) else "delta"
-        raise FormatError(
-            f"{problem}: {error}",
-            hint=hint_extra(extra) if error.name else "install that package beside rankscope",
-            code="missing_extra",
-            file=file,
-        ) from error
     except Exception as error:
+        is_missing = isinstance(error, ImportError)
         reason = hide_secrets(next(iter(str(error).splitlines()), type(error).__name__))
         raise FileError(
             f"{problem}: {reason:.300}",
-            hint="check the path, the permissions and the credentials in the environment",
-            code=code,
+            hint=INSTALL if is_missing else CHECK,
+            code="missing_extra" if is_missing else code,
             file=file,
         ) from error
 
@@ -128,20 +122,18 @@ def split_url(url: str) -> tuple[str, str]:
     return f"{scheme}://{bucket}", path.rstrip("/")
 
 
-def find_infos(urls: Sequence[str]) -> list[Foreign]:
+def find_infos(urls: Sequence[str]) -> Foreign:
     """Return what PyArrow knows of each address in a bucket, such as its type and size."""
     with converted_errors(urls[0]):
         bucket = open_filesystem(split_url(urls[0])[0])
-        infos: list[Foreign] = bucket.get_file_info([split_url(url)[1] for url in urls])
-        return infos
+        return bucket.get_file_info([split_url(url)[1] for url in urls])
 
 
-def list_folder(url: str, *, is_recursive: bool = False) -> list[Foreign]:
+def list_folder(url: str, *, is_recursive: bool = False) -> Foreign:
     """Return what is in a folder; nothing if there is no such folder."""
     place, path = split_url(url)
     selector = load_arrow("pyarrow.fs").FileSelector(path, True, is_recursive)
-    infos: list[Foreign] = open_filesystem(place).get_file_info(selector)
-    return infos
+    return open_filesystem(place).get_file_info(selector)
 
 
 def list_addresses(url: str) -> list[str]:
@@ -151,7 +143,10 @@ def list_addresses(url: str) -> list[str]:
         if find_infos([url])[0].is_file:
             return []
         if WILD.search(path) is None:
-            names = [info.path for info in list_folder(url, is_recursive=True) if info.is_file]
+            infos = list_folder(url, is_recursive=True)
+            # Of the folders in a folder, those count that are called as partitions are.
+            plain = re.compile(re.escape(path) + r"/?([^/]*=[^/]*/)*[^/]*").fullmatch
+            names = [info.path for info in infos if info.is_file and plain(info.path)]
         else:
             from fsspec.implementations.arrow import ArrowFSWrapper  # noqa: PLC0415 - as above
 

@@ -44,7 +44,9 @@ def find_table(start: str) -> tuple[str, str] | None:
     if is_address(start):
         pairs = zip(folders, find_infos(folders), strict=True)
         folders = [folder for folder, info in pairs if info.type.name == "Directory"]
-    for folder in filter(os.path.isdir, folders) if not is_address(start) else folders:
+    else:
+        folders = [*filter(os.path.isdir, folders)]
+    for folder in folders:
         kind = EVIDENCE[os.path.basename(folder)]  # noqa: PTH119 - as above
         if kind != ICEBERG or any(map(ICEBERG_METADATA.fullmatch, _list_names(folder))):
             return kind, folder
@@ -53,16 +55,15 @@ def find_table(start: str) -> tuple[str, str] | None:
 
 def _list_names(folder: str) -> list[str]:
     if is_address(folder):
-        return [info.base_name for info in list_folder(folder)]
+        with converted_errors(folder):
+            return [info.base_name for info in list_folder(folder)]
     return os.listdir(folder)  # noqa: PTH208 - names are enough
 
 
 def refuse_parts(path: str, parts: Iterable[str]) -> None:
     """Raise an error if files or folders are in a table of a lakehouse."""
-    for part in dict.fromkeys(parts):
-        table = find_table(part)
-        if table is not None:
-            raise _refuse(path, *table)
+    for table in filter(None, map(find_table, dict.fromkeys(parts))):
+        raise _refuse(path, *table)
 
 
 def _refuse(path: str, kind: str, evidence: str) -> FormatError:
@@ -83,13 +84,12 @@ def find_current(path: str) -> Batches | None:
     """Return the current rows of a Delta or Iceberg table; `None` if the path is no such table."""
     if path.endswith(METADATA):
         return _read_iceberg(path)
-    start = WILD.split(path)[0] if is_address(path) else path
-    table = find_table(start)
+    table = find_table(WILD.split(path)[0] if is_address(path) else path)
     if table is None:
         return None
     kind, evidence = table
     whole = path.rstrip("/") if is_address(path) else os.path.realpath(path)
-    if kind == HUDI or evidence.rpartition("/")[0] != whole:
+    if kind == HUDI or os.path.dirname(evidence) != whole:  # noqa: PTH120 - as above
         raise _refuse(path, kind, evidence)
     return _read_delta(path) if kind == DELTA else _read_iceberg(path, evidence)
 
@@ -119,23 +119,22 @@ def _read_iceberg(url: str, metadata: str = "", table: Any = None) -> Batches:  
         if table is None:
             from pyiceberg.table import StaticTable  # noqa: PLC0415 - as above
 
-            table = StaticTable.from_metadata(
-                f"{metadata}/{_find_newest(metadata)}" if metadata else url
-            )
+            table = StaticTable.from_metadata(_find_newest(metadata) if metadata else url)
         schema = table.schema().as_arrow()
-    return _to_batches(
-        url,
-        schema,
-        lambda names: table.scan(selected_fields=tuple(names)).to_arrow_batch_reader(),
-    )
+
+    def read(names: list[str]) -> Iterable[Any]:
+        return table.scan(selected_fields=tuple(names)).to_arrow_batch_reader()  # type: ignore[no-any-return]
+
+    return _to_batches(url, schema, read)
 
 
-def _find_newest(metadata: str) -> str:
+def _find_newest(folder: str) -> str:
     """Return the newest file of metadata: `v3.metadata.json` or `00003-….metadata.json`."""
-    names = [name for name in _list_names(metadata) if name.endswith(METADATA)]
+    names = [name for name in _list_names(folder) if name.endswith(METADATA)]
     if not names:
         raise FileNotFoundError("it has no metadata")
-    return max(names, key=lambda name: (int(re.sub(r"v?(\d*).*", r"\1", name) or -1), name))
+    newest = max(names, key=lambda name: (int(re.sub(r"v?(\d*).*", r"\1", name) or -1), name))
+    return f"{folder}/{newest}"
 
 
 def _to_batches(url: str, schema: Any, read: Callable[[list[str]], Iterable[Any]]) -> Batches:  # noqa: ANN401 - of a library

@@ -9,11 +9,11 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 
-from rankscope import file as names
 from rankscope._core import MAX_RATIO, RATIO_FROM
 from rankscope._inputs.arrow import load_arrow
 from rankscope.errors import FileError, FormatError, LimitError, UsageError
 from rankscope.file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File
+from rankscope.file import tell_format as tell_known_format
 from rankscope.records import record, replace
 
 # These modules load with every command: importing `typing`, `pathlib` or `glob` would take longer
@@ -55,13 +55,8 @@ HEAD = 512
 LONGEST_HEADER = 1 << 16
 PIECE = 1 << 20
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-HIDDEN = (".", "_")
 # How names of TREC runs often end. Other files beside table files are taken for notes.
-RUN_ENDINGS = tuple(
-    ending + packed
-    for ending in (".run", ".trec", ".res")
-    for packed in ("", *(packed for packed, *_ in COMPRESSIONS))
-)
+RUN = re.compile(r".*\.(run|trec|res)(\.gz|\.zst|\.bz2)?", re.IGNORECASE | re.DOTALL)
 TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2")
 # What can't be read as text: a noun, how to read it, its first bytes and where they stand, and how
 # the names of such files end.
@@ -88,11 +83,7 @@ def is_pattern(path: str) -> bool:
 
 def is_pipe(path: str) -> bool:
     """Check whether a path is a pipe or a device, which can be read only once."""
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib loads slowly
-    except (OSError, ValueError):
-        return False  # reading it will say why, or it is a pattern
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))  # noqa: PTH110, PTH112, PTH113 - see above
 
 
 def is_scores(path: str) -> bool:
@@ -107,7 +98,7 @@ def tell_format(path: str) -> Format:
         >>> [tell_format(name) for name in ("a.CSV", "a.jsonl.gz", "a.parquet.gz", "csv")]
         ['csv', 'jsonl', 'trec', 'trec']
     """
-    return names.tell_format(path) or "trec"  # type: ignore[return-value]  # a name of the table
+    return tell_known_format(path) or "trec"  # type: ignore[return-value]  # a name of the table
 
 
 def check_format(name: str | None) -> None:
@@ -143,31 +134,23 @@ def list_paths(path: str) -> list[str]:
     if is_address(path):
         from rankscope._inputs.buckets import check_url, list_addresses  # noqa: PLC0415 - needs Arrow
 
-        url = check_url(path)
-        if not is_address(url):
-            return list_paths(url)
-        found = list_addresses(url)
+        path = check_url(path)
+        found = list_addresses(path) if is_address(path) else list_paths(path)
     elif is_pattern(path):
         from glob import glob  # noqa: PLC0415 - see above
 
         found = filter(os.path.isfile, glob(path, recursive=True))  # noqa: PTH207 - see above
     elif os.path.isdir(path):  # noqa: PTH112 - see above
         found = _walk(path)
-    is_folder = not is_pattern(path)
-    base = path.rstrip("/") if is_folder else re.split(r"[*?\[]", path)[0].rpartition("/")[0]
-    return sorted(name for name in found if _is_visible(name[len(base) :], is_folder=is_folder))
+    # What the path itself names isn't hidden.
+    hidden = re.compile(r"(?<![^/\\])[._][^/\\]*")
+    return sorted(name for name in found if all(part in path for part in hidden.findall(name)))
 
 
 def _walk(folder: str) -> Iterator[str]:
-    for at, folders, files in os.walk(folder, followlinks=True):
+    for at, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if "=" in name]
-        yield from filter(os.path.isfile, (os.path.join(at, name) for name in files))  # noqa: PTH118 - see above
-
-
-def _is_visible(path: str, *, is_folder: bool) -> bool:
-    *folders, name = path.strip("/").split("/")
-    is_hidden = any(part.startswith(HIDDEN) for part in (*folders, name))
-    return not is_hidden and not (is_folder and any("=" not in part for part in folders))
+        yield from filter(os.path.isfile, (os.path.join(at, name) for name in names))  # noqa: PTH118 - see above
 
 
 def list_files(path: str) -> list[str]:
@@ -200,7 +183,7 @@ def list_runs(run: Path | File, *, are_several: bool = False) -> list[Path | Fil
     path = os.fsdecode(location)
     files = list_paths(path)
     tables = [] if are_several else [name for name in files if tell_format(name) != "trec"]
-    texts = [name for name in files if name.lower().endswith(RUN_ENDINGS)]
+    texts = [name for name in files if RUN.fullmatch(name)]
     if tables and texts:
         raise FormatError(
             f"expected table files or TREC runs, found {tables[0]} and {texts[0]}",
@@ -229,7 +212,8 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
     form = tell_format(path)
     if form == "tsv":
         header = read_first_line(path).split("\t")
-        form = "tsv" if is_known([name.strip().strip('"') for name in header]) else "trec"
+        is_table = is_known([name.strip().strip('"') for name in header])
+        form = "tsv" if is_table else "trec"
     # Looking into a pipe would take from it what is to be read.
     if FORMATS[form].is_text and os.path.isfile(path):  # noqa: PTH113 - see above
         with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 - reading it will say why
@@ -462,8 +446,6 @@ class WantedBeside:
         self._wanted = wanted
         self._offered = [name for name in partitions if name in usable]
         self.has_real_numbers = wanted.has_real_numbers
-        self.columns: dict[str, str] = {}
-        self.beside: list[str] = []
 
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
