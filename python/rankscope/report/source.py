@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 
-from rankscope._inputs.lakes import find_table
 from rankscope._inputs.paths import is_address, list_files, open_binary, tell_format
 from rankscope._inputs.recognition import name_path
 from rankscope.errors import FileError
@@ -69,7 +68,7 @@ def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
         columns = given.columns if isinstance(given, File) else {}
         again = File(held, form or tell_format(path), columns)
         return _hold_bytes(again, held, role, name or shown)
-    if is_address(path) or find_table(path) is not None:
+    if is_address(path) or _is_lake(path):
         # Of what isn't here as plain files, nobody knows the bytes that are read.
         there = InputFile(role=ROLES[role], name=shown, size=0, sha256="")
         return HashedInput(value=given, name=name or shown, path="", files=(there,), stamps={})
@@ -87,6 +86,12 @@ def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
     return HashedInput(
         value=given, name=name or shown, path=path, files=tuple(files), stamps=stamps
     )
+
+
+def _is_lake(path: str) -> bool:
+    from rankscope._inputs.lakes import find_table  # noqa: PLC0415 - few paths are folders
+
+    return os.path.isdir(path) and find_table(path) is not None  # noqa: PTH112 - pathlib loads slowly
 
 
 def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> HashedInput:
