@@ -122,8 +122,8 @@ class File:
     Every function that takes a path takes a `File`, too.
 
     Args:
-        path: The path, which can be in an archive (`runs.zip/bm25.run`) or a bucket
-            (`s3://data/bm25.run`), `-` for standard input, or the bytes of a file.
+        path: The path, which can be in a bucket (`s3://data/bm25.run`), `-` for standard input, or
+            the bytes of a file.
         format: One of: `trec`, `csv`, `tsv`, `jsonl`, `parquet`, `arrow`, `letor` (default: what
             the name of the file says).
         columns: The names of columns, by role (`query`, `doc`, `relevance`, `score`, `rank`).

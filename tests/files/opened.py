@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import rankscope as rs
-from rankscope._inputs.files.roles import Wanted
-from rankscope._inputs.files.table import TableFile
 from rankscope._inputs.recognition import recognise
+from rankscope._inputs.roles import Wanted
+from rankscope._inputs.table_files import TableFile
 from rankscope.file import tell_format
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from rankscope._inputs.files.opening import Progress
+    from rankscope._inputs.files import Progress
 
 WANTED = Wanted(dict.fromkeys(("query", "doc", "relevance", "score", "rank")))
 

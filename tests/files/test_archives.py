@@ -1,17 +1,23 @@
-"""An archive whose name doesn't tell so is refused, with the command that unpacks it."""
+"""An archive is refused by its name or its contents, with the command that unpacks it."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import tarfile
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 from rankscope.monitor.intake.files import EventFile
 
-from tests.files.test_several_runs import ARCHIVES, pack_tar
+from tests.inputs.carriers import pack_zstd
+from tests.refusals import refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 QRELS = {"q1": {"d1": 1}}
@@ -19,15 +25,33 @@ RUN = b"q1 Q0 d1 1 0.5 t\n"
 TABLE = b"qid,doc,score\nq1,d1,0.5\n"
 
 
-def pack_one(ending: str, text: bytes) -> bytes:
-    """Make an archive that holds one file."""
-    if ending in TARS:
-        return pack_tar({"bm25.run": text}, TARS[ending])
-    return ARCHIVES[ending]({"bm25.run": text})
+def pack_zip(text: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("bm25.run", text)
+    return packed.getvalue()
 
 
-TARS = {"ustar.tar": tarfile.USTAR_FORMAT, "gnu.tar": tarfile.GNU_FORMAT}
-NAMED = pytest.mark.parametrize("ending", [*ARCHIVES, *TARS])
+def pack_tar(text: bytes, form: int = tarfile.DEFAULT_FORMAT) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=form) as archive:
+        member = tarfile.TarInfo("bm25.run")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text))
+    return packed.getvalue()
+
+
+ARCHIVES: dict[str, Callable[[bytes], bytes]] = {
+    "zip": pack_zip,
+    "tar": pack_tar,
+    "tar.gz": lambda text: gzip.compress(pack_tar(text)),
+    "tgz": lambda text: gzip.compress(pack_tar(text)),
+    "tar.bz2": lambda text: bz2.compress(pack_tar(text)),
+    "tar.zst": lambda text: pack_zstd(pack_tar(text)),
+    "ustar.tar": lambda text: pack_tar(text, tarfile.USTAR_FORMAT),
+    "gnu.tar": lambda text: pack_tar(text, tarfile.GNU_FORMAT),
+}
+NAMED = pytest.mark.parametrize("ending", ARCHIVES)
 
 
 def check(error: rs.FormatError, ending: str, file: str) -> None:
@@ -43,16 +67,31 @@ def check(error: rs.FormatError, ending: str, file: str) -> None:
 @NAMED
 def test_a_run_is_refused_whose_name_is_not_that_of_an_archive(ending: str, tmp_path: Path) -> None:
     path = tmp_path / "bm25.run"
-    path.write_bytes(pack_one(ending, RUN))
+    path.write_bytes(ARCHIVES[ending](RUN))
     with pytest.raises(rs.FormatError) as refused:
         rs.evaluate(QRELS, path, "AP")
     check(refused.value, ending, str(path))
 
 
 @NAMED
+def test_an_archive_is_refused_by_its_name(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"runs.{ending}"
+    for content in (ARCHIVES[ending](RUN), RUN):
+        path.write_bytes(content)
+        for call in (
+            lambda: rs.evaluate(QRELS, path, "AP"),
+            lambda: rs.evaluate(path, "AP"),
+            lambda: rs.read_qrels(str(path)),
+            lambda: rs.compare(QRELS, [str(path), "b.run"], "AP"),  # type: ignore[arg-type]
+        ):
+            check(refused(call, "not_text"), ending, str(path))
+    refused(lambda: rs.evaluate(QRELS, f"{path}/bm25.run", "AP"), "io")
+
+
+@NAMED
 def test_judgments_in_bytes_are_refused(ending: str) -> None:
     with pytest.raises(rs.FormatError) as refused:
-        rs.read_qrels(pack_one(ending, b"q1 0 d1 1\n"))
+        rs.read_qrels(ARCHIVES[ending](b"q1 0 d1 1\n"))
     check(refused.value, ending, "<bytes>")
 
 
@@ -60,7 +99,7 @@ def test_judgments_in_bytes_are_refused(ending: str) -> None:
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "letor"])
 def test_a_table_is_refused(form: str, ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"run.{form}"
-    path.write_bytes(pack_one(ending, TABLE))
+    path.write_bytes(ARCHIVES[ending](TABLE))
     with pytest.raises(rs.FormatError) as refused:
         rs.evaluate(QRELS, rs.File(path, form), "AP")  # type: ignore[arg-type]  # a format
     check(refused.value, ending, str(path))
@@ -70,7 +109,7 @@ def test_a_table_is_refused(form: str, ending: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["log.jsonl", "log.json", "log.csv", "log.{}"])
 def test_a_file_of_events_is_refused(name: str, ending: str, tmp_path: Path) -> None:
     path = tmp_path / name.format(ending)
-    path.write_bytes(pack_one(ending, b"{}"))
+    path.write_bytes(ARCHIVES[ending](b"{}"))
     file = EventFile(str(path))
     with pytest.raises(rs.FormatError) as refused:
         next(iter(file.read_tables() if name == "log.csv" else file.read_objects()))

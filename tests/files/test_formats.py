@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.table_files import TableFile
 
 COLUMNS: dict[str, list[object]] = {
     "qid": ["a", "007", "a", "NA"],

@@ -17,7 +17,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope._inputs.files.table import TableFile
+from rankscope._inputs.table_files import TableFile
 from rankscope.engine import memory
 
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil

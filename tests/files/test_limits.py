@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
-from rankscope._inputs.files.blocks import Blocks
+from rankscope._inputs.files import TextSource, read_first_line
 from rankscope._inputs.files.columnar import ParquetFile
 from rankscope._inputs.files.delimited import QuotedBlocks
-from rankscope._inputs.files.formats import read_first_line
 from rankscope._inputs.files.jsonmistakes import check_value
-from rankscope._inputs.files.lakehouse import _find_table
 from rankscope._inputs.files.logical import Allowance
-from rankscope._inputs.files.opening import TextSource
-from rankscope._inputs.files.text_lines import read_numbers_of, refuse_unnamed_columns
+from rankscope._inputs.lakes import find_table
 from rankscope._inputs.recognition import Input
+from rankscope._inputs.text import Blocks
+from rankscope._inputs.text_lines import read_numbers_of, refuse_unnamed_columns
 
 from tests.files.opened import open_table
 from tests.refusals import refuses_if
@@ -136,7 +135,7 @@ def test_a_table_of_a_lake_is_found_seven_folders_above(
     (tmp_path / "_delta_log").mkdir()
     folder = tmp_path.joinpath(*(f"part={at}" for at in range(levels)))
     folder.mkdir(parents=True)
-    assert (_find_table(str(folder)) is not None) == is_found
+    assert (find_table(str(folder)) is not None) == is_found
 
 
 @pytest.mark.parametrize(("length", "is_refused"), [(4095, False), (4096, False), (4097, True)])
@@ -165,31 +164,14 @@ def test_a_file_of_columns_has_so_many_columns_and_row_groups(
                 ParquetFile._check_limits(file)
 
 
-@pytest.mark.parametrize("packed", [1, 1000])
-def test_a_packed_byte_holds_150_bytes_at_most(packed: int) -> None:
-    for given in (150 * packed - 1, 150 * packed, 150 * packed + 1):
-        source: Any = SimpleNamespace(
-            _given=given, _raw=SimpleNamespace(count=packed), name="run.gz"
-        )
-        if given <= 150 * packed:
-            TextSource._check_ratio(source)
-        else:
-            with pytest.raises(rs.LimitError, match="at most 150 bytes from one packed byte"):
-                TextSource._check_ratio(source)
-
-
-@pytest.mark.parametrize(("given", "is_checked"), [(-1, False), (0, False), (1, True)])
-def test_a_packed_file_is_checked_beyond_64_mebibytes(given: int, *, is_checked: bool) -> None:
-    checks = []
-    source: Any = SimpleNamespace(
-        _packed=BytesIO(b"x"),
-        _given=64 * 2**20 + given - 1,
-        _progress=None,
-        _encoding="utf-8",
-        _check_ratio=lambda: checks.append(source._given),
-    )
-    assert TextSource.read(source, 10) == b"x"
-    assert bool(checks) == is_checked
+@pytest.mark.parametrize("packed", [1, 500_000])
+def test_a_packed_byte_holds_150_bytes_at_most_beyond_64_mebibytes(packed: int) -> None:
+    most = max(64 * MEBIBYTE, 150 * packed)
+    for size in (most, most + 1):
+        source = TextSource(BytesIO(), "run.gz", encoding="utf-8")
+        source._packed, source._raw.count = BytesIO(bytes(size)), packed
+        with refuses_if(size > most, rs.LimitError, match="at most 150 bytes from one packed byte"):
+            assert len(source.read(size)) == size
 
 
 def test_integers_in_json_lines_are_exact_up_to_2_to_the_53() -> None:

@@ -11,7 +11,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope._inputs.files.table import TableFile
+from rankscope._inputs.table_files import TableFile
 from rankscope.engine import memory
 from rankscope.engine.runs import ColumnRun
 

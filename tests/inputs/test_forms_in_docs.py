@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +35,8 @@ def write_files(columns: dict[str, Any], text: str) -> None:
     """Write the files of the examples, in which each run is the same."""
     Path("run.txt").write_text(text)
     Path("runs").mkdir()
-    with zipfile.ZipFile("runs.zip", "w") as archive:
-        for name in ("a.run", "b.run"):
-            Path("runs", name).write_text(text)
-            archive.writestr(name, text)
-    with zipfile.ZipFile("run.zip", "w") as archive:
-        archive.writestr("run.txt", text)
+    for name in ("a.run", "b.run"):
+        Path("runs", name).write_text(text)
     frame = pd.DataFrame(columns)
     frame.to_csv("run.csv", index=False)
     parts = {f"partitions/query_id={query}": rows for query, rows in frame.groupby("query_id")}
@@ -94,4 +89,4 @@ def test_several_runs_in_every_form_are_named_after_their_files(
 
 def test_the_page_has_examples() -> None:
     assert len(RUNS) > 20
-    assert len(SEVERAL) > 4
+    assert len(SEVERAL) > 3

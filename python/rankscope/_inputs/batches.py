@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
-    from rankscope._inputs.files.roles import Wanted
+    from rankscope._inputs.roles import Wanted
 
     T = TypeVar("T")
 

@@ -1,55 +1,37 @@
-"""Lists and opens files, here and in buckets, through the file systems of Arrow."""
+"""Files in buckets, through the file systems of PyArrow and fsspec."""
 
 from __future__ import annotations
 
 import os
 import re
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import lru_cache
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.errors import FileError, RankscopeError, UsageError, hint_extra
 from rankscope.output.text import show
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any, TypeAlias
 
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    Foreign: TypeAlias = Any  # PyArrow has no types
 
-SCHEMES = ("file", "s3", "gs", "az", "abfs", "abfss")
+CHECK = "check the path, the permissions and the credentials in the environment"
+INSTALL = f"install that package; for deltalake, pyiceberg or fsspec, {hint_extra('delta,iceberg')}"
 WILD = re.compile(r"[*?\[]")
-HIDDEN = ("_", ".")
-RETRIES = 30.0
-"""For so many seconds a request to Google Cloud Storage is repeated."""
-
-
-@record(frozen=True, slots=True)
-class DataFile:
-    """A file with rows of a table.
-
-    Args:
-        path: Where it is.
-        size: Its size in bytes.
-        stamp: Changes with its content, such as when it was written.
-    """
-
-    path: str
-    size: int
-    stamp: str
+# Without a limit, PyArrow repeats a request that has no credentials for 15 minutes.
+ARROW = {"s3": "", "gs": "?retry_limit_seconds=30", "abfs": "", "abfss": ""}
 
 
 def check_url(text: str) -> str:
-    """Return the URL of a table or a pattern of files; a path here becomes absolute.
+    """Return the URL of files, without credentials; a path on this computer becomes absolute.
 
     Examples:
-        >>> check_url("s3://log/impressions/**.parquet")
-        's3://log/impressions/**.parquet'
+        >>> check_url("s3://log/impressions/*.parquet"), check_url("file:///data/a%20b")
+        ('s3://log/impressions/*.parquet', '/data/a b')
         >>> check_url("s3://key:secret@log/impressions")
         Traceback (most recent call last):
           ...
@@ -57,78 +39,48 @@ def check_url(text: str) -> str:
         <BLANKLINE>
         Hint: put them into the environment, as for the tools of the provider
     """
-    if "://" not in text:
-        if not text:
-            raise UsageError(
-                "expected a path or a URL, found empty text",
-                hint="use a folder or a pattern such as 'impressions/**.parquet'",
-                code="lake_url",
-            )
+    if text and "://" not in text:
         return os.path.abspath(text)  # noqa: PTH100 - Path removes a slash at the end, too
     scheme, _, rest = text.partition("://")
     place, _, path = rest.partition("/")
     user, has_user, host = place.rpartition("@")
-    if scheme not in SCHEMES:
+    plain, _, query = path.partition("?")
+    shown = show(f"{scheme}://{host}/{plain}" if text else text)
+    is_local = scheme == "file" and place in {"", "localhost"}
+    if scheme in {"", "http", "https", "ftp", "hf"} or (scheme == "file" and not is_local):
         raise UsageError(
-            f"cannot read from {show(scheme[:40])}://",
-            hint="download the file first, and pass its path"
-            if scheme in {"http", "https", "ftp", "hf"}
-            else "use a local path, s3://, gs://, az:// or abfs://",
+            f"cannot read from {shown}",
+            hint="pass a path or an address such as s3://bucket/folder; download first what is on "
+            "a web server or another computer",
             code="lake_url",
         )
-    is_container = scheme.startswith("abfs") and ":" not in user
-    is_signed = "?" in path and "=" in path.partition("?")[2]
-    if (has_user and not is_container) or is_signed:
-        shown = f"{scheme}://{host}/{path.partition('?')[0]}"
+    if "=" in query or (has_user and (":" in user or not scheme.startswith("abfs"))):
         raise UsageError(
-            f"the URL {show(shown)} contains credentials",
+            f"the URL {shown} contains credentials",
             hint="put them into the environment, as for the tools of the provider",
             code="lake_url",
         )
-    if scheme == "file":
-        split = urlsplit(text)
-        if split.netloc not in {"", "localhost"}:
-            raise UsageError(
-                f"the URL {show(text)} names another computer",
-                hint="write file:///folder with three slashes, or the path alone",
-                code="lake_url",
-            )
-        return str(Path(unquote(text.removeprefix("file://").removeprefix("localhost"))))
-    return text
+    return f"/{unquote(path)}" if is_local else text
 
 
 @contextmanager
-def converted_errors(path: str) -> Iterator[None]:
-    """Turn the errors of Arrow, of file systems and of table formats into errors of files."""
-
-    def describe(reason: str) -> FileError:
-        return FileError(
-            f"cannot read it: {reason}",
-            hint="check the path, the permissions and the credentials in the environment",
-            code="lake_read",
-            file=path,
-        )
-
-    with caught_errors(describe):
-        yield
-
-
-@contextmanager
-def caught_errors(describe: Callable[[str], FileError]) -> Iterator[None]:
-    """Turn the errors of Arrow and of file systems into those that a function returns."""
-    arrow = load_arrow()
+def converted_errors(
+    file: str, problem: str = "cannot read it", code: str = "lake_read"
+) -> Iterator[None]:
+    """Turn the errors of file systems and of table formats into errors of a file."""
     try:
         yield
-    except FileError:
+    except RankscopeError:
         raise
-    except (OSError, FormatError, arrow.ArrowException) as error:
-        raise describe(find_reason(error)) from error
-
-
-def find_reason(error: Exception) -> str:
-    """Return the first line of what another library says, without what may be credentials."""
-    text = error.message if isinstance(error, FormatError) else str(error)
-    return f"{hide_secrets(text.splitlines()[0] if text else type(error).__name__):.300}"
+    except Exception as error:
+        is_missing = isinstance(error, ImportError)
+        reason = hide_secrets(next(iter(str(error).splitlines()), type(error).__name__))
+        raise FileError(
+            f"{problem}: {reason:.300}",
+            hint=INSTALL if is_missing else CHECK,
+            code="missing_extra" if is_missing else code,
+            file=file,
+        ) from error
 
 
 def hide_secrets(text: str) -> str:
@@ -139,190 +91,72 @@ def hide_secrets(text: str) -> str:
         'GET https://host/x?... failed'
     """
     without_users = re.sub(r"://[^/\s@]*@", "://", text)
-    return re.sub(r"\?\S*", lambda found: "?..." if "=" in found[0] else found[0], without_users)
+    return re.sub(r"\?\S*", lambda query: "?..." if "=" in query[0] else query[0], without_users)
 
 
 @lru_cache(maxsize=16)
 def open_filesystem(place: str) -> Foreign:
-    """Open a file system: that of this computer, or of a bucket."""
+    """Open a bucket, such as `s3://log`, as a file system of PyArrow with the paths in it."""
     filesystems = load_arrow("pyarrow.fs")
-    if not place:
-        return filesystems.LocalFileSystem()
-    scheme, _, bucket = place.partition("://")
+    scheme = place.partition("://")[0]
     with converted_errors(place):
-        if scheme == "s3":
-            return _open_s3(bucket)
-        if not hasattr(filesystems, "GcsFileSystem" if scheme == "gs" else "AzureFileSystem"):
-            raise UsageError(
-                f"this PyArrow cannot read from {scheme}://",
-                hint="install PyArrow from its wheels",
-                code="lake_url",
-            )
-        if scheme == "gs":
-            # Without a limit, a request without credentials is repeated for 15 minutes.
-            return filesystems.GcsFileSystem(retry_time_limit=timedelta(seconds=RETRIES))
-        if scheme == "az":
-            return _open_azure(place)
-        return filesystems.FileSystem.from_uri(f"{place}/")[0]
+        if scheme in ARROW:
+            opened, root = filesystems.FileSystem.from_uri(f"{place}/{ARROW[scheme]}")
+            return filesystems.SubTreeFileSystem(root.rstrip("/"), opened)
+        from fsspec.core import url_to_fs  # noqa: PLC0415 - most addresses don't need it
+        from fsspec.implementations.dirfs import DirFileSystem  # noqa: PLC0415 - as above
 
-
-def _open_azure(place: str) -> Foreign:
-    """Open a container of the storage account of the environment, as the tools of Azure do."""
-    names = ("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
-    account = next((os.environ[name] for name in names if os.environ.get(name)), None)
-    if account is None:
-        raise UsageError(
-            f"{show(place)} doesn't say which storage account it is in",
-            hint=f"set {names[0]}, or write abfs://container@account.dfs.core.windows.net/path",
-            code="lake_url",
-        )
-    key = os.environ.get("AZURE_STORAGE_KEY") or os.environ.get("AZURE_STORAGE_ACCOUNT_KEY")
-    return load_arrow("pyarrow.fs").AzureFileSystem(account, account_key=key)
-
-
-def _open_s3(bucket: str) -> Foreign:
-    """Open S3 with the region and the endpoint of the environment, as the tools of AWS do."""
-    filesystems = load_arrow("pyarrow.fs")
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if region is None and endpoint is None:
-        region = filesystems.resolve_s3_region(bucket)
-    return filesystems.S3FileSystem(region=region or "us-east-1", endpoint_override=endpoint)
+        opened, root = url_to_fs(place)
+        return filesystems.PyFileSystem(filesystems.FSSpecHandler(DirFileSystem(root, opened)))
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """Return the scheme and bucket of a URL, and the path within its file system.
+    """Return the bucket of a URL, and the path in it.
 
     Examples:
-        >>> split_url("s3://log/a/**.parquet"), split_url("/data/a")
-        (('s3://log', 'log/a/**.parquet'), ('', '/data/a'))
+        >>> split_url("s3://log/a/**/*.parquet"), split_url("s3://log/a/")
+        (('s3://log', 'a/**/*.parquet'), ('s3://log', 'a'))
     """
-    if "://" not in url:
-        return "", url
     scheme, _, rest = url.partition("://")
     bucket, _, path = rest.partition("/")
-    container = bucket.partition("@")[0]
-    return f"{scheme}://{bucket}", f"{container}/{path}"
+    return f"{scheme}://{bucket}", path.rstrip("/")
 
 
-def write_url(place: str, path: str) -> str:
-    """Return the URL of a path within the file system of a place: see `split_url`.
-
-    Examples:
-        >>> write_url("s3://log", "log/a/b.parquet"), write_url("abfs://log@host", "log/a")
-        ('s3://log/a/b.parquet', 'abfs://log@host/a')
-    """
-    container = place.partition("://")[2].partition("@")[0]
-    return f"{place}{path.removeprefix(container)}"
+def find_infos(urls: Sequence[str]) -> Foreign:
+    """Return what PyArrow knows of each address in a bucket, such as its type and size."""
+    with converted_errors(urls[0]):
+        bucket = open_filesystem(split_url(urls[0])[0])
+        return bucket.get_file_info([split_url(url)[1] for url in urls])
 
 
-def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
-    """List the files of a folder or a pattern, by path.
-
-    `*` stands for a part of a name, `**` also for folders. Files and folders whose names begin with
-    `_` or `.` are left out: writers put what is not finished there.
-    """
-    place, pattern = split_url(url)
-    filesystems = load_arrow("pyarrow.fs")
-    base = find_base(pattern)
-    opened = open_filesystem(place)
-    with converted_errors(url):
-        if base == pattern.rstrip("/"):
-            info = opened.get_file_info(base)
-            if info.type == filesystems.FileType.File:
-                return [_to_file(info)]
-        selector = filesystems.FileSelector(base, allow_not_found=True, recursive=True)
-        infos = opened.get_file_info(selector)
-    whole = pattern if WILD.search(pattern) else f"{pattern.rstrip('/')}/**{ending}"
-    matches = re.compile(write_regex(whole)).fullmatch
-    files = [
-        _to_file(info)
-        for info in infos
-        if info.type == filesystems.FileType.File
-        and not any(part.startswith(HIDDEN) for part in info.path[len(base) :].split("/"))
-        and matches(info.path)
-    ]
-    return sorted(files, key=lambda file: file.path)
+def list_folder(url: str, *, is_recursive: bool = False) -> Foreign:
+    """Return what is in a folder; nothing if there is no such folder."""
+    place, path = split_url(url)
+    selector = load_arrow("pyarrow.fs").FileSelector(path, True, is_recursive)
+    return open_filesystem(place).get_file_info(selector)
 
 
 def list_addresses(url: str) -> list[str]:
-    """Return the addresses of the files that a folder or a pattern matches; none for a file.
-
-    Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
-    """
+    """Return the addresses of the files in a folder, or that match a pattern; none for a file."""
     place, path = split_url(url)
-    found = list_files(url, "")
-    if [file.path for file in found] == [path]:
-        return []
-    if not WILD.search(path):
-        start = len(path.rstrip("/")) + 1
-        found = [
-            file for file in found if all("=" in part for part in file.path[start:].split("/")[:-1])
-        ]
-    return [write_url(place, file.path) for file in found]
+    with converted_errors(url):
+        if find_infos([url])[0].is_file:
+            return []
+        if WILD.search(path) is None:
+            infos = list_folder(url, is_recursive=True)
+            # Of the folders in a folder, those count that are called as partitions are.
+            plain = re.compile(re.escape(path) + r"/?([^/]*=[^/]*/)*[^/]*").fullmatch
+            names = [info.path for info in infos if info.is_file and plain(info.path)]
+        else:
+            from fsspec.implementations.arrow import ArrowFSWrapper  # noqa: PLC0415 - as above
+
+            infos = ArrowFSWrapper(open_filesystem(place)).glob(path, detail=True)
+            names = [name for name, info in infos.items() if info["type"] == "file"]
+    return [f"{place}/{name}" for name in names]
 
 
-def measure_address(url: str) -> int:
-    """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
-    try:
-        return sum(file.size for file in list_files(url, ""))
-    except FileError:
-        return 0  # reading it will say why
-
-
-def open_address(url: str) -> Any:  # noqa: ANN401 - of PyArrow, as a file of Python's
+def open_address(url: str) -> Foreign:
     """Open a file in a bucket."""
     place, path = split_url(url)
     with converted_errors(url):
         return open_filesystem(place).open_input_file(path)
-
-
-def _to_file(info: Foreign) -> DataFile:
-    return DataFile(info.path, info.size or 0, str(info.mtime_ns))
-
-
-def find_base(pattern: str) -> str:
-    """Return the folder that contains everything a pattern may match.
-
-    Examples:
-        >>> find_base("log/impressions/date=*/**.parquet"), find_base("/data/log/")
-        ('log/impressions', '/data/log')
-    """
-    wild = WILD.search(pattern)
-    if wild is None:
-        return pattern.rstrip("/") or "/"
-    return pattern[: wild.start()].rpartition("/")[0] or "/"
-
-
-def write_regex(pattern: str) -> str:
-    """Write a pattern of paths as a regular expression.
-
-    Examples:
-        >>> import re
-        >>> found = re.compile(write_regex("a/**.parquet")).fullmatch
-        >>> [bool(found(path)) for path in ("a/x.parquet", "a/b/x.parquet", "ab/x.parquet")]
-        [True, True, False]
-        >>> bool(re.fullmatch(write_regex("a/**/x?.pq"), "a/x1.pq"))
-        True
-    """
-    parts = []
-    rest = pattern
-    while rest:
-        if rest.startswith("**/"):
-            parts.append("(?:.*/)?")
-            rest = rest[3:]
-        elif rest.startswith("**"):
-            parts.append(".*")
-            rest = rest[2:]
-        elif rest[0] in "*?":
-            parts.append("[^/]*" if rest[0] == "*" else "[^/]")
-            rest = rest[1:]
-        elif rest[0] == "[" and "]" in rest[2:]:
-            inner, _, after = rest[1:].partition("]")
-            sign = "^" if inner[:1] in "!^" else ""
-            parts.append(f"[{sign}{re.escape(inner[len(sign) :]).replace(chr(92) + '-', '-')}]")
-            rest = after
-        else:
-            parts.append(re.escape(rest[0]))
-            rest = rest[1:]
-    return "".join(parts)

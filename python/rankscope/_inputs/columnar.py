@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from rankscope._core import RATIO_FROM
 from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columns import is_list
-from rankscope._inputs.files.opening import check_unchanged, facts_of
-from rankscope._inputs.files.roles import ITEMS
+from rankscope._inputs.files import check_unchanged, facts_of
+from rankscope._inputs.roles import ITEMS
 from rankscope._inputs.text import Lines
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, TypeAlias
 
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.files import OpenFile
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from rankscope._inputs.files.roles import ID_ROLES, role_of
+from rankscope._inputs.roles import ID_ROLES, role_of
 from rankscope._inputs.text import (
     BLOCK,
     NUMBER_ROLES,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.files import OpenFile
 
     Row = tuple[int, list[str]]
 

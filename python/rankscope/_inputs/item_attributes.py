@@ -10,7 +10,6 @@ from typing import SupportsFloat
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.column_names import SYNONYMS
 from rankscope._inputs.columns import read_ids
-from rankscope._inputs.files.lists import is_list
 from rankscope._inputs.item_categories import (
     SEPARATOR,
     drop_names,
@@ -21,6 +20,7 @@ from rankscope._inputs.item_categories import (
     number_texts,
 )
 from rankscope._inputs.item_tables import make_table, see_items
+from rankscope._inputs.lists import is_list
 from rankscope._inputs.recognition import is_single_column, is_table
 from rankscope._inputs.tables import open_table
 from rankscope.deferred import np

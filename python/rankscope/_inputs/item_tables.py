@@ -9,10 +9,9 @@ from itertools import chain
 
 from rankscope._core import Judgments
 from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.cells import read_numbers
 from rankscope._inputs.column_names import SYNONYMS, USERS
 from rankscope._inputs.columns import count_ids, read_ids
-from rankscope._inputs.files.cells import read_numbers
-from rankscope._inputs.files.text_lines import read_lines, refuse_unnamed_columns
 from rankscope._inputs.reading import read_judgments
 from rankscope._inputs.recognition import (
     Input,
@@ -23,6 +22,7 @@ from rankscope._inputs.recognition import (
 )
 from rankscope._inputs.seen import see_table
 from rankscope._inputs.tables import FoundColumns, open_table
+from rankscope._inputs.text_lines import read_lines, refuse_unnamed_columns
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File
@@ -227,8 +227,8 @@ def type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyArr
 def _open(
     found: Input, wanted: Mapping[str, str | None], others: Sequence[str], reading: Reading
 ) -> Any:  # noqa: ANN401 - a file of any format
-    from rankscope._inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope._inputs.files.table import TableFile  # noqa: PLC0415 - as above
+    from rankscope._inputs.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope._inputs.table_files import TableFile  # noqa: PLC0415 - as above
 
     columns = Wanted({"doc": wanted.get("doc")}, others, [["doc"]], has_real_numbers=True)
     return TableFile(found, columns, reading)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from rankscope._inputs.columns import FAILURES, is_list
-from rankscope._inputs.files.roles import ID_ROLES, ITEMS, role_of
 from rankscope._inputs.mistakes import code_of
+from rankscope._inputs.roles import ID_ROLES, ITEMS, role_of
 from rankscope._inputs.text import (
     NUMBER_ROLES,
     Lines,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.files import OpenFile
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.files.roles import Wanted
-from rankscope._inputs.files.table import TableFile
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
 from rankscope._inputs.recognition import recognise
+from rankscope._inputs.roles import Wanted
+from rankscope._inputs.table_files import TableFile
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import Progress
+    from rankscope._inputs.files import Progress
     from rankscope.typing import Path
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rankscope._inputs.arrow import to_array
-from rankscope._inputs.files.opening import OpenFile, close, open_binary
+from rankscope._inputs.files import OpenFile, close, open_binary
 from rankscope._inputs.text import Lines, Text, add_note, name_mistake, read_blocks, read_lines
 from rankscope.errors import EmptyError, FormatError, InputError
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import read_ids, read_numbers, read_typed_values
-from rankscope._inputs.files.roles import Wanted
-from rankscope._inputs.files.table import TableFile
 from rankscope._inputs.recognition import Input, recognise_table
+from rankscope._inputs.roles import Wanted
+from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import open_table
 from rankscope.errors import InputError
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.files.table import TableFile
     from rankscope._inputs.recognition import Input
+    from rankscope._inputs.table_files import TableFile
     from rankscope.settings.reading import Reading
 
 
@@ -87,8 +87,8 @@ def _list_others(
 
 
 def _open(given: Input, query: str | None, others: Sequence[str], reading: Reading) -> TableFile:
-    from rankscope._inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope._inputs.files.table import TableFile  # noqa: PLC0415 - as above
+    from rankscope._inputs.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope._inputs.table_files import TableFile  # noqa: PLC0415 - as above
 
     wanted = Wanted({"query": query, **given.columns}, others, [["query"]], BESIDES)
     return TableFile(given, wanted, reading)

@@ -59,7 +59,7 @@ def _read_judgments(
 
         return seen.read_judgments(given, reading, notes=notes, second=second, tell=tell)
     if given.kind == "file":
-        from rankscope._inputs.files.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
+        from rankscope._inputs.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
 
         refuse_unnamed_columns(given, "qrels")
         with given.placed():

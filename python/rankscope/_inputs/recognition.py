@@ -9,11 +9,9 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 
 from rankscope._core import Run
+from rankscope._inputs import files as paths
 from rankscope._inputs.column_names import ITEMS, SYNONYMS
 from rankscope._inputs.descriptions import describe_value
-from rankscope._inputs.files import formats
-from rankscope._inputs.files.archives import choose_member, is_archive, split_member
-from rankscope._inputs.files.formats import is_address
 from rankscope._inputs.objects import name_records, open_dataset, refuse_splits
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import File
@@ -71,7 +69,7 @@ class Input:
     def is_once(self) -> bool:
         """Whether the input can be read only once: standard input, a pipe, or such batches."""
         if isinstance(self.value, str):
-            return self.is_stdin or formats.is_pipe(self.value)
+            return self.is_stdin or paths.is_pipe(self.value)
         return bool(getattr(self.value, "is_once", False))
 
     @property
@@ -80,20 +78,17 @@ class Input:
         if self.is_stdin:
             return None
         if isinstance(self.value, str) and not self.is_plain:
-            from rankscope._inputs.files.opening import PIECE, open_binary  # noqa: PLC0415 - loads late
-
-            file = open_binary(self.value, self.name)
+            file = paths.open_binary(self.value, self.name)
             with closing(file):
-                return b"".join(iter(lambda: file.read(PIECE), b""))
+                return b"".join(iter(lambda: file.read(paths.PIECE), b""))
         if isinstance(self.value, str | bytes):
             return self.value
         raise TypeError(self.value)
 
     @property
     def is_plain(self) -> bool:
-        """Whether the path is that of a file here, and not in a bucket or an archive."""
-        path = self.value
-        return isinstance(path, str) and not is_address(path) and split_member(path) is None
+        """Whether the path is that of a file here, and not in a bucket."""
+        return isinstance(self.value, str) and not paths.is_address(self.value)
 
     @contextmanager
     def placed(self) -> Iterator[None]:
@@ -115,7 +110,7 @@ class Input:
         """The size of the files in bytes, if known."""
         if not self.is_in_files or self.is_stdin:
             return None
-        return formats.size_of(self.location) or None
+        return paths.size_of(self.location) or None
 
 
 def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = None) -> Input:
@@ -123,7 +118,7 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
     if isinstance(value, Run):
         return Input("run", value, role)
     if isinstance(value, File):
-        formats.check_format(value.format)
+        paths.check_format(value.format)
         return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})
     if isinstance(value, str | bytes | os.PathLike):
         return _recognise_file(value, role, None, columns or {})
@@ -206,7 +201,7 @@ def _find_current(value: object, role: str) -> Input | None:
     """Return a table of Delta Lake or Apache Iceberg that another library has opened as batches."""
     if type(value).__module__.partition(".")[0] not in {"deltalake", "pyiceberg"}:
         return None
-    from rankscope._inputs.lakehouse import find_batches  # noqa: PLC0415 - few inputs are such
+    from rankscope._inputs.lakes import find_batches  # noqa: PLC0415 - few inputs are such
 
     batches = find_batches(value)
     return None if batches is None else Input("table", batches, role, "arrow")
@@ -221,7 +216,7 @@ def _recognise_file(
     else:
         path = os.fsdecode(given)
         name = "<stdin>" if path == "-" else name_path(path, role)
-        if is_address(path):
+        if paths.is_address(path):
             from rankscope._inputs.buckets import check_url  # noqa: PLC0415 - few paths are
 
             path = check_url(path)
@@ -233,16 +228,13 @@ def _recognise_file(
                 code="input_type",
                 file=role,
             )
-        if is_archive(path):
-            path = choose_member(path)
-            name = name_path(path, role)
         if form in {None, "parquet"} and _may_be_lakehouse(path):
-            from rankscope._inputs.lakehouse import find_current  # noqa: PLC0415 - loads late
+            from rankscope._inputs.lakes import find_current  # noqa: PLC0415 - loads late
 
             current = find_current(path)
             if current is not None:
                 return Input("table", current, name, "arrow", columns)
-        form = form or formats.recognise_path(path, lambda names: _is_known(names, columns))
+        form = form or paths.recognise_path(path, lambda names: _is_known(names, columns))
     if form is None or form == "trec":
         return Input("file", path, name)
     return Input("table", path, name, form, columns)
@@ -251,8 +243,8 @@ def _recognise_file(
 def _may_be_lakehouse(path: str) -> bool:
     if path.endswith(".metadata.json"):
         return True
-    if is_address(path):
-        return formats.tell_format(path) in {"trec", "parquet"} and split_member(path) is None
+    if paths.is_address(path):
+        return paths.tell_format(path) in {"trec", "parquet"}
     return os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
 
 

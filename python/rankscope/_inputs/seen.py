@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from rankscope._core import Judgments, Rankings, Run
 from rankscope._inputs.column_names import explain_users, find_column
-from rankscope._inputs.files.roles import Wanted
-from rankscope._inputs.files.table import TableFile
+from rankscope._inputs.roles import Wanted
+from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import (
     FoundColumns,
     NamedColumns,

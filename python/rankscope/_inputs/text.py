@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import OpenFile
+    from rankscope._inputs.files import OpenFile
 
 BLOCK = 1 << 20
 LONGEST_ROW = 128 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope._inputs.files.formats import tell_format
+from rankscope._inputs.files import tell_format
 from rankscope.errors import UsageError
 from rankscope.file import TABLE_FORMATS, File
 from rankscope.names import quote

@@ -6,11 +6,11 @@ import math
 
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import read_numbers, read_values
-from rankscope._inputs.files.roles import Wanted
-from rankscope._inputs.files.table import TableFile
 from rankscope._inputs.open_column import open_column
 from rankscope._inputs.query_table import decode
 from rankscope._inputs.recognition import recognise_table
+from rankscope._inputs.roles import Wanted
+from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import FoundColumns, open_table
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError

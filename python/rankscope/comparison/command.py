@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._inputs.files import expand_paths
 from rankscope._inputs.recognition import name_path, shorten_names
-from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,

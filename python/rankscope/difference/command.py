@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.files import is_scores
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.options import (

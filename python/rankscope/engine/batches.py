@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Protocol, TypeVar
 
-    from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.table_files import TableFile
     from rankscope.engine.memory import SpillNotice
     from rankscope.errors import RankscopeError
     from rankscope.typing import Progress

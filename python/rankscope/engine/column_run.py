@@ -22,9 +22,9 @@ from rankscope.errors import InputError, RankscopeError
 if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments, Plan
-    from rankscope._inputs.files.table import TableFile
     from rankscope._inputs.reading import Note, Tell
     from rankscope._inputs.recognition import Input
+    from rankscope._inputs.table_files import TableFile
     from rankscope.engine.memory import Memory
     from rankscope.settings.reading import Reading
 

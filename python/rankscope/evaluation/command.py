@@ -7,9 +7,8 @@ from collections import Counter
 from itertools import chain
 
 import rankscope as rs
-from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.files import expand_paths, is_scores
 from rankscope._inputs.recognition import name_path, shorten_names
-from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,

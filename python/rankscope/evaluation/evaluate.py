@@ -161,8 +161,7 @@ def evaluate(
             document to grade, a mapping of query to a list or set of relevant documents, a data
             frame or Arrow table, rows of (query, document, grade), records, or the result of
             `read_qrels`. A row of a table can hold a whole query, with lists of documents and
-            grades. A path can also be in an archive (`runs.zip/bm25.run`) or a bucket (`s3://`), or
-            a Delta or Iceberg table.
+            grades. A path can also be in a bucket (`s3://`), or be a Delta or Iceberg table.
             Or a table whose rows hold a grade and a score or a rank, followed by the measures: a
             path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
             `"logs/*.parquet"`, or any table that `Rankings.from_table` accepts. Or `Rankings`, or a
@@ -172,8 +171,8 @@ def evaluate(
             relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
             query is evaluated while it is read, in bounded memory; for other orders of rows,
             `memory` is the bound. Or a mapping of names to several runs:
-            `{"bm25": run_a, "dense": run_b}`; or a list of paths, an archive (zip, tar), or a
-            folder or pattern of TREC files, whose runs are named after their files. Two matrices
+            `{"bm25": run_a, "dense": run_b}`; or a list of paths, or a folder or pattern of TREC
+            files, whose runs are named after their files. Two matrices
             of grades and scores, queries by documents, are judgments and a run, too.
         measures: One or more measures, or their names (`"nDCG@10"`, `"nDCG@1,5,10"`).
         by: What to slice by: the result has `slices` with the means of each value. One or more
@@ -300,8 +299,8 @@ def evaluate(
 
 def name_runs(given: object) -> dict[str, InputLike]:
     """Name the paths of a list after their files; a path can stand for several runs."""
+    from rankscope._inputs.files import list_runs  # noqa: PLC0415 - as above
     from rankscope._inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
-    from rankscope._inputs.several import list_runs  # noqa: PLC0415 - as above
 
     if isinstance(given, str | os.PathLike | File):
         listed: list[InputLike] = [*list_runs(given, are_several=True)] or [given]
@@ -338,7 +337,7 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)
     if isinstance(given, str | os.PathLike | File) and given != "-":
-        from rankscope._inputs.several import list_runs  # noqa: PLC0415 - few runs are such paths
+        from rankscope._inputs.files import list_runs  # noqa: PLC0415 - few runs are such paths
 
         listed = list_runs(given)
         return name_runs(listed) if listed else None

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.files.table import TableFile
     from rankscope._inputs.joined import JoinedColumns
     from rankscope._inputs.recognition import Input
+    from rankscope._inputs.table_files import TableFile
     from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.settings.reading import Reading

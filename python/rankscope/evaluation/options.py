@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope._inputs.files.formats import is_scores
+from rankscope._inputs.files import is_scores
 from rankscope._inputs.recognition import name_path, recognise_table
 from rankscope.cli.files import is_letor, name_file, read_columns, read_items, refuse_stdin_twice
 from rankscope.engine.progress import ProgressBar

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
-    from rankscope._inputs.files.table import TableFile
     from rankscope._inputs.numbers import Scale
+    from rankscope._inputs.table_files import TableFile
     from rankscope._inputs.tables import TableColumns
     from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request

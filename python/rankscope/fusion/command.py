@@ -7,8 +7,8 @@ import sys
 from itertools import combinations
 
 import rankscope as rs
+from rankscope._inputs.files import expand_paths
 from rankscope._inputs.recognition import name_path, shorten_names
-from rankscope._inputs.several import expand_paths
 from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from os import PathLike
 
+from rankscope._inputs.files import list_runs
 from rankscope._inputs.reading import read_lists
 from rankscope._inputs.recognition import recognise, shorten_names
-from rankscope._inputs.several import list_runs
 from rankscope.errors import EmptyError, InputError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
 from rankscope.evaluation.rankings import Rankings

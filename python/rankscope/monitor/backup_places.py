@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.buckets import caught_errors, open_filesystem, split_url
+from rankscope._inputs.buckets import converted_errors, list_folder, open_filesystem, split_url
 from rankscope.errors import FileError, UsageError
 from rankscope.output.text import show
 
@@ -28,6 +27,7 @@ PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 PIECE = 16 << 20
 """How much is copied at once."""
 PART = ".part"
+UNREACHABLE = "the place of the backups cannot be reached"
 OWNER = "_store"
 """The name of the file with the id of the store that a place belongs to."""
 
@@ -139,7 +139,6 @@ class BackupBucket:
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
         self._place, self._base = split_url(self._url)
-        self._base = self._base.rstrip("/")
 
     def fetch(self, listed: Published, target: Path) -> None:
         """Copy a file to one here, and compare what is there."""
@@ -202,19 +201,16 @@ class BackupBucket:
 
     def list_files(self) -> list[str]:
         """List the paths of all files, complete or not, by name."""
-        filesystems = load_arrow("pyarrow.fs")
-        selector = filesystems.FileSelector(self._base, allow_not_found=True, recursive=True)
         with self._errors(""):
-            infos = self._open().get_file_info(selector)
-        start = len(self._base) + 1
-        is_file = filesystems.FileType.File
-        return sorted(info.path[start:] for info in infos if info.type == is_file)
+            infos = list_folder(self._url, is_recursive=True)
+        start = len(self._key(""))
+        return sorted(info.path[start:] for info in infos if info.is_file)
 
     def _locate(self, path: str) -> str:
         return f"{self._url}/{path}"
 
     def _key(self, path: str) -> str:
-        return f"{self._base}/{path}"
+        return f"{self._base}/{path}".lstrip("/")
 
     def _open(self) -> Foreign:
         return open_filesystem(self._place)
@@ -225,13 +221,8 @@ class BackupBucket:
             with source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy, PIECE)
 
-    @contextmanager
-    def _errors(self, path: str) -> Iterator[None]:
-        def describe(reason: str) -> FileError:
-            return _unreachable(self._locate(path), reason)
-
-        with caught_errors(describe):
-            yield
+    def _errors(self, path: str) -> AbstractContextManager[None]:
+        return converted_errors(self._locate(path), UNREACHABLE, "backup_unreachable")
 
 
 def open_place(location: str) -> BackupPlace:
@@ -323,7 +314,7 @@ def _occupied(place: str) -> UsageError:
 
 def _unreachable(file: str, reason: str) -> FileError:
     return FileError(
-        f"the place of the backups cannot be reached: {reason}",
+        f"{UNREACHABLE}: {reason}",
         hint="check the network, the rights, and the credentials in the environment",
         code="backup_unreachable",
         file=file,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 
 import rankscope as rs
-from rankscope._inputs.files.formats import is_scores
-from rankscope._inputs.several import expand_paths
+from rankscope._inputs.files import expand_paths, is_scores
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
+from rankscope._inputs.files import list_runs
 from rankscope._inputs.qrels import Qrels
 from rankscope._inputs.recognition import recognise_table, shorten_names
-from rankscope._inputs.several import list_runs
 from rankscope.comparison.compute import compare_rankings
 from rankscope.derivation.compute import EXPLAINED
 from rankscope.derivation.explanation import Explanation

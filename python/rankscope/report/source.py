@@ -6,10 +6,7 @@ import os
 import stat
 import sys
 
-from rankscope._inputs.files.archives import split_member
-from rankscope._inputs.files.formats import is_address, list_files, tell_format
-from rankscope._inputs.files.lakehouse import find_local_layout
-from rankscope._inputs.files.opening import open_binary
+from rankscope._inputs.files import is_address, list_files, open_binary, tell_format
 from rankscope._inputs.recognition import name_path
 from rankscope.errors import FileError
 from rankscope.file import File
@@ -71,7 +68,7 @@ def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
         columns = given.columns if isinstance(given, File) else {}
         again = File(held, form or tell_format(path), columns)
         return _hold_bytes(again, held, role, name or shown)
-    if is_address(path) or find_local_layout(path) != "parquet":
+    if is_address(path) or _is_lake(path):
         # Of what isn't here as plain files, nobody knows the bytes that are read.
         there = InputFile(role=ROLES[role], name=shown, size=0, sha256="")
         return HashedInput(value=given, name=name or shown, path="", files=(there,), stamps={})
@@ -91,6 +88,12 @@ def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
     )
 
 
+def _is_lake(path: str) -> bool:
+    from rankscope._inputs.lakes import find_table  # noqa: PLC0415 - few paths are folders
+
+    return os.path.isdir(path) and find_table(path) is not None  # noqa: PTH112 - pathlib loads slowly
+
+
 def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> HashedInput:
     from hashlib import sha256  # noqa: PLC0415 - only reports need it
 
@@ -101,7 +104,7 @@ def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> Hashe
 
 
 def _is_read_once(path: str) -> bool:
-    if path == "-" or split_member(path) is not None:
+    if path == "-":
         return True
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib loads slowly

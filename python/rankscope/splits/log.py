@@ -125,8 +125,8 @@ def _find_time(names: Sequence[str], given: str | None) -> str:
 
 def _read_files(found: Input, names: Mapping[str, str | None], time: str | None) -> Log:
     """Read files with all of their columns."""
-    from rankscope._inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope._inputs.files.table import TableFile  # noqa: PLC0415 - as above
+    from rankscope._inputs.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope._inputs.table_files import TableFile  # noqa: PLC0415 - as above
 
     reading = Reading.read()
     with TableFile(found, Wanted(names, besides=QUERIES), reading) as file:

@@ -6,7 +6,7 @@ import math
 import sys
 from array import array
 
-from rankscope._inputs.files.opening import open_binary
+from rankscope._inputs.files import open_binary
 from rankscope.engine.trec_values import PrintedColumns, make_lines
 from rankscope.errors import FormatError
 from rankscope.names import quote

@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 import rankscope as rs
-from rankscope._inputs.files.opening import open_binary, read_whole
+from rankscope._inputs.files import open_binary, read_whole
 from rankscope.errors import DuplicateError, FormatError, InputError
 from rankscope.file import COMPRESSIONS, File
 

@@ -11,11 +11,10 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from rankscope._inputs.files.formats import refuse_archive_name, refuse_binary
-from rankscope._inputs.files.opening import OpenFile, TextSource, close, open_binary
-from rankscope._inputs.files.table import open_reader
+from rankscope._inputs.files import OpenFile, TextSource, close, open_binary, refuse_binary
+from rankscope._inputs.table_files import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
-from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
+from rankscope.file import EVENT_FORMATS, tell_format
 from rankscope.monitor.events.decoding import BOM, parse_text
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, BinaryIO
 
-    from rankscope._inputs.files.opening import Progress
+    from rankscope._inputs.files import Progress
     from rankscope._inputs.text import Lines
     from rankscope.file import EventFormat
 
@@ -92,7 +91,7 @@ class EventFile:
         form = tell_format(self.path, EVENT_FORMATS)
         if form is not None:
             return form
-        refuse_archive_name(self.path, self.name)
+        refuse_binary(self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects[object]]:
@@ -127,8 +126,6 @@ class EventFile:
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        if FORMATS[self.tell_format()].is_text and self.path != "-":
-            refuse_binary(self.path)
         file = open_binary(self.path, self.name)
         try:
             yield file

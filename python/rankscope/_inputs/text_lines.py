@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.files.formats import read_first_line
-from rankscope._inputs.files.opening import read_whole
+from rankscope._inputs.files import read_first_line, read_whole
 from rankscope.errors import FormatError
 
 if TYPE_CHECKING:

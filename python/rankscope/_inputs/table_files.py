@@ -15,11 +15,18 @@ import pyarrow as pa
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import is_list, name_id_type
-from rankscope._inputs.files.formats import list_files, size_of
-from rankscope._inputs.files.lists import RANK, explode
-from rankscope._inputs.files.opening import OpenFile, close, open_binary
-from rankscope._inputs.files.partitions import PartitionedFile, WantedBeside, read_partitions
-from rankscope._inputs.files.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope._inputs.files import (
+    OpenFile,
+    PartitionedFile,
+    WantedBeside,
+    close,
+    list_files,
+    open_binary,
+    read_partitions,
+    size_of,
+)
+from rankscope._inputs.lists import RANK, explode
+from rankscope._inputs.roles import ID_ROLES, Wanted, normalise, role_of
 from rankscope._inputs.tables import IN_LISTS
 from rankscope._inputs.text import add_note
 from rankscope.errors import FormatError, RankscopeError
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files.opening import File, Progress
+    from rankscope._inputs.files import Progress, Rows
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.text import Lines
     from rankscope.settings.reading import Reading
@@ -49,12 +56,12 @@ PACKED = (".gz", ".zst", ".bz2")
 GROWTH_OF_PACKED = 4
 
 
-def open_reader(opened: OpenFile) -> File:
+def open_reader(opened: OpenFile) -> Rows:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
     # A reader loads with the first file of its format: some take longer than a small file.
     reader = getattr(import_module(f"rankscope._inputs.{module}"), name)
-    found: File = reader(opened)
+    found: Rows = reader(opened)
     return found
 
 
@@ -216,7 +223,7 @@ class TableFile:
             error.file, error.line = self.find_line(error.line)
         return error
 
-    def _open(self, given: str | bytes | Batches) -> File:
+    def _open(self, given: str | bytes | Batches) -> Rows:
         if isinstance(given, Batches):
             return BatchFile(given, self.name, self._wanted)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
@@ -245,7 +252,7 @@ class TableFile:
             self.close()
             raise
 
-    def _lists_of(self, file: File) -> set[str]:
+    def _lists_of(self, file: Rows) -> set[str]:
         """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
@@ -271,7 +278,7 @@ class TableFile:
         """Return the list that a column is a field of, or nothing if it is no such field."""
         return "" if column in self._current.schema.names else column.rpartition(".")[0]
 
-    def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def _schema_of(self, file: Rows) -> Any:  # noqa: ANN401 - PyArrow has no types
         try:
             made, _ = self._explode(
                 pa.RecordBatch.from_arrays(
@@ -319,7 +326,7 @@ class TableFile:
         self._rows += finished.num_rows
         return finished
 
-    def _check_schema(self, file: File) -> None:
+    def _check_schema(self, file: Rows) -> None:
         schema = self._schema_of(file)
         if schema != self.schema or dict(file.columns) != dict(self._current.columns):
             raise self._other_schema(schema, file.name)

@@ -1,0 +1,147 @@
+"""Tables of Delta Lake and Apache Iceberg: their current rows, through their own libraries.
+
+A file within such a table is refused: rows that were deleted or overwritten are still in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from rankscope._inputs.buckets import WILD, converted_errors, find_infos, list_folder
+from rankscope._inputs.files import is_address
+from rankscope.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from rankscope._inputs.batches import Batches
+
+DELTA, HUDI, ICEBERG = "Delta Lake", "Apache Hudi", "Apache Iceberg"
+EVIDENCE = {"_delta_log": DELTA, ".hoodie": HUDI, "metadata": ICEBERG}
+METADATA = ".metadata.json"
+# Other programs, too, have a folder called metadata.
+ICEBERG_METADATA = re.compile(r"version-hint\.text|.+\.metadata\.json(\.gz)?")
+# So many folders above a file can be those of partitions.
+MOST_LEVELS = 8
+
+
+def find_table(start: str) -> tuple[str, str] | None:
+    """Return the kind of the table that a path is, or is in, and what tells so in its folder."""
+    roots = [start.rstrip("/") if is_address(start) else os.path.realpath(start)]
+    for _ in range(MOST_LEVELS - 1):
+        roots.append(os.path.dirname(roots[-1]))  # noqa: PTH120 - it may be an address
+    folders = [
+        f"{root}/{name}"
+        for root in roots
+        if is_address(root) == is_address(start)
+        for name, kind in EVIDENCE.items()
+        if kind != ICEBERG or root == roots[0] or f"{roots[0]}/".startswith(f"{root}/data/")
+    ]
+    if is_address(start):
+        pairs = zip(folders, find_infos(folders), strict=True)
+        folders = [folder for folder, info in pairs if info.type.name == "Directory"]
+    else:
+        folders = [*filter(os.path.isdir, folders)]
+    for folder in folders:
+        kind = EVIDENCE[os.path.basename(folder)]  # noqa: PTH119 - as above
+        if kind != ICEBERG or any(map(ICEBERG_METADATA.fullmatch, _list_names(folder))):
+            return kind, folder
+    return None
+
+
+def _list_names(folder: str) -> list[str]:
+    if is_address(folder):
+        with converted_errors(folder):
+            return [info.base_name for info in list_folder(folder)]
+    return os.listdir(folder)  # noqa: PTH208 - names are enough
+
+
+def refuse_parts(path: str, parts: Iterable[str]) -> None:
+    """Raise an error if files or folders are in a table of a lakehouse."""
+    for table in filter(None, map(find_table, dict.fromkeys(parts))):
+        raise _refuse(path, *table)
+
+
+def _refuse(path: str, kind: str, evidence: str) -> FormatError:
+    root, _, name = evidence.rpartition("/")
+    return FormatError(
+        f"expected plain files, found a table of {kind}: {root} contains {name}. Rows that were "
+        "deleted or overwritten are still in its files, and would count",
+        hint="read the current rows with Spark's spark.read.format('hudi') or the package hudi, "
+        "and pass the Arrow table or data frame"
+        if kind == HUDI
+        else f"pass the folder of the table, whose current rows are read: {root}",
+        code="lakehouse_table",
+        file=path,
+    )
+
+
+def find_current(path: str) -> Batches | None:
+    """Return the current rows of a Delta or Iceberg table; `None` if the path is no such table."""
+    if path.endswith(METADATA):
+        return _read_iceberg(path)
+    table = find_table(WILD.split(path)[0] if is_address(path) else path)
+    if table is None:
+        return None
+    kind, evidence = table
+    whole = path.rstrip("/") if is_address(path) else os.path.realpath(path)
+    if kind == HUDI or os.path.dirname(evidence) != whole:  # noqa: PTH120 - as above
+        raise _refuse(path, kind, evidence)
+    return _read_delta(path) if kind == DELTA else _read_iceberg(path, evidence)
+
+
+def find_batches(table: Any) -> Batches | None:  # noqa: ANN401 - of a library
+    """Return the current rows of a table of `deltalake` or `pyiceberg`; `None` for others."""
+    delta, iceberg = map(sys.modules.get, ("deltalake", "pyiceberg.table"))
+    if delta is not None and isinstance(table, delta.DeltaTable):
+        return _read_delta(str(table.table_uri), table)
+    if iceberg is not None and isinstance(table, iceberg.Table):
+        return _read_iceberg(table.location(), table=table)
+    return None
+
+
+def _read_delta(url: str, table: Any = None) -> Batches:  # noqa: ANN401 - of a library
+    with converted_errors(url, "cannot read the table"):
+        if table is None:
+            from deltalake import DeltaTable  # noqa: PLC0415 - with the first such table
+
+            table = DeltaTable(url)
+        rows = table.to_pyarrow_dataset()
+    return _to_batches(url, rows.schema, lambda names: rows.to_batches(columns=names))
+
+
+def _read_iceberg(url: str, metadata: str = "", table: Any = None) -> Batches:  # noqa: ANN401 - of a library
+    with converted_errors(url, "cannot read the table"):
+        if table is None:
+            from pyiceberg.table import StaticTable  # noqa: PLC0415 - as above
+
+            table = StaticTable.from_metadata(_find_newest(metadata) if metadata else url)
+        schema = table.schema().as_arrow()
+
+    def read(names: list[str]) -> Iterable[Any]:
+        return table.scan(selected_fields=tuple(names)).to_arrow_batch_reader()  # type: ignore[no-any-return]
+
+    return _to_batches(url, schema, read)
+
+
+def _find_newest(folder: str) -> str:
+    """Return the newest file of metadata: `v3.metadata.json` or `00003-….metadata.json`."""
+    names = [name for name in _list_names(folder) if name.endswith(METADATA)]
+    if not names:
+        raise FileNotFoundError("it has no metadata")
+    newest = max(names, key=lambda name: (int(re.sub(r"v?(\d*).*", r"\1", name) or -1), name))
+    return f"{folder}/{newest}"
+
+
+def _to_batches(url: str, schema: Any, read: Callable[[list[str]], Iterable[Any]]) -> Batches:  # noqa: ANN401 - of a library
+    from rankscope._inputs.batches import Batches  # noqa: PLC0415 - most paths are no tables
+
+    def read_all(names: list[str]) -> Iterator[Any]:
+        with converted_errors(url):
+            yield from read(names)
+
+    return Batches(schema, read_all, is_once=False)

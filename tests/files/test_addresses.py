@@ -1,0 +1,86 @@
+"""Addresses of files: those that are read through fsspec, and those that are refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import fsspec
+import pytest
+import rankscope as rs
+
+from tests.refusals import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n"
+RUN = b"q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\nq2 Q0 d3 1 1.0 t\n"
+TABLE = b"query_id,relevance,score\n%s,1,1\n"
+
+
+@pytest.fixture
+def bucket() -> Iterator[Any]:
+    """A bucket in memory, with runs, and a table in partitions."""
+    memory = fsspec.filesystem("memory")
+    files = {
+        "qrels.txt": QRELS,
+        "runs/a.run": RUN,
+        "runs/b.run": RUN,
+        "runs/_notes.run": b"?",
+        "runs/old/c.run": b"?",
+        "log/day=1/part.csv": TABLE % b"q1",
+        "log/day=2/part.csv": TABLE % b"q2",
+        "log/day=2/.part.csv": b"?",
+        "log/_temporary/part.csv": b"?",
+    }
+    for path, content in files.items():
+        memory.pipe(f"/data/{path}", content)
+    yield memory
+    memory.rm("/data", recursive=True)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_files_are_read_through_fsspec() -> None:
+    found = rs.evaluate("memory://data/qrels.txt", "memory://data/runs/a.run", "RR")
+    assert found.to_dict() == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}}
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("path", ["runs", "runs/", "runs/*.run", "r*/[ab].run"])
+def test_a_folder_and_a_pattern_are_several_runs(path: str) -> None:
+    found: Any = rs.evaluate(QRELS, f"memory://data/{path}", "RR")
+    assert {name: run["RR"] for name, run in found.items()} == {"a.run": 0.75, "b.run": 0.75}
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("path", ["log", "log/", "log/*/*.csv", "log/**/*.csv"])
+def test_folders_of_partitions_are_one_table(path: str) -> None:
+    rankings = rs.Rankings.from_table(f"memory://data/{path}", attributes=["day"])
+    slices = rankings.evaluate("RR", by="day").slices
+    assert slices is not None
+    assert list(slices.to_dict()) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "message"),
+    [
+        ("s3://key:secret@data/a.run", "lake_url", "contains credentials"),
+        ("s3://data/a.run?X-Amz-Signature=secret", "lake_url", "contains credentials"),
+        ("https://host/a.run", "lake_url", "cannot read from https://"),
+        ("file://host/a.run", "lake_url", "cannot read from file://host"),
+        ("nowhere://host/a.run", "lake_read", "Protocol not known"),
+        ("az://container/a.run", "missing_extra", "Install adlfs"),
+        ("memory://data/none.run", "lake_read", "none.run"),
+    ],
+)
+def test_addresses_that_cannot_be_read_are_refused_without_their_secrets(
+    address: str, code: str, message: str
+) -> None:
+    for call in (
+        lambda: rs.evaluate(QRELS, address, "RR"),
+        lambda: rs.read_qrels(address),
+        lambda: rs.Rankings.from_run(QRELS, address),
+        lambda: rs.compare(QRELS, [address, "memory://data/other.run"], "RR"),  # type: ignore[arg-type]
+    ):
+        error = refused(call, code, message)
+        assert "secret" not in str(error)
