@@ -296,8 +296,8 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
         ([["click"], [b"buy"]], "label_type"),
         ([["click"], True], "label_type"),
         (np.array([1, 0]), "label_type"),
-        (np.array(1), "label_type"),
-        (np.array("click"), "label_type"),
+        (np.array(1), "array_shape"),
+        (np.array("click"), "array_shape"),
         (np.array([b"click"]), "label_type"),
         (pd.Series([True, False]), "label_type"),
         (pd.Series([3, 4], dtype="category"), "label_type"),
@@ -305,7 +305,7 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
         (pl.Series([[1], [2]]), "label_type"),
         (pl.Series([[["click"]]]), "label_type"),
         (pa.array([{"click": 1}]), "label_type"),
-        (pl.DataFrame({"labels": ["click"]}), "label_type"),
+        (pl.DataFrame({"labels": ["click"]}), "input_type"),
     ],
 )
 def test_what_are_no_labels_is_refused(labels: object, code: str) -> None:

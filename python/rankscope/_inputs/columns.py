@@ -202,6 +202,12 @@ def to_arrow(ids: IdColumn) -> Foreign:
     return pa.LargeStringArray.from_buffers(count_ids(ids), offsets, texts)
 
 
+def list_texts(ids: IdColumn) -> list[str]:
+    """Return ids or values as text."""
+    texts: list[str] = to_arrow(ids).cast(load_arrow().large_string()).to_pylist()
+    return texts
+
+
 def read_values(column: Foreign, name: str) -> IdColumn:
     """Read a column of any values as text or integers. Null is a value of its own."""
     return read_typed_values(column, name)[0]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import read_ids, read_numbers, read_typed_values
+from rankscope._inputs.columns import list_texts, read_ids, read_numbers, read_typed_values
+from rankscope._inputs.files.cells import read_numbers as read_cells
 from rankscope._inputs.files.roles import Wanted
 from rankscope._inputs.files.table import TableFile
 from rankscope._inputs.recognition import Input, recognise_table
@@ -53,10 +54,23 @@ class Columns:
         name = self.columns[role]
         return read_ids(self._table[name], name)
 
-    def numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
-        """Return the numbers of a role, NaN where there is none."""
-        name = self.columns[role]
-        return read_numbers(self._table[name], name, role, allows_null=allows_null)
+    def texts(self, role: str) -> list[str]:
+        """Return the IDs of a role as text."""
+        return list_texts(self.ids(role))
+
+    def numbers(self, role: str, *, kind: str = "", allows_null: bool = False) -> NDArray[Any]:
+        """Return the numbers of a role, or of a further column read as `kind`; NaN for no number.
+
+        Numbers in delimited text are read, too.
+        """
+        name, kind = self.columns[role], kind or role
+        column = self.typed(name)
+        if self.is_text and load_arrow().types.is_large_string(column.type):
+            _, mistake = read_cells(column, kind)
+            if mistake is not None:
+                mistake[1].line = mistake[0] + 1
+                raise mistake[1]
+        return read_numbers(column, name, kind, allows_null=allows_null)
 
     def values(self, name: str) -> tuple[IdColumn, str]:
         """Return any values as texts or integers, and their type."""
@@ -65,6 +79,15 @@ class Columns:
     def column(self, name: str) -> Any:  # noqa: ANN401 - of a library
         """Return a column as the table has it."""
         return self._table[name]
+
+    def typed(self, name: str) -> Any:  # noqa: ANN401 - as above
+        """Return a column; delimited text as numbers or truth values if it holds nothing else."""
+        pa, column = load_arrow(), self._table[name]
+        if self.is_text and pa.types.is_large_string(column.type):
+            for kind in (pa.float64(), pa.bool_()):
+                with suppress(pa.ArrowInvalid):
+                    return column.cast(kind)
+        return column
 
 
 @contextmanager
@@ -121,4 +144,4 @@ def _add_others(
 ) -> dict[str, str]:
     if others is not None:
         return columns
-    return columns | {name: name for name in names if name not in columns.values()}
+    return {name: name for name in names if name not in columns.values()} | columns

@@ -24,7 +24,6 @@ from rankscope._inputs.columns import (
     view_ids,
 )
 from rankscope._inputs.descriptions import describe_value
-from rankscope._inputs.labels import read_grades
 from rankscope.deferred import np
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
@@ -145,6 +144,8 @@ class Attributed:
 
     def read_grades(self, table: NamedColumns) -> NDArray[np.float64]:
         """Read the labels of a table as grades."""
+        from rankscope._inputs.labels import read_grades  # noqa: PLC0415 - few tables have labels
+
         labels = table.find(self.labels, "labels")
         name = self.predicted
         predicted = None if name is None else table.find(name, "predicted")
