@@ -9,7 +9,7 @@ from rankscope._inputs.columns import read_numbers, read_values
 from rankscope._inputs.files.roles import Wanted
 from rankscope._inputs.files.table import TableFile
 from rankscope._inputs.open_column import open_column
-from rankscope._inputs.query_table import decode
+from rankscope._inputs.columns import list_texts as decode
 from rankscope._inputs.recognition import recognise_table
 from rankscope._inputs.tables import FoundColumns, open_table
 from rankscope.deferred import np
