@@ -111,7 +111,9 @@ def test_a_decimal_has_the_same_text_alone_and_in_a_column(value: decimal.Decima
 def test_a_time_has_the_same_text_alone_and_in_a_column(value: dt.datetime) -> None:
     assert list_texts(read_ids(pa.array([value], pa.timestamp("us")), "id")) == [spell(value)]
     zoned = value.replace(tzinfo=dt.UTC)
-    assert list_texts(read_ids(pa.array([zoned], pa.timestamp("us", "UTC")), "id")) == [spell(zoned)]
+    assert list_texts(read_ids(pa.array([zoned], pa.timestamp("us", "UTC")), "id")) == [
+        spell(zoned)
+    ]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TEXTS if kind != "integers of NumPy"])

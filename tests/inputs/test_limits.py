@@ -12,17 +12,9 @@ from rankscope._inputs.column_names import ROLES, list_names, no_role
 from rankscope._inputs.doubles import read_python, to_doubles
 from rankscope._inputs.item_attributes import _note_scales
 from rankscope._inputs.item_categories import Tokens
-from rankscope.clicks.log import _list_names
 from rankscope.engine.memory import read_size
 
 from tests.refusals import refuses_if
-
-
-@pytest.mark.parametrize("count", [19, 20, 21])
-def test_an_error_about_a_click_log_lists_20_columns(count: int) -> None:
-    text = _list_names([f"c{at:02}" for at in range(count)])
-    assert text.count("c") == min(count, 20)
-    assert text.endswith(" and 1 more") == (count > 20)
 
 
 @pytest.mark.parametrize("count", [49, 50, 51])

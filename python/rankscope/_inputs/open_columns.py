@@ -39,7 +39,7 @@ class Columns:
         name: str,
         names: list[str],
         columns: Mapping[str, str],
-        table: Mapping[str, object],
+        table: Mapping[str, Any],
         *,
         is_text: bool,
     ) -> None:
@@ -59,11 +59,8 @@ class Columns:
         return list_texts(self.ids(role))
 
     def numbers(self, role: str, *, kind: str = "", allows_null: bool = False) -> NDArray[Any]:
-        """Return the numbers of a role, or of a further column read as `kind`; NaN for no number.
-
-        Numbers in delimited text are read, too.
-        """
-        name, kind = self.columns[role], kind or role
+        """Return the numbers of a role or a column, read as those of `kind`; NaN for no number."""
+        name, kind = self.columns.get(role, role), kind or role
         column = self.typed(name)
         if self.is_text and load_arrow().types.is_large_string(column.type):
             _, mistake = read_cells(column, kind)

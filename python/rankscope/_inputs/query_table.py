@@ -59,8 +59,8 @@ def read_query_table(
         table, reading, {"query": query}, others, required=required, besides=besides
     ) as columns:
         if numbers is None:
-            others = {columns.columns.get("query"), *besides}
-            numbers = [name for name in columns.names if name not in others]
+            known = {columns.columns.get("query"), *besides}
+            numbers = [name for name in columns.names if name not in known]
         values = {name: columns.values(name) for name in texts}
         held = {name: to_arrow(column) for name, (column, _) in values.items()}
         if "query" in columns.columns:
